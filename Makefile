@@ -1,0 +1,46 @@
+# Two commands matter: `make run` and `make test`. Both set up what they need by themselves.
+
+PYTHON ?= $(shell command -v python3 || command -v python)
+PORT ?= 5000
+# `make test ARGS="-k tasks"`
+ARGS ?=
+export PORT
+
+TOOL := @$(PYTHON) -m scripts.tool
+
+.DEFAULT_GOAL := help
+.PHONY: help run test sure format lint types bench wheel settings snippets
+
+help: ## Show this help
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Set up what is missing and serve on http://127.0.0.1:5000 (PORT=… for another port)
+	@$(PYTHON) -m scripts.run
+
+test: ## Run the whole suite; PostgreSQL, Redis and Chromium count where they are there
+	$(TOOL) pytest $(ARGS)
+
+sure: format lint types test ## Format, then everything that must hold before a commit
+
+format: ## Bring the code into form
+	$(TOOL) ruff check --quiet --select I --fix .
+	$(TOOL) ruff format .
+
+lint: ## Check form and habits
+	$(TOOL) ruff check .
+	$(TOOL) ruff format --check .
+
+types: ## Check the types
+	$(TOOL) mypy
+
+bench: ## Measure
+	$(TOOL) bench
+
+wheel: ## Build dist/flask_frontdesk-….whl
+	$(TOOL) build --wheel --no-isolation
+
+settings: ## Write docs/settings.md anew from the code
+	$(TOOL) scripts.settings
+
+snippets: ## Write the code in the documentation anew from the files it is taken from
+	$(TOOL) scripts.snippets
