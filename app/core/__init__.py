@@ -1,0 +1,1 @@
+"""The ground floor: what every slice stands on, and which knows none of them."""

@@ -1,0 +1,122 @@
+"""The one place where an error becomes an answer: RFC 9457 problem documents."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from dataclasses import asdict
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from flask import Response, request
+from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from ..errors import Conflict, Invalid, Problem, Unavailable
+
+log = logging.getLogger(__name__)
+
+_SQLITE_OUTAGES = ("locked", "unable to open", "disk", "readonly", "full", "busy")
+
+# Words for the statuses that Flask and Werkzeug raise by themselves.
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 500: "internal_error"}
+
+
+def problem_response(problem: Problem) -> Response:
+    headers = dict(problem.headers)
+    if problem.status == 401:
+        headers.setdefault("WWW-Authenticate", "Bearer")
+    faults = [asdict(fault) for fault in problem.faults]
+    return _render(
+        problem.status, problem.code, problem.detail, headers, {"errors": faults} if faults else {}
+    )
+
+
+def handle_http_exception(error: HTTPException) -> Response:
+    if error.response is not None and isinstance(error.response, Response):
+        return error.response
+    status = error.code or 500
+    if status < 400:
+        response = error.get_response()
+        return response if isinstance(response, Response) else Response(response=response.response)
+    phrase = HTTPStatus(status).phrase
+    headers = {
+        name: value
+        for name, value in error.get_headers()
+        if name.lower() in ("allow", "retry-after")
+    }
+    code = _CODES.get(status, phrase.lower().replace(" ", "_").replace("-", "_"))
+    return _render(status, code, phrase, headers, {})
+
+
+def handle_exception(error: Exception) -> Response:
+    """Whatever nobody expected: told to the log in full and to the client not at all."""
+    problem = known_problem(error)
+    if problem is None:
+        log.error("Unhandled %s on %s", type(error).__name__, request.path, exc_info=error)
+        problem = Problem()
+    return problem_response(problem)
+
+
+def known_problem(error: Exception) -> Problem | None:
+    """As `translate`, and the log is told what the client is not."""
+    problem = translate(error)
+    if problem is not None and problem.status >= 500:
+        log.warning("%s: %s", problem.detail, _first_line(error))
+    return problem
+
+
+def translate(error: Exception) -> Problem | None:
+    """The database's own words, as ours: what a driver says may hold data and stays here."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, PoolTimeout) or _is_outage(error):
+        return Unavailable("The database is out of reach")
+    if isinstance(error, IntegrityError):
+        return Conflict()
+    if isinstance(error, DataError):
+        return Invalid()
+    return None
+
+
+def _is_outage(error: Exception) -> bool:
+    """SQLite calls nearly everything operational, a missing table included."""
+    if not isinstance(error, (OperationalError, InterfaceError)):
+        return False
+    if isinstance(error.orig, sqlite3.Error):
+        return any(word in str(error.orig) for word in _SQLITE_OUTAGES)
+    return True
+
+
+def handlers() -> list[tuple[Any, Any]]:
+    """What a blueprint (in any application) and the service (for all of itself) register."""
+    return [
+        (Problem, problem_response),
+        (HTTPException, handle_http_exception),
+        (InternalServerError, handle_exception),
+        (Exception, handle_exception),
+    ]
+
+
+def _render(
+    status: int, code: str, detail: str, headers: dict[str, str], more: dict[str, Any]
+) -> Response:
+    document = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **more,
+    }
+    response = Response(
+        orjson.dumps(document), status=status, content_type="application/problem+json"
+    )
+    response.headers.update(headers)
+    return response
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error.__cause__ or error).splitlines()[0][:200]

@@ -1,0 +1,35 @@
+"""What every keystore can do."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..errors import Unavailable
+
+
+class KeystoreUnavailable(Unavailable):
+    code = "keystore_unavailable"
+    detail = "The keystore is out of reach"
+
+
+class Keystore(Protocol):
+    def get(self, key: str) -> str | None: ...
+
+    def put(self, key: str, value: str, seconds: int) -> None: ...
+
+    def drop(self, *keys: str) -> None: ...
+
+    def take(self, key: str) -> str | None:
+        """Get and delete in one step: of two callers, one receives the value."""
+
+    def add(self, key: str, value: str, seconds: int) -> bool:
+        """Put if absent: of two callers, one is told True."""
+
+    def count(self, key: str, seconds: int, by: int = 1) -> int:
+        """Add to a counter, which expires `seconds` after its first count."""
+
+    def remaining(self, key: str) -> int:
+        """Seconds until the entry expires, 0 when there is none."""
+
+    def ping(self) -> None:
+        """Raise KeystoreUnavailable unless the store answers."""

@@ -1,0 +1,127 @@
+"""The keystore in the SQL database: several workers agree without another server.
+
+Each call is a transaction of its own on a connection of its own: a counted failure stays counted
+when the request around it is rolled back. On SQLite, which has one writer, a call must therefore
+not come between a request's first write and its commit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, Insert, String, Text, case, cast, delete, select
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.types import BigInteger
+
+from ..clock import Clock
+from ..database import Base, UtcDateTime
+from .base import KeystoreUnavailable
+
+
+class KeystoreEntry(Base):
+    __tablename__ = "keystore_entries"
+
+    key: Mapped[str] = mapped_column(String(512), primary_key=True)
+    value: Mapped[str] = mapped_column(Text)
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+
+
+class DatabaseKeystore:
+    def __init__(self, engine: Callable[[], Engine], clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    def get(self, key: str) -> str | None:
+        alive = select(KeystoreEntry.value).where(
+            KeystoreEntry.key == key, KeystoreEntry.expires_at > self._clock.now()
+        )
+        value: str | None = self._run(alive).scalar_one_or_none()
+        return value
+
+    def put(self, key: str, value: str, seconds: int) -> None:
+        self._run(self._upsert(key, value, seconds, {"value": value}, replace=True))
+
+    def drop(self, *keys: str) -> None:
+        self._run(delete(KeystoreEntry).where(KeystoreEntry.key.in_(keys)))
+
+    def take(self, key: str) -> str | None:
+        row = self._run(
+            delete(KeystoreEntry)
+            .where(KeystoreEntry.key == key)
+            .returning(KeystoreEntry.value, KeystoreEntry.expires_at)
+        ).one_or_none()
+        return row.value if row and row.expires_at > self._clock.now() else None
+
+    def add(self, key: str, value: str, seconds: int) -> bool:
+        statement = self._upsert(key, value, seconds, {"value": value}, replace=False)
+        return self._run(statement).scalar_one_or_none() is not None
+
+    def count(self, key: str, seconds: int, by: int = 1) -> int:
+        alive = KeystoreEntry.expires_at > self._clock.now()
+        total = cast(cast(KeystoreEntry.value, BigInteger) + by, Text)
+        changes = {
+            "value": case((alive, total), else_=str(by)),
+            "expires_at": case((alive, KeystoreEntry.expires_at), else_=self._until(seconds)),
+        }
+        counted = self._upsert(key, str(by), seconds, changes, replace=True)
+        return int(self._run(counted).scalar_one())
+
+    def remaining(self, key: str) -> int:
+        until = self._run(
+            select(KeystoreEntry.expires_at).where(KeystoreEntry.key == key)
+        ).scalar_one_or_none()
+        return max(0, math.ceil((until - self._clock.now()).total_seconds())) if until else 0
+
+    def ping(self) -> None:
+        self._run(select(1))
+
+    def prune(self, most: int) -> int:
+        """Delete expired entries, `most` at a time, so that nothing is locked for long."""
+        expired = (
+            select(KeystoreEntry.key)
+            .where(KeystoreEntry.expires_at <= self._clock.now())
+            .limit(most)
+        )
+        gone = self._run(
+            delete(KeystoreEntry).where(KeystoreEntry.key.in_(expired)).returning(KeystoreEntry.key)
+        )
+        return len(gone.all())
+
+    def _until(self, seconds: int) -> datetime:
+        return self._clock.now() + timedelta(seconds=seconds)
+
+    def _upsert(
+        self, key: str, value: str, seconds: int, changes: dict[str, Any], *, replace: bool
+    ) -> Insert:
+        """An expired entry is replaced in any case: it is there only until it is swept."""
+        insert: Any
+        # Each brings a dialect along, of which a process needs one.
+        if self._engine().dialect.name == "sqlite":
+            from sqlalchemy.dialects.sqlite import insert
+        else:
+            from sqlalchemy.dialects.postgresql import insert
+        until = self._until(seconds)
+        statement: Insert = (
+            insert(KeystoreEntry)
+            .values(key=key, value=value, expires_at=until)
+            .on_conflict_do_update(
+                index_elements=[KeystoreEntry.key],
+                set_={"expires_at": until, **changes},
+                where=None if replace else KeystoreEntry.expires_at <= self._clock.now(),
+            )
+            .returning(KeystoreEntry.value)
+        )
+        return statement
+
+    def _run(self, statement: Any) -> Any:
+        try:
+            with self._engine().begin() as connection:
+                result = connection.execute(statement)
+                return result.freeze()() if result.returns_rows else result
+        except (OperationalError, InterfaceError, PoolTimeout) as error:
+            raise KeystoreUnavailable from error

@@ -1,0 +1,38 @@
+"""Two things that must hold when requests come at once, in a way both databases understand."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from .transaction import AnySession
+
+Row = TypeVar("Row")
+
+
+def insert_new(session: AnySession, model: type[Row], **values: Any) -> Row | None:
+    """Insert a row, or nothing where one with its unique values is already there.
+
+    Unlike a failed INSERT this leaves the transaction whole, so the caller may try another value.
+    """
+    dialect: Any = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(model).values(**values).on_conflict_do_nothing().returning(model)
+    inserted: Row | None = session.scalar(statement)
+    return inserted
+
+
+def lock_row(session: AnySession, model: Any, which: ColumnElement[bool]) -> bool:
+    """Hold one row until the end of the transaction, and tell whether it is there.
+
+    SQLite has no SELECT ... FOR UPDATE; an UPDATE that changes nothing locks on both.
+    """
+    statement = (
+        update(model)
+        .where(which)
+        .values(id=model.id)
+        .returning(model.id)
+        .execution_options(synchronize_session=False)
+    )
+    return session.scalar(statement) is not None

@@ -1,0 +1,89 @@
+"""One transaction for one request, committed here and nowhere else.
+
+A service's public method opens `transaction(session)`; a method called inside another's joins it.
+What must leave the process (mail, jobs, files) is handed to `after_commit` and runs only when the
+data it speaks of is stored; `after_rollback` takes back what was put outside beforehand.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session, scoped_session
+
+from .database import AUTOCOMMIT
+
+log = logging.getLogger(__name__)
+
+AnySession = Session | scoped_session[Any]
+Action = Callable[[], object]
+
+_OPEN = "frontdesk_transaction"
+
+
+@dataclass
+class _Open:
+    after_commit: list[Action] = field(default_factory=list)
+    after_rollback: list[Action] = field(default_factory=list)
+
+
+@contextmanager
+def transaction(session: AnySession) -> Iterator[None]:
+    if _OPEN in session.info:
+        yield
+        return
+    current = session.info[_OPEN] = _Open()
+    try:
+        _leave_autocommit(session)
+        yield
+        session.commit()
+    except BaseException:
+        session.rollback()
+        del session.info[_OPEN]
+        _run(current.after_rollback)
+        raise
+    del session.info[_OPEN]
+    _run(current.after_commit)
+
+
+def release(session: AnySession) -> None:
+    """Give the database connection back while something slow is done, between transactions."""
+    if _OPEN in session.info:
+        raise RuntimeError("A transaction is open: its connection cannot be given back.")
+    session.close()
+
+
+def after_commit(session: AnySession, action: Action) -> None:
+    _open(session).after_commit.append(action)
+
+
+def after_rollback(session: AnySession, action: Action) -> None:
+    _open(session).after_rollback.append(action)
+
+
+def _open(session: AnySession) -> _Open:
+    current = session.info.get(_OPEN)
+    if not isinstance(current, _Open):
+        raise RuntimeError("This needs an open transaction(session) around it.")
+    return current
+
+
+def _leave_autocommit(session: AnySession) -> None:
+    bind = session.get_bind()
+    if bind.get_execution_options().get(AUTOCOMMIT):
+        # Gives back the connection that a guard read on; what it loaded stays loaded.
+        session.commit()
+        session.connection(execution_options={"isolation_level": "READ COMMITTED"})
+
+
+def _run(actions: list[Action]) -> None:
+    """The data is decided by now: an action that fails is logged and must not undo the answer."""
+    for action in actions:
+        try:
+            action()
+        except Exception:
+            log.exception("An action after the transaction failed")
