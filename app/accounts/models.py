@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from sqlalchemy import String, inspect
+from sqlalchemy.orm import Mapped, mapped_column, validates
+
+from ..core.database import Id, UtcDateTime
+from .addresses import fold
+
+ROLES = ("root", "admin", "user")
+STATUSES = ("active", "online", "inactive", "suspended")
+
+
+class AccountLike(Protocol):
+    """What Frontdesk asks of a host's account. `last_login_date` is set where it exists."""
+
+    id: Any
+    email: Any
+    password_hash: Any
+    status: Any
+    role: Any
+    phone: Any
+    current_workspace_id: Any
+    created_at: Any
+    tokens_valid_from: Any
+    logged_out_at: Any
+
+
+def is_mapped(model: object) -> bool:
+    """Whether this is a class that SQLAlchemy knows, and not an interface or an instance."""
+    return isinstance(model, type) and inspect(model, raiseerr=False) is not None
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class AccountMixin:
+    """The columns of an account; a host adds its own, and may drop `last_login_date = None`."""
+
+    # Frontdesk's other tables refer to it by this name.
+    __tablename__ = "accounts"
+    # SQLite would otherwise give a deleted account's id, and what refers to it, to the next one.
+    __table_args__: Any = {"sqlite_autoincrement": True}
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # Kept in lower case, so that one index serves comparison without regard to case.
+    email: Mapped[str] = mapped_column(String(320), unique=True)
+    password_hash: Mapped[str | None] = mapped_column(String(128))
+    status: Mapped[str] = mapped_column(String(50), default="active")
+    role: Mapped[str] = mapped_column(String(50), default="user")
+    phone: Mapped[str | None] = mapped_column(String(32))
+    last_login_date: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Not a foreign key: the account is the host's table, and the workspaces are ours.
+    current_workspace_id: Mapped[int | None] = mapped_column(Id)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=_now)
+    # Tokens from before this moment count no longer; unset while only the creation stands.
+    tokens_valid_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Set from a logout until the next login: the revocation that outlives a keystore's memory.
+    logged_out_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    @validates("email")
+    def fold_email(self, _name: str, email: str) -> str:
+        return fold(email)

@@ -1,0 +1,1 @@
+"""Authentication: logging in and out, recovering a password, and the guards of routes."""

@@ -1,0 +1,60 @@
+"""The sign-ins that a browser has begun and not finished, kept in its session.
+
+The session is a signed cookie, so it stays small: the newest few, for some minutes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..core.clock import Clock
+
+KEY = "frontdesk_idp"
+KEEP = 3
+KEEP_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class PendingSignIn:
+    """What ties the callback to the browser that began: no other has nonce and verifier."""
+
+    state: str
+    redirect_uri: str
+    nonce: str
+    code_verifier: str
+
+
+class PendingSignIns:
+    def __init__(self, session: MutableMapping[str, Any], clock: Clock) -> None:
+        self._session = session
+        self._now = int(clock.now().timestamp())
+
+    def add(self, pending: PendingSignIn) -> None:
+        entry = {**asdict(pending), "until": self._now + KEEP_SECONDS}
+        self._store([*self._live(), entry][-KEEP:])
+
+    def __bool__(self) -> bool:
+        return bool(self._live())
+
+    def take(self, redirect_uri: str, state: str | None) -> PendingSignIn | None:
+        """The newest with this redirect URI (and this state, where one is told), now used up."""
+        live = self._live()
+        for entry in reversed(live):
+            if entry["redirect_uri"] == redirect_uri and state in (None, entry["state"]):
+                self._store([other for other in live if other is not entry])
+                return PendingSignIn(
+                    **{name: entry[name] for name in PendingSignIn.__annotations__}
+                )
+        return None
+
+    def _live(self) -> list[dict[str, Any]]:
+        return [entry for entry in self._session.get(KEY, []) if entry["until"] > self._now]
+
+    def _store(self, entries: list[dict[str, Any]]) -> None:
+        # An empty session has no cookie at all.
+        if entries:
+            self._session[KEY] = entries
+        else:
+            self._session.pop(KEY, None)

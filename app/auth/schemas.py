@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validates_schema
+
+from ..accounts.passwords import unfit
+from ..accounts.schemas import AccountRead
+from ..core.desk import current_desk, service
+from ..core.http.fields import Moment, Received, Text
+from .redirects import RedirectUris
+from .reset_tokens import SHORTEST_TOKEN
+
+
+class LoginForm(Received):
+    username = Text(min=1, max=320, required=True, metadata={"description": "The email"})
+    # Longer ones are simply wrong.
+    password = Text(max=1024, required=True)
+
+
+class PasswordRecovery(Received):
+    email = Text(min=1, max=320, required=True)
+
+
+class VerifyToken(Received):
+    token = Text(min=1, max=1024, required=True, metadata={"description": "Token or short code"})
+    email = Text(min=1, max=320, metadata={"description": "Required with a code"})
+
+    @validates_schema
+    def require_email_with_code(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if len(data.get("token", "")) < SHORTEST_TOKEN and data.get("email") is None:
+            raise ValidationError("Missing data for required field.", "email")
+
+
+class NewPassword(Text):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        password = super()._deserialize(value, attr, data, **kwargs)
+        if reason := unfit(password):
+            raise ValidationError(reason)
+        return password
+
+
+class ResetPassword(VerifyToken):
+    new_password = NewPassword(max=1024, required=True)
+
+
+class RedirectUri(Text):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        uri = super()._deserialize(value, attr, data, **kwargs)
+        if not service(RedirectUris).allows(uri):
+            raise ValidationError("Not an allowed redirect URI.")
+        return uri
+
+
+class IdpLogin(Received):
+    redirect_uri = RedirectUri(
+        max=500, metadata={"description": "Where the provider leads back to; else IDP_REDIRECT_URI"}
+    )
+
+    @pre_load
+    def fill_in_redirect_uri(self, data: Any, **kwargs: Any) -> Any:
+        default = service(RedirectUris).default
+        if isinstance(data, Mapping) and default:
+            return {"redirect_uri": default, **data}
+        return data
+
+    @validates_schema(skip_on_field_errors=True)
+    def require_redirect_uri(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if "redirect_uri" not in data:
+            raise ValidationError("Missing data for required field.", "redirect_uri")
+
+
+class IdpCallback(IdpLogin):
+    code = Text(min=1, max=4096, required=True)
+    state = Text(
+        max=512, load_default=None, metadata={"description": "What came back beside the code"}
+    )
+    auth_data = fields.Dict(
+        keys=fields.String(), metadata={"description": "What the host's signup needs to know"}
+    )
+
+    @pre_load
+    def fill_in_auth_data(self, data: Any, **kwargs: Any) -> Any:
+        return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
+
+    @post_load
+    def hand_on_payload(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """Only what a schema of the host's has validated goes further."""
+        auth_data = data.pop("auth_data")
+        checked = isinstance(self.fields["auth_data"], fields.Nested)
+        return {**data, "auth_payload": auth_data if checked else None}
+
+
+class LoginRead(Schema):
+    """The login response. A host that wants more fields in it subclasses this."""
+
+    access_token = fields.String(required=True)
+    expires = Moment(required=True, metadata={"description": "When the token ends"})
+    token_type = fields.String(required=True)
+    account = fields.Nested(AccountRead, required=True)
+    user = fields.Raw(required=True, allow_none=True, metadata={"type": "object", "default": None})
+
+
+def account_read() -> type[Schema]:
+    return current_desk.hooks.account_schema or AccountRead
+
+
+def login_read() -> type[Schema]:
+    return _with_account(current_desk.hooks.login_schema or LoginRead, account_read())
+
+
+def idp_callback_read() -> type[Schema]:
+    return _with_payload(current_desk.hooks.idp_payload_schema)
+
+
+@cache
+def _with_payload(payload: type[Schema] | None) -> type[Schema]:
+    """The callback with the host's `auth_data` in it."""
+    if payload is None:
+        return IdpCallback
+    return type("IdpCallback", (IdpCallback,), {"auth_data": fields.Nested(payload)})
+
+
+@cache
+def _with_account(login: type[Schema], account: type[Schema]) -> type[Schema]:
+    """The login response with the host's account in it."""
+    if account is AccountRead:
+        return login
+    return type(login.__name__, (login,), {"account": fields.Nested(account, required=True)})
