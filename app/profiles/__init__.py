@@ -1,0 +1,1 @@
+"""One profile for each account, and its avatar."""

@@ -1,0 +1,41 @@
+"""The properties of a profile that we do not know: kept as they come, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from ..core.http.fields import storable
+
+MOST_PROPERTIES = 64
+MOST_BYTES = 16 * 1024
+
+# The key under which marshmallow reports what concerns the whole of a body.
+WHOLE = "_schema"
+
+
+def faults_in(extra: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What is wrong with further properties, by name."""
+    faults = {
+        name: ["Contains characters that cannot be stored."]
+        for name, value in extra.items()
+        if not _is_storable(value)
+    }
+    if len(extra) > MOST_PROPERTIES:
+        faults[WHOLE] = [f"At most {MOST_PROPERTIES} further properties are kept."]
+    elif len(orjson.dumps(extra)) > MOST_BYTES:
+        faults[WHOLE] = [f"Further properties may have {MOST_BYTES // 1024} KiB in all."]
+    return faults
+
+
+def _is_storable(value: Any) -> bool:
+    """Whoever reads the body has bounded how deep it is nested."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, list):
+        return all(_is_storable(item) for item in value)
+    if isinstance(value, dict):
+        return all(storable(name) and _is_storable(item) for name, item in value.items())
+    return True

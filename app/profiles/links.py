@@ -1,0 +1,66 @@
+"""Addresses of pictures: which ones a profile may name, and where ours are found."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import current_app, request, url_for
+
+from ..core.desk import current_desk
+
+# The names that we give to pictures: nobody guesses 128 random bits.
+PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:jpg|png)", re.ASCII)
+
+_PLAIN = re.compile(r"[^\s\x00-\x20\x7f-\x9f<>\"\\^`{|}]+")
+_LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.ASCII)
+
+PICTURE_ENDPOINT = "profiles.read_picture"
+
+
+def is_web_address(text: str) -> bool:
+    if not _PLAIN.fullmatch(text):
+        return False
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+
+
+def picture_name(address: str) -> str:
+    """The name of one of our pictures in an address, or nothing."""
+    name = address.rpartition("/")[2]
+    return name if PICTURE_NAME.fullmatch(name) else ""
+
+
+def picture_url(name: str) -> str:
+    """Where a client finds one of our pictures."""
+    if PICTURE_ENDPOINT in current_app.view_functions:
+        path = url_for(PICTURE_ENDPOINT, name=name)
+    else:  # a host has mounted the blueprint by another name, perhaps inside a workspace's path
+        path = url_for(".read_picture", **_mount_values(), name=name)
+    return own_address() + path
+
+
+def own_address() -> str:
+    """The service's own origin, as far as it is known; else addresses begin at the root.
+
+    The Host header is anybody's to write. It is believed while developing, when client and service
+    are both reached on this very machine.
+    """
+    core = current_desk.settings.core
+    if core.PUBLIC_URL:
+        return core.PUBLIC_URL
+    host = request.environ.get("HTTP_HOST", "")
+    client = urlsplit(core.CLIENT_HOST).netloc
+    if _LOOPBACK.fullmatch(host) and _LOOPBACK.fullmatch(client):
+        return f"{request.scheme}://{host}"
+    return ""
+
+
+def _mount_values() -> dict[str, Any]:
+    slug = (request.view_args or {}).get("workspace_slug")
+    return {"workspace_slug": slug} if slug is not None else {}

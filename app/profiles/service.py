@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from sqlalchemy import exists, select
+
+from ..core.clock import Clock
+from ..core.errors import Fault, Invalid
+from ..core.races import insert_new, lock_row
+from ..core.transaction import AnySession, after_commit, transaction
+from ..storage import FileStore
+from ..workspaces.models import Member
+from .errors import ProfileExists, ProfileNotFound
+from .extra import WHOLE, faults_in
+from .links import picture_name
+from .models import Profile
+
+# Wherever on earth somebody is born today, it is not yet the day after tomorrow.
+_LATEST_BIRTH = timedelta(days=1)
+
+
+class Profiles:
+    """One profile for each account: made, found, changed and deleted."""
+
+    def __init__(self, session: AnySession, files: FileStore, clock: Clock) -> None:
+        self.session = session
+        self.files = files
+        self.clock = clock
+
+    def get(self, account_id: int, within: int | None = None) -> Profile:
+        """Within a workspace, only the profiles of its members are found."""
+        found = select(Profile).where(Profile.account_id == account_id)
+        if within is not None:
+            found = found.where(_is_member(account_id, within))
+        profile = self.session.scalar(found.execution_options(populate_existing=True))
+        if profile is None:
+            raise ProfileNotFound
+        return profile
+
+    def create(self, account_id: int, fields: Mapping[str, Any]) -> Profile:
+        self._check(fields)
+        if picture_name(fields.get("avatar") or "") and fields["avatar"].startswith("/"):
+            raise _not_own_picture()
+        with transaction(self.session):
+            now = self.clock.now()
+            profile = insert_new(
+                self.session,
+                Profile,
+                **fields,
+                account_id=account_id,
+                created_at=now,
+                updated_at=now,
+            )
+            if profile is None:
+                raise ProfileExists
+            return profile
+
+    def update(
+        self, account_id: int, fields: Mapping[str, Any], within: int | None = None
+    ) -> Profile:
+        """Change what is given; further properties are added to those that are there."""
+        self._check(fields)
+        with transaction(self.session):
+            profile = self._hold(account_id, within)
+            changes = dict(fields)
+            extra = {**profile.extra, **changes.pop("extra", {})}
+            _bound(extra)
+            if "avatar" in changes:
+                self._point_to(profile, changes.pop("avatar"))
+            for name, value in {**changes, "extra": extra}.items():
+                setattr(profile, name, value)
+            profile.updated_at = self.clock.now()
+            return profile
+
+    def delete(self, account_id: int) -> Profile:
+        with transaction(self.session):
+            profile = self._hold(account_id)
+            self._drop_later(profile.avatar_file)
+            self.session.delete(profile)
+            return profile
+
+    def show_picture(self, account_id: int, name: str) -> Profile:
+        """Let the profile show a picture of our store; the one before goes after the commit."""
+        with transaction(self.session):
+            profile = self._hold(account_id)
+            self._drop_later(profile.avatar_file)
+            profile.avatar, profile.avatar_file = None, name
+            profile.updated_at = self.clock.now()
+            return profile
+
+    def forget(self, account_id: int) -> None:
+        """An account goes, and its profile with it; the picture would stay."""
+        with transaction(self.session):
+            name = self.session.scalar(
+                select(Profile.avatar_file).where(Profile.account_id == account_id)
+            )
+            self._drop_later(name)
+
+    def _hold(self, account_id: int, within: int | None = None) -> Profile:
+        """The profile as it is now, with nobody else changing it until the commit."""
+        lock_row(self.session, Profile, Profile.account_id == account_id)
+        return self.get(account_id, within)
+
+    def _point_to(self, profile: Profile, address: str | None) -> None:
+        if address and profile.avatar_file and picture_name(address) == profile.avatar_file:
+            return  # the profile's own picture, sent back with the rest of it
+        if address and address.startswith("/"):
+            raise _not_own_picture()
+        self._drop_later(profile.avatar_file)
+        profile.avatar, profile.avatar_file = address, None
+
+    def _drop_later(self, name: str | None) -> None:
+        if name is not None:
+            after_commit(self.session, partial(self.files.delete, name))
+
+    def _check(self, fields: Mapping[str, Any]) -> None:
+        birth = fields.get("date_of_birth")
+        if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
+            raise Invalid.field("json", "date_of_birth", "Lies in the future.")
+
+
+def _is_member(account_id: int, workspace_id: int) -> Any:
+    return exists().where(Member.account_id == account_id, Member.workspace_id == workspace_id)
+
+
+def _bound(extra: Mapping[str, Any]) -> None:
+    """Each update was within bounds; all of them together must be too."""
+    if faults := faults_in(extra):
+        raise Invalid(
+            faults=[
+                Fault("json", "" if name == WHOLE else name, message)
+                for name, messages in faults.items()
+                for message in messages
+            ]
+        )
+
+
+def _not_own_picture() -> Invalid:
+    return Invalid.field("json", "avatar", "Not an http or https URL.")

@@ -1,0 +1,17 @@
+"""Where files live: a folder, an S3 bucket, or memory, all behind one protocol."""
+
+from .files import FileMissing, FileStore, StorageUnavailable, StoredFile, UnsafeName
+from .local import LocalFileStore
+from .memory import MemoryFileStore
+from .s3 import S3FileStore
+
+__all__ = [
+    "FileMissing",
+    "FileStore",
+    "LocalFileStore",
+    "MemoryFileStore",
+    "S3FileStore",
+    "StorageUnavailable",
+    "StoredFile",
+    "UnsafeName",
+]

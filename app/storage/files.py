@@ -1,0 +1,71 @@
+"""What every file store can do, and what each of them refuses.
+
+A store keeps small files under flat names. It does not know what a file is for: whoever puts one
+remembers its name, and whoever cleans up compares `files()` with the names still in use.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ..core.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+# Lower case only, so that a name means one file on every file system; no separator, no leading dot.
+_SAFE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*", re.ASCII)
+_LONGEST_NAME = 128
+
+
+class FileMissing(Exception):
+    """No file is stored under this name."""
+
+
+class UnsafeName(ValueError):
+    """The name could mean something else than one file in the store."""
+
+
+class StorageUnavailable(Unavailable):
+    """The store is out of reach or refuses to work. Why, is for the log and not for the client."""
+
+    detail = "The file storage is out of reach"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        log.warning("%s: %s", self.detail, reason)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One file as a listing shows it; its age tells an orphan from a file about to be used."""
+
+    name: str
+    stored_at: datetime
+
+
+class FileStore(Protocol):
+    """Keeps bytes under names. Every method may raise `UnsafeName` and `StorageUnavailable`."""
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        """Store the whole file or nothing; a file of the same name is replaced."""
+
+    def read(self, name: str) -> bytes:
+        """Return the file's bytes, or raise `FileMissing`."""
+
+    def delete(self, name: str) -> None:
+        """Remove the file; one that is not there is no error."""
+
+    def files(self) -> Iterator[StoredFile]:
+        """Yield every stored file, in no particular order."""
+
+
+def checked_name(name: str) -> str:
+    """Return the name, or raise `UnsafeName` when it is not plainly one file's name."""
+    if len(name) > _LONGEST_NAME or not _SAFE_NAME.fullmatch(name):
+        raise UnsafeName(f"Not a file name this store takes: {name[:_LONGEST_NAME]!r}")
+    return name

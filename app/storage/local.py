@@ -1,0 +1,85 @@
+"""Files in a folder of this machine."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .files import FileMissing, StorageUnavailable, StoredFile, checked_name
+
+
+class LocalFileStore:
+    """Keeps files in one folder, which is made when the first one is stored."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        """Write beside the file and rename, so that no reader ever sees half of it.
+
+        The half-written file has an ordinary name: if the process dies here, a listing shows the
+        remains, and they are cleaned up as any orphan is.
+        """
+        target = self._folder / checked_name(name)
+        part = self._folder / f"{name}.{secrets.token_hex(8)}.part"
+        with _storage_errors():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                _write_through(part, data)
+                part.replace(target)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
+
+    def read(self, name: str) -> bytes:
+        path = self._folder / checked_name(name)
+        with _storage_errors():
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                raise FileMissing(name) from None
+
+    def delete(self, name: str) -> None:
+        path = self._folder / checked_name(name)
+        with _storage_errors():
+            path.unlink(missing_ok=True)
+
+    def files(self) -> Iterator[StoredFile]:
+        with _storage_errors():
+            if not self._folder.is_dir():
+                return
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    if (found := _stored_file(entry)) is not None:
+                        yield found
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    # Without the fsync a power cut after the rename could leave an empty file under the final name.
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _stored_file(entry: os.DirEntry[str]) -> StoredFile | None:
+    if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
+        return None
+    try:
+        changed = entry.stat(follow_symlinks=False).st_mtime
+    except FileNotFoundError:  # deleted while the folder was being read
+        return None
+    return StoredFile(entry.name, datetime.fromtimestamp(changed, UTC))
+
+
+@contextmanager
+def _storage_errors() -> Iterator[None]:
+    """Turn what the file system says (disk full, no permission) into the store's own word."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageUnavailable(f"the folder does not work: {error.strerror}") from error

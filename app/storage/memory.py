@@ -1,0 +1,32 @@
+"""Files in memory: the honest twin for tests and for hosts that keep no files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from .files import FileMissing, StoredFile, checked_name
+
+
+class MemoryFileStore:
+    """Keeps the same promises as the other stores, until the process ends."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[bytes, datetime]] = {}
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        self._files[checked_name(name)] = (data, datetime.now(UTC))
+
+    def read(self, name: str) -> bytes:
+        try:
+            data, _ = self._files[checked_name(name)]
+        except KeyError:
+            raise FileMissing(name) from None
+        return data
+
+    def delete(self, name: str) -> None:
+        self._files.pop(checked_name(name), None)
+
+    def files(self) -> Iterator[StoredFile]:
+        for name, (_, stored_at) in list(self._files.items()):
+            yield StoredFile(name, stored_at)

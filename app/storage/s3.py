@@ -1,0 +1,127 @@
+"""Files in an S3-compatible bucket. boto3 is heavy and optional: it is imported on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from .files import FileMissing, StorageUnavailable, StoredFile, UnsafeName, checked_name
+
+# A caller is answered within five seconds even when the store is silent: nothing is retried here.
+_CONNECT_SECONDS = 2
+_READ_SECONDS = 2.5
+_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class S3Bucket:
+    """Which bucket, where, and with whose keys; without keys boto3 looks in its usual places."""
+
+    name: str
+    endpoint_url: str | None = None
+    region: str | None = None
+    access_key: str | None = None
+    secret_key: str | None = field(default=None, repr=False)
+    prefix: str = ""
+
+
+class S3FileStore:
+    """Keeps files as objects of one bucket, all under one prefix."""
+
+    def __init__(self, bucket: S3Bucket) -> None:
+        self._bucket = bucket
+        self._lock = Lock()
+        self._made_client: Any = None
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        key = self._key(name)
+        with _storage_errors(name):
+            self._client().put_object(
+                Bucket=self._bucket.name, Key=key, Body=data, ContentType=content_type
+            )
+
+    def read(self, name: str) -> bytes:
+        key = self._key(name)
+        with _storage_errors(name):
+            answer = self._client().get_object(Bucket=self._bucket.name, Key=key)
+            data: bytes = answer["Body"].read()
+        return data
+
+    def delete(self, name: str) -> None:
+        key = self._key(name)
+        with _storage_errors(name):
+            self._client().delete_object(Bucket=self._bucket.name, Key=key)
+
+    def files(self) -> Iterator[StoredFile]:
+        with _storage_errors(self._bucket.prefix):
+            pages = self._client().get_paginator("list_objects_v2")
+            for page in pages.paginate(
+                Bucket=self._bucket.name,
+                Prefix=self._bucket.prefix,
+                PaginationConfig={"PageSize": _PAGE},
+            ):
+                for item in page.get("Contents", ()):
+                    yield from self._stored_file(item)
+
+    def _key(self, name: str) -> str:
+        return self._bucket.prefix + checked_name(name)
+
+    def _stored_file(self, item: dict[str, Any]) -> Iterator[StoredFile]:
+        """Yield the object if this store could have written it; others share the bucket."""
+        name = item["Key"].removeprefix(self._bucket.prefix)
+        try:
+            yield StoredFile(checked_name(name), item["LastModified"])
+        except UnsafeName:
+            return
+
+    def _client(self) -> Any:
+        # Made once and after the fork: a client may be shared by threads, but making one may not.
+        with self._lock:
+            if self._made_client is None:
+                self._made_client = _new_client(self._bucket)
+            return self._made_client
+
+
+def _new_client(bucket: S3Bucket) -> Any:
+    import boto3
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_READ_SECONDS,
+        retries={"total_max_attempts": 1},
+        # Servers other than Amazon's refuse the checksums that boto3 sends by itself since 1.36.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+        # Such servers are seldom set up with one host name for each bucket.
+        s3={"addressing_style": "path" if bucket.endpoint_url else "auto"},
+    )
+    return boto3.session.Session().client(
+        "s3",
+        endpoint_url=bucket.endpoint_url,
+        region_name=bucket.region,
+        aws_access_key_id=bucket.access_key,
+        aws_secret_access_key=bucket.secret_key,
+        config=config,
+    )
+
+
+@contextmanager
+def _storage_errors(name: str) -> Iterator[None]:
+    """Turn boto3's errors into the store's own words."""
+    from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+    from urllib3.exceptions import HTTPError
+
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        if code in {"NoSuchKey", "404"}:
+            raise FileMissing(name) from error
+        raise StorageUnavailable(f"the bucket refused: {code}") from error
+    except (BotoCoreError, HTTPClientError, HTTPError) as error:
+        reason = type(error).__name__
+        raise StorageUnavailable(f"the bucket did not answer: {reason}") from error

@@ -1,0 +1,1 @@
+"""Workspaces: which room somebody may enter, and as what."""

@@ -1,0 +1,70 @@
+"""From a slug to the workspace it means for this account, and the account's membership there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, case, or_, select
+
+from ..accounts.models import AccountLike
+from ..core.transaction import AnySession
+from .errors import NoWorkspace, WorkspaceNotFound
+from .models import Member, Workspace
+from .slugs import CURRENT, DEFAULT, is_slug
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A workspace as one account comes to it: with its membership there, or without."""
+
+    workspace: Workspace
+    member: Member | None
+
+
+def find_entry(session: AnySession, slug: str | None, account: AccountLike | None) -> Entry:
+    """One query, whichever slug it is and whether or not the account is a member."""
+    if not slug:
+        raise NoWorkspace
+    row = session.execute(_which(slug, account)).first()
+    if row is None:
+        raise WorkspaceNotFound
+    return Entry(row[0], row[1])
+
+
+def _which(slug: str, account: AccountLike | None) -> Select[Workspace, Member]:
+    account_id = account.id if account is not None else None
+    joined = select(Workspace, Member).outerjoin(
+        Member, and_(Member.workspace_id == Workspace.id, Member.account_id == account_id)
+    )
+    if slug == CURRENT:
+        return joined.where(Workspace.id == _current_id(account))
+    if slug == DEFAULT:
+        return joined.where(_may_be_default()).order_by(*_own_first()).limit(1)
+    if not is_slug(slug):
+        raise WorkspaceNotFound
+    return joined.where(Workspace.slug == slug)
+
+
+def _current_id(account: AccountLike | None) -> int:
+    if account is None or account.current_workspace_id is None:
+        raise NoWorkspace
+    current: int = account.current_workspace_id
+    return current
+
+
+def _may_be_default() -> ColumnElement[bool]:
+    """Somebody else's own default is nobody's default."""
+    common = Workspace.is_personal.is_(False)
+    return and_(Workspace.is_default, or_(common, Member.id.is_not(None)))
+
+
+def _own_first() -> tuple[Any, ...]:
+    """The one made for the account (its first membership), then the common one."""
+    rank = case(
+        (and_(Workspace.is_personal, Member.type == "owner"), 0),
+        (and_(Workspace.is_personal.is_(False), Member.id.is_not(None)), 1),
+        (Workspace.is_personal.is_(False), 2),
+        else_=3,
+    )
+    return rank, Member.id, Workspace.id

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
+from ..auth.errors import NotAuthorized
+from ..core.clock import Clock
+from ..core.races import lock_row
+from ..core.transaction import AnySession, transaction
+from .errors import (
+    AlreadyAMember,
+    LastOwner,
+    MemberInactive,
+    MemberNotFound,
+    NotAMember,
+    WorkspaceNotFound,
+)
+from .models import ACTIVE, Member, Workspace
+from .rules import may_manage
+
+OWNER = "owner"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A member with the e-mail that others know the account by."""
+
+    member: Member
+    email: str
+
+
+class Members:
+    """Who is in a workspace. The actor is the member who asks; without one, an operator does.
+
+    Every change holds the workspace's row: two owners who leave at once are let go one by one.
+    """
+
+    def __init__(self, session: AnySession, accounts: Accounts, clock: Clock) -> None:
+        self.session = session
+        self.accounts = accounts
+        self.clock = clock
+
+    def page(self, workspace_id: int, offset: int, limit: int) -> Sequence[Listed]:
+        account: Any = self.accounts.model
+        rows = self.session.execute(
+            select(Member, account.email)
+            .join(account, account.id == Member.account_id)
+            .where(Member.workspace_id == workspace_id)
+            .order_by(Member.id)
+            .offset(offset)
+            .limit(limit)
+        )
+        return [Listed(member, email) for member, email in rows]
+
+    def add(self, actor: Member, email: str, kind: str, status: str) -> Listed:
+        with transaction(self.session):
+            self._allow(self._manager(actor), kind)
+            account = self.accounts.get(email)
+            if self._find(actor.workspace_id, account.id) is not None:
+                raise AlreadyAMember
+            return Listed(self._insert(actor.workspace_id, account, kind, status), account.email)
+
+    def change(
+        self, actor: Member, account_id: int, kind: str | None, status: str | None
+    ) -> Listed:
+        with transaction(self.session):
+            manager = self._manager(actor)
+            member = self._get(actor.workspace_id, account_id)
+            new_kind, new_status = kind or member.type, status or member.status
+            self._allow(manager, member.type, new_kind)
+            if (new_kind, new_status) != (OWNER, ACTIVE):
+                self._keep_an_owner(member)
+            member.type, member.status = new_kind, new_status
+            return self._listed(member)
+
+    def remove(self, actor: Member, account_id: int) -> Listed:
+        """Anyone may leave; who may remove others is in the table."""
+        with transaction(self.session):
+            if account_id == actor.account_id:
+                member = self._again(actor)
+            else:
+                manager = self._manager(actor)
+                member = self._get(actor.workspace_id, account_id)
+                self._allow(manager, member.type)
+            self._keep_an_owner(member)
+            return self._delete(member)
+
+    def put(self, workspace: Workspace, email: str, kind: str, status: str) -> Listed:
+        """An operator's word: makes somebody a member, or makes the member what is said."""
+        with transaction(self.session):
+            self._lock(workspace.id)
+            account = self.accounts.get(email)
+            member = self._find(workspace.id, account.id)
+            if member is None:
+                member = self._insert(workspace.id, account, kind, status)
+            member.type, member.status = kind, status
+            return Listed(member, account.email)
+
+    def take_out(self, workspace: Workspace, email: str) -> Listed:
+        """An operator's word: the last owner may go too."""
+        with transaction(self.session):
+            self._lock(workspace.id)
+            account = self.accounts.get(email)
+            return self._delete(self._get(workspace.id, account.id))
+
+    def _lock(self, workspace_id: int) -> None:
+        if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
+            raise WorkspaceNotFound
+
+    def _find(self, workspace_id: int, account_id: int) -> Member | None:
+        """As it stands now, under the lock; a guard may have read it before somebody's change."""
+        return self.session.scalar(
+            select(Member)
+            .where(Member.workspace_id == workspace_id, Member.account_id == account_id)
+            .execution_options(populate_existing=True)
+        )
+
+    def _get(self, workspace_id: int, account_id: int) -> Member:
+        member = self._find(workspace_id, account_id)
+        if member is None:
+            raise MemberNotFound
+        return member
+
+    def _again(self, actor: Member) -> Member:
+        """The actor as it stands now, holding the workspace."""
+        self._lock(actor.workspace_id)
+        found = self._find(actor.workspace_id, actor.account_id)
+        if found is None:
+            raise NotAMember
+        return found
+
+    def _manager(self, actor: Member) -> Member:
+        """Who manages nobody is told so before learning anything about anybody."""
+        found = self._again(actor)
+        if not found.is_active:
+            raise MemberInactive
+        self._allow(found)
+        return found
+
+    def _allow(self, actor: Member, *kinds: str) -> None:
+        if not may_manage(actor.type, *kinds):
+            raise NotAuthorized
+
+    def _keep_an_owner(self, member: Member) -> None:
+        """Refuse what would leave the workspace without an active owner."""
+        if member.type != OWNER:
+            return
+        others = select(func.count(Member.id)).where(
+            Member.workspace_id == member.workspace_id,
+            Member.type == OWNER,
+            Member.status == ACTIVE,
+            Member.id != member.id,
+        )
+        if not self.session.scalar(others):
+            raise LastOwner
+
+    def _insert(self, workspace_id: int, account: AccountLike, kind: str, status: str) -> Member:
+        member = Member(
+            workspace_id=workspace_id,
+            account_id=account.id,
+            type=kind,
+            status=status,
+            created_at=self.clock.now(),
+        )
+        self.session.add(member)
+        self.session.flush()
+        return member
+
+    def _delete(self, member: Member) -> Listed:
+        listed = self._listed(member)
+        self.session.delete(member)
+        return listed
+
+    def _listed(self, member: Member) -> Listed:
+        account = self.accounts.by_id(member.account_id)
+        return Listed(member, account.email if account is not None else "")

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..core.database import Base, Id, UtcDateTime, account_key
+
+ACTIVE = "active"
+NAME_LENGTH = 200
+STATUS_LENGTH = 50
+
+
+class Workspace(Base):
+    __tablename__ = "workspaces"
+    # SQLite would otherwise give a deleted workspace's id to the next one, and the accounts whose
+    # current workspace it was would find themselves in a stranger's.
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    slug: Mapped[str] = mapped_column(String(63), unique=True)
+    name: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    is_default: Mapped[bool] = mapped_column(default=False)
+    # Made for one account when it registered: its own default, and nobody else's.
+    is_personal: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Member(Base):
+    """An account in a workspace; the contract calls it the user."""
+
+    __tablename__ = "workspace_members"
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "account_id"),
+        Index("ix_workspace_members_account_id", "account_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"))
+    account_id: Mapped[int] = account_key()
+    type: Mapped[str] = mapped_column(String(20))
+    status: Mapped[str] = mapped_column(String(STATUS_LENGTH), default=ACTIVE)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+    @property
+    def is_active(self) -> bool:
+        return self.status == ACTIVE

@@ -1,0 +1,52 @@
+"""From a request to the slug of a workspace. Each guard uses one resolver.
+
+A resolver is any callable `(session, account, path_params, headers) -> slug | None`; the names of
+headers are in lower case. One that reads a header says so in `documented_headers`, which the
+OpenAPI document shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.transaction import AnySession
+from ..hooks import WorkspaceResolver
+
+PathParams = Mapping[str, Any]
+Headers = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PathResolver:
+    """The slug stands in the path: `/<workspace_slug>/...`."""
+
+    name: str = "workspace_slug"
+
+    def __call__(
+        self, session: AnySession, account: Any, path_params: PathParams, headers: Headers
+    ) -> str | None:
+        return path_params.get(self.name)
+
+
+@dataclass(frozen=True)
+class HeaderResolver:
+    """The slug stands in a header."""
+
+    name: str = "X-Workspace"
+    description: str = "Slug of the workspace"
+
+    def __call__(
+        self, session: AnySession, account: Any, path_params: PathParams, headers: Headers
+    ) -> str | None:
+        return headers.get(self.name.lower(), "").strip()
+
+    @property
+    def documented_headers(self) -> dict[str, str]:
+        return {self.name: self.description}
+
+
+def documented_headers(resolver: WorkspaceResolver) -> Mapping[str, str]:
+    found: Mapping[str, str] = getattr(resolver, "documented_headers", {})
+    return found

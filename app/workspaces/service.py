@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import delete, exists, select, update
+from sqlalchemy.orm import aliased
+
+from ..accounts.models import AccountLike
+from ..core.clock import Clock
+from ..core.races import insert_new
+from ..core.transaction import AnySession, transaction
+from .errors import MemberInactive, NotAMember, SlugTaken, WorkspaceNotFound
+from .lookup import Entry, find_entry
+from .models import NAME_LENGTH, Member, Workspace
+from .slugs import suggestions
+
+
+class Workspaces:
+    """Makes workspaces, and tells which ones an account is in and which one is its current."""
+
+    def __init__(self, session: AnySession, clock: Clock) -> None:
+        self.session = session
+        self.clock = clock
+
+    def enter(self, slug: str | None, account: AccountLike | None) -> Entry:
+        return find_entry(self.session, slug, account)
+
+    def of(
+        self, account: AccountLike, offset: int = 0, limit: int | None = None
+    ) -> Sequence[Entry]:
+        """The account's workspaces, the one it has been in longest first."""
+        rows = self.session.execute(
+            select(Workspace, Member)
+            .join(Member, Member.workspace_id == Workspace.id)
+            .where(Member.account_id == account.id)
+            .order_by(Member.id)
+            .offset(offset)
+            .limit(limit)
+        )
+        return [Entry(workspace, member) for workspace, member in rows]
+
+    def get(self, slug: str) -> Workspace:
+        """The workspace of this very slug: an operator has neither a current nor a default one."""
+        workspace = self.session.scalar(select(Workspace).where(Workspace.slug == slug))
+        if workspace is None:
+            raise WorkspaceNotFound
+        return workspace
+
+    def all(self) -> Sequence[Workspace]:
+        return self.session.scalars(select(Workspace).order_by(Workspace.id)).all()
+
+    def create(self, account: AccountLike, name: str, slug: str | None = None) -> Entry:
+        """A new workspace that the account owns; without a slug it gets one like its name."""
+        with transaction(self.session):
+            workspace = self._insert(name, slug) if slug else self._insert_named_like(name)
+            return Entry(workspace, self._join(workspace, account))
+
+    def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
+        """A workspace without members, made by an operator. There is one common default."""
+        with transaction(self.session):
+            if is_default:
+                self.session.execute(
+                    update(Workspace)
+                    .where(Workspace.is_default, Workspace.is_personal.is_(False))
+                    .values(is_default=False)
+                )
+            return self._insert(name, slug, is_default=is_default)
+
+    def welcome(self, account: AccountLike) -> Entry:
+        """The workspace that a newly registered account finds: its own, and its current one."""
+        name = account.email.partition("@")[0]
+        with transaction(self.session):
+            workspace = self._insert_named_like(name, is_default=True, is_personal=True)
+            member = self._join(workspace, account)
+            if account.current_workspace_id is None:
+                account.current_workspace_id = workspace.id
+            return Entry(workspace, member)
+
+    def bid_farewell(self, account: AccountLike) -> None:
+        """Delete the account's own workspace, unless others are in it too."""
+        own, others = aliased(Member), aliased(Member)
+        alone = (
+            select(own.workspace_id)
+            .where(own.account_id == account.id)
+            .where(
+                ~exists().where(
+                    others.workspace_id == own.workspace_id, others.account_id != account.id
+                )
+            )
+        )
+        with transaction(self.session):
+            self.session.execute(
+                delete(Workspace)
+                .where(Workspace.is_personal, Workspace.id.in_(alone))
+                .execution_options(synchronize_session=False)
+            )
+
+    def switch(self, account: AccountLike, slug: str) -> Entry:
+        """Make a workspace the account's current one; only an active member may."""
+        with transaction(self.session):
+            entry = self.enter(slug, account)
+            if entry.member is None:
+                raise NotAMember
+            if not entry.member.is_active:
+                raise MemberInactive
+            account.current_workspace_id = entry.workspace.id
+            return entry
+
+    def choose_current(self, account: AccountLike) -> Entry | None:
+        """The current workspace, which is the first where there is none or it is left."""
+        with transaction(self.session):
+            entries = self.of(account)
+            chosen = next(
+                (e for e in entries if e.workspace.id == account.current_workspace_id),
+                entries[0] if entries else None,
+            )
+            if chosen is not None:
+                account.current_workspace_id = chosen.workspace.id
+            return chosen
+
+    def _insert(self, name: str, slug: str, **fields: bool) -> Workspace:
+        workspace = self._insert_free(name, slug, **fields)
+        if workspace is None:
+            raise SlugTaken
+        return workspace
+
+    def _insert_named_like(self, name: str, **fields: bool) -> Workspace:
+        """Two at once may like the same slug: the second goes on to its next suggestion."""
+        for slug in suggestions(name):
+            workspace = self._insert_free(name, slug, **fields)
+            if workspace is not None:
+                return workspace
+        raise AssertionError("There is always a next suggestion")
+
+    def _insert_free(self, name: str, slug: str, **fields: bool) -> Workspace | None:
+        return insert_new(
+            self.session,
+            Workspace,
+            name=name[:NAME_LENGTH],
+            slug=slug,
+            created_at=self.clock.now(),
+            **fields,
+        )
+
+    def _join(self, workspace: Workspace, account: AccountLike) -> Member:
+        member = Member(
+            workspace_id=workspace.id,
+            account_id=account.id,
+            type="owner",
+            created_at=self.clock.now(),
+        )
+        self.session.add(member)
+        self.session.flush()
+        return member
