@@ -1,0 +1,1 @@
+"""A message is a value; a channel sends it."""

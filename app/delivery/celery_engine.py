@@ -1,0 +1,143 @@
+"""Celery as the engine: it spreads the work over machines, and the rows stay the truth.
+
+A job says no more than "there is something on this channel". One that is lost, doubled or late
+does no harm: a sweep in every worker finds what is due. Whoever claims a full batch sends for
+another worker before it begins, so that a broadcast soon keeps all of them busy.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from ..core.desk import EXTENSION
+from ..core.forking import forget_connections
+from .background import Background
+from .courier import Courier
+from .engine import SWEEP_SECONDS, Engine
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+log = logging.getLogger(__name__)
+
+TASK = "frontdesk.deliver"
+BROKER_SECONDS = 4.0
+RETRY_SECONDS = 1.0
+
+
+class CeleryEngine:
+    """In a process that serves requests: a thread sends the jobs until the broker has them."""
+
+    def __init__(self, broker_url: str, queue: str) -> None:
+        self._broker_url = broker_url
+        self._queue = queue
+        self._told: set[str] = set()
+        self._thread = Background("frontdesk-jobs", self._tell)
+        self._celery: Celery | None = None
+
+    def attend(self, app: Flask, courier: Courier) -> None:
+        self._app = app
+        self._courier = courier
+
+    def start(self) -> None:
+        """Looking for what is due is the workers' part."""
+
+    def wake(self, channels: Iterable[str]) -> None:
+        self._told.update(channels)
+        self._thread.wake()
+
+    def stop(self, seconds: float) -> None:
+        self._thread.stop(seconds)
+
+    @property
+    def celery(self) -> Celery:
+        if self._celery is None:
+            self._celery = _make(self._app, self._courier, self, self._broker_url, self._queue)
+        return self._celery
+
+    def _tell(self) -> float | None:
+        """A job that does not reach the broker is sent again until it does."""
+        while self._told:
+            name = self._told.pop()
+            try:
+                self.celery.send_task(TASK, args=[name], retry=False, ignore_result=True)
+            except Exception as error:
+                self._told.add(name)
+                log.warning("The broker is out of reach: %s", type(error).__name__)
+                return RETRY_SECONDS
+        return None
+
+    def sweep(self) -> float:
+        """In a worker: ask for what is due, whoever has stored it and however long ago."""
+        try:
+            waits = {
+                name: self._courier.queue.seconds_until_due(name)
+                for name in self._courier.channels.names()
+            }
+        except (DBAPIError, PoolTimeout) as error:
+            log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
+            return SWEEP_SECONDS
+        due = [name for name, wait in waits.items() if wait is not None and wait <= 0]
+        if due:
+            self.wake(due)
+        return SWEEP_SECONDS
+
+
+def celery_of(app: Flask) -> Celery:
+    """What `celery -A wsgi:celery worker` runs."""
+    engine = app.extensions[EXTENSION].get(Engine)
+    if not isinstance(engine, CeleryEngine):
+        raise SystemExit("Set CORE__CELERY_BROKER_URL to deliver by Celery workers.")
+    return engine.celery
+
+
+def _make(app: Flask, courier: Courier, engine: CeleryEngine, url: str, queue: str) -> Celery:
+    from celery import Celery
+    from celery.signals import worker_process_init, worker_ready
+
+    celery = Celery("frontdesk", broker=url, set_as_current=False)
+    celery.conf.update(
+        task_default_queue=queue,
+        task_ignore_result=True,
+        worker_prefetch_multiplier=1,
+        worker_hijack_root_logger=False,
+        broker_connection_timeout=BROKER_SECONDS,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options=_waits(url),
+    )
+
+    def deliver(channel: str) -> None:
+        with app.app_context():
+            courier.work(channel, on_full=lambda: engine.wake([channel]))
+
+    def own_connections(**_: Any) -> None:
+        """In a worker's child: the pool it was forked with is its parent's."""
+        forget_connections(app)
+
+    def begin_sweeping(sender: Any, **_: Any) -> None:
+        if sender.app is celery:
+            sweeper = Background("frontdesk-sweep", engine.sweep)
+            # Held by the application, for as long as the worker lives.
+            celery.sweeper = sweeper
+            sweeper.wake()
+
+    celery.task(name=TASK)(deliver)
+    worker_process_init.connect(own_connections, weak=False)
+    worker_ready.connect(begin_sweeping, weak=False)
+    return celery
+
+
+def _waits(url: str) -> dict[str, float]:
+    """A silent broker must not hold a thread for ever."""
+    if url.startswith(("redis", "sentinel")):
+        return {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": 2 * BROKER_SECONDS}
+    if url.startswith(("amqp", "pyamqp")):
+        return {"connect_timeout": BROKER_SECONDS, "write_timeout": 2 * BROKER_SECONDS}
+    return {}

@@ -1,0 +1,27 @@
+"""Why a message did not leave. Three kinds, because each asks for something else."""
+
+from __future__ import annotations
+
+
+class DeliveryError(Exception):
+    """Its text is stored as the reason and logged: no body, no secret."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason[:200]
+        super().__init__(self.reason)
+
+
+class Refused(DeliveryError):
+    """This message to this receiver is refused for good."""
+
+
+class Deferred(DeliveryError):
+    """This receiver cannot be reached just now; others may be."""
+
+
+class Unreachable(DeliveryError):
+    """The server cannot be spoken to: no message is to blame, and all of them wait."""
+
+
+class SwitchedOff(DeliveryError):
+    """The channel is switched off or not set up."""

@@ -1,0 +1,282 @@
+"""The rows are the truth: claimed in batches, each settled by itself, free again when a lease ends.
+
+A lease is only a moment in `due_at`: a worker that lives moves it on, and the rows of one that
+died become due like any others. Every statement here is a short transaction of its own on a
+connection of its own, so none is held while a server is spoken to.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy import Engine, bindparam, delete, func, select, update
+from sqlalchemy.sql import Executable
+
+from ..core.clock import Clock
+from ..core.database import AUTOCOMMIT
+from ..core.rows import ask
+from .message import Message, Receiver
+from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
+
+LEASE = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One delivery in a worker's hands."""
+
+    id: int
+    attempts: int
+    message: Message
+    # None: the account is gone.
+    receiver: Receiver | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    claim: str
+    items: Sequence[Item]
+
+
+_SETTLE = (
+    update(Delivery)
+    .where(
+        Delivery.id == bindparam("delivery_id"),
+        Delivery.claim == bindparam("by"),
+        Delivery.state == PENDING,
+    )
+    .values(
+        state=bindparam("new_state"),
+        reason=bindparam("why"),
+        reference=bindparam("known_as"),
+        finished_at=bindparam("moment"),
+    )
+    .returning(Delivery.id)
+)
+
+
+class Queue:
+    def __init__(self, engine: Engine, account_model: type[Any], clock: Clock) -> None:
+        # Each statement commits by itself, in a host's engine as in ours.
+        ready = engine.get_execution_options().get(AUTOCOMMIT)
+        self._engine = engine if ready else engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._account = account_model
+        self._clock = clock
+        self._postgres = engine.dialect.name == "postgresql"
+        self._settle = _SETTLE
+        if self._postgres:
+            # A worker that is killed loses nothing by this, only a server that is: and then a
+            # mail of its last half second is sent twice. Waiting for the disk each time costs more
+            # than the mail.
+            relaxed = select(func.set_config("synchronous_commit", "off", True)).scalar_subquery()
+            self._settle = _SETTLE.where(relaxed == "off")
+        self._plain = self._settle.compile(dialect=engine.dialect) if ready else None
+
+    def claim(self, channel: str, most: int) -> Batch | None:
+        """Take what is due, so that nobody else does before the lease ends."""
+        token = secrets.token_hex(16)
+        taken: list[Any] = []
+        with self._engine.connect() as connection:
+            for lane in LANES:
+                if len(taken) < most:
+                    statement = self._take(channel, lane, token, most - len(taken))
+                    taken.extend(connection.execute(statement))
+            if not taken:
+                return None
+            messages = self._messages(connection, {row.outgoing_id for row in taken})
+            receivers = self._receivers(connection, {row.receiver_id for row in taken})
+        items = [
+            Item(row.id, row.attempts, messages[row.outgoing_id], receivers.get(row.receiver_id))
+            for row in sorted(taken, key=lambda row: row.id)
+            if row.outgoing_id in messages
+        ]
+        return Batch(token, items)
+
+    def settle(
+        self,
+        batch: Batch,
+        item: Item,
+        state: str,
+        *,
+        reason: str | None = None,
+        reference: str | None = None,
+    ) -> None:
+        values = {
+            "delivery_id": item.id,
+            "by": batch.claim,
+            "new_state": state,
+            "why": _storable(reason),
+            "known_as": _storable(reference),
+            "moment": self._clock.now(),
+        }
+        if self._plain is not None:
+            # Once for each mail: handed to the driver as it is.
+            ask(self._engine, str(self._plain), {**self._plain.params, **values})
+        else:
+            self._run(self._settle, values)
+
+    def postpone(self, batch: Batch, item: Item, seconds: float, reason: str) -> None:
+        """Try this one again later; the attempt counts."""
+        due = self._clock.now() + timedelta(seconds=seconds)
+        self._run(self._mine(batch, [item]).values(due_at=due, reason=_storable(reason)))
+
+    def give_back(
+        self, batch: Batch, items: Sequence[Item], seconds: float = 0.0, reason: str | None = None
+    ) -> None:
+        """These were not tried at all: the attempt is taken back."""
+        if not items:
+            return
+        due = self._clock.now() + timedelta(seconds=seconds)
+        changes = {"due_at": due, "attempts": Delivery.attempts - 1, "claim": None}
+        if reason is not None:
+            changes["reason"] = _storable(reason)
+        self._run(self._mine(batch, items).values(changes))
+
+    def renew(self, batch: Batch) -> None:
+        self._run(self._mine(batch, batch.items).values(due_at=self._clock.now() + LEASE))
+
+    def drop_finished(self, message_ids: Iterable[int]) -> None:
+        """A message without a notification is kept only for as long as it has to be sent."""
+        unfinished = (
+            select(Delivery.id)
+            .where(
+                Delivery.outgoing_id == OutgoingMessage.id, Delivery.state.in_((PENDING, FAILED))
+            )
+            .exists()
+        )
+        self._run(
+            delete(OutgoingMessage).where(
+                OutgoingMessage.id.in_(list(message_ids)),
+                OutgoingMessage.notification_id.is_(None),
+                ~unfinished,
+            )
+        )
+
+    def seconds_until_due(self, channel: str) -> float | None:
+        """Until the next is due, negative when it is late; None when nothing waits."""
+        earliest = self._first(
+            select(func.min(Delivery.due_at)).where(
+                Delivery.channel == channel, Delivery.state == PENDING
+            )
+        )
+        return (earliest - self._clock.now()).total_seconds() if earliest else None
+
+    def counts(self) -> list[tuple[str, str, int]]:
+        """How many deliveries of each channel are in each state."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(
+                select(Delivery.channel, Delivery.state, func.count())
+                .group_by(Delivery.channel, Delivery.state)
+                .order_by(Delivery.channel, Delivery.state)
+            )
+            return [(channel, state, count) for channel, state, count in rows]
+
+    def oldest_waiting(self) -> datetime | None:
+        """Since when the oldest unfinished delivery has been waiting."""
+        found: datetime | None = self._first(
+            select(func.min(OutgoingMessage.created_at)).where(
+                select(Delivery.id)
+                .where(Delivery.outgoing_id == OutgoingMessage.id, Delivery.state == PENDING)
+                .exists()
+            )
+        )
+        return found
+
+    def retry(self, channel: str | None, notification_id: int | None) -> int:
+        """Have what failed tried once more from the beginning."""
+        statement = (
+            update(Delivery)
+            .where(Delivery.state == FAILED)
+            .values(state=PENDING, attempts=0, due_at=self._clock.now(), finished_at=None)
+        )
+        if channel is not None:
+            statement = statement.where(Delivery.channel == channel)
+        if notification_id is not None:
+            of_notification = select(OutgoingMessage.id).where(
+                OutgoingMessage.notification_id == notification_id
+            )
+            statement = statement.where(Delivery.outgoing_id.in_(of_notification))
+        return self._run(statement)
+
+    def _take(self, channel: str, lane: int, token: str, most: int) -> Executable:
+        now = self._clock.now()
+        due = (
+            select(Delivery.id)
+            .where(
+                Delivery.channel == channel,
+                Delivery.lane == lane,
+                Delivery.state == PENDING,
+                Delivery.due_at <= now,
+            )
+            .order_by(Delivery.due_at, Delivery.id)
+            .limit(most)
+        )
+        if self._postgres:
+            due = due.with_for_update(skip_locked=True)
+        # SQLite has one writer: there the statement by itself is the lock.
+        chosen = due.cte("chosen")
+        return (
+            update(Delivery)
+            .where(Delivery.id.in_(select(chosen.c.id)))
+            .values(claim=token, due_at=now + LEASE, attempts=Delivery.attempts + 1)
+            .returning(Delivery.id, Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
+        )
+
+    def _messages(self, connection: Any, ids: set[int]) -> Mapping[int, Message]:
+        columns = OutgoingMessage.__table__.c
+        rows = connection.execute(
+            select(
+                columns.id,
+                columns.title,
+                columns.message,
+                columns.created_at,
+                columns.template_file,
+                columns.context,
+            ).where(columns.id.in_(ids))
+        )
+        return {
+            row.id: Message(
+                row.id,
+                row.title,
+                row.message,
+                row.created_at,
+                row.template_file,
+                orjson.loads(row.context) if row.context else {},
+            )
+            for row in rows
+        }
+
+    def _receivers(self, connection: Any, ids: set[int]) -> Mapping[int, Receiver]:
+        account = self._account
+        rows = connection.execute(
+            select(account.id, account.email, account.phone).where(account.id.in_(ids))
+        )
+        return {row.id: Receiver(row.id, row.email, row.phone) for row in rows}
+
+    def _mine(self, batch: Batch, items: Sequence[Item]) -> Any:
+        """Those that are still in our hands: a lease may have ended, a broadcast been deleted."""
+        return update(Delivery).where(
+            Delivery.id.in_([item.id for item in items]),
+            Delivery.claim == batch.claim,
+            Delivery.state == PENDING,
+        )
+
+    def _run(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
+        with self._engine.connect() as connection:
+            return int(connection.execute(statement, values or {}).rowcount)
+
+    def _first(self, statement: Any) -> Any:
+        with self._engine.connect() as connection:
+            return connection.execute(statement).scalar_one()
+
+
+def _storable(text: str | None) -> str | None:
+    """What a server says goes into a column: no NUL, no more than fits."""
+    if text is None:
+        return None
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()[:REASON_LENGTH]

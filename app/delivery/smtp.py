@@ -1,0 +1,152 @@
+"""Letters over SMTP, many on one connection, with a limit on every wait.
+
+Flask-Mail gives the names of the settings, but its connection waits for a silent server for ever
+and does not check a certificate; so the connection is our own.
+"""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+from .errors import Deferred, Refused, Unreachable
+from .mailer import Before, MailSettings, nothing
+from .mime import Letter, Writer
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 10.0
+COMMAND_SECONDS = 20.0
+# The server may look a message over before it takes it.
+ACCEPT_SECONDS = 30.0
+
+_CLOSING = 421
+_NO_LOGIN = (530, 534, 535, 538)
+
+
+class SmtpMailer:
+    off: str | None = None
+
+    def __init__(self, mail: MailSettings) -> None:
+        self.mail = mail
+        self.writer = Writer(mail.sender)
+
+    @contextmanager
+    def open(self) -> Iterator[SmtpConnection]:
+        client = self._connect()
+        try:
+            yield SmtpConnection(client)
+        finally:
+            _leave(client)
+
+    def _connect(self) -> smtplib.SMTP:
+        try:
+            client = self._dial()
+        except (OSError, smtplib.SMTPException) as error:
+            raise Unreachable(f"The mail server cannot be reached: {_told(error)}") from error
+        try:
+            self._introduce(client)
+        except (OSError, smtplib.SMTPException) as error:
+            client.close()
+            raise Unreachable(f"The mail server lets us not in: {_told(error)}") from error
+        return client
+
+    def _dial(self) -> smtplib.SMTP:
+        mail = self.mail
+        # Our own name, so that no name server is asked for it.
+        name = socket.gethostname()
+        if mail.use_ssl:
+            return smtplib.SMTP_SSL(
+                mail.server,
+                mail.port,
+                local_hostname=name,
+                timeout=CONNECT_SECONDS,
+                context=self._certificates,
+            )
+        return smtplib.SMTP(mail.server, mail.port, local_hostname=name, timeout=CONNECT_SECONDS)
+
+    def _introduce(self, client: smtplib.SMTP) -> None:
+        client.ehlo_or_helo_if_needed()
+        if self.mail.use_tls and not self.mail.use_ssl:
+            client.starttls(context=self._certificates)
+            client.ehlo_or_helo_if_needed()
+        if self.mail.username and self.mail.password:
+            client.login(self.mail.username, self.mail.password)
+
+    @cached_property
+    def _certificates(self) -> ssl.SSLContext:
+        return ssl.create_default_context()
+
+
+class SmtpConnection:
+    def __init__(self, client: smtplib.SMTP) -> None:
+        self._client = client
+
+    def send(self, letter: Letter, before: Before = nothing) -> None:
+        try:
+            self._transmit(letter, before)
+        except (OSError, smtplib.SMTPException) as error:
+            raise Unreachable(f"The mail server went away: {_told(error)}") from error
+
+    def _transmit(self, letter: Letter, before: Before) -> None:
+        client = self._client
+        if letter.utf8 and not client.has_extn("smtputf8"):
+            raise Refused("The mail server takes no addresses beyond ASCII")
+        # The addresses are known to be fit to be sent: smtplib's own methods parse them anew.
+        client.command_encoding = "utf-8" if letter.utf8 else "ascii"
+        options = " SMTPUTF8 BODY=8BITMIME" if letter.utf8 else ""
+        self._wait(COMMAND_SECONDS)
+        client.putcmd("MAIL", f"FROM:<{letter.sender}>{options}")
+        # While the server looks at it.
+        before()
+        self._expect("sender", client.getreply())
+        self._expect("receiver", client.docmd("RCPT", f"TO:<{letter.to}>"))
+        self._expect("message", client.docmd("DATA"), 354)
+        self._wait(ACCEPT_SECONDS)
+        client.send(_ended(letter.data))
+        self._expect("message", client.getreply())
+
+    def _expect(self, what: str, answer: tuple[int, bytes], good: int = 250) -> None:
+        code, text = answer
+        if code == good or (good == 250 and 200 <= code < 300):
+            return
+        reason = f"{what}: {code} {text.decode('utf-8', 'replace')}"
+        if code in (_CLOSING, -1) or (what == "sender" and code in _NO_LOGIN):
+            raise Unreachable(reason)
+        self._client.rset()
+        raise Refused(reason) if code >= 500 else Deferred(reason)
+
+    def _wait(self, seconds: float) -> None:
+        if self._client.sock is not None:
+            self._client.sock.settimeout(seconds)
+
+
+def _leave(client: smtplib.SMTP) -> None:
+    try:
+        if client.sock is not None:
+            client.sock.settimeout(1.0)
+        client.quit()
+    except (OSError, smtplib.SMTPException):
+        client.close()
+
+
+def _ended(data: bytes) -> bytes:
+    """As the protocol has it: a line that begins with a dot gets another, and one alone ends."""
+    if data.startswith(b"."):
+        data = b"." + data
+    return data.replace(b"\r\n.", b"\r\n..") + b".\r\n"
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{error.smtp_code} {_bytes(error.smtp_error).decode('utf-8', 'replace')}"
+    return str(error) or type(error).__name__
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()

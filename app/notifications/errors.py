@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..core.errors import BadRequest, Fault, Invalid, NotFound
+
+
+class NotificationNotFound(NotFound):
+    code = "notification_not_found"
+    detail = "Notification not found"
+
+
+class NoChannels(BadRequest):
+    code = "no_channels"
+    detail = "No channels specified"
+
+
+class SenderRequired(BadRequest):
+    code = "sender_required"
+    detail = "A notification of type admin needs a sender"
+
+
+class UnknownReceivers(Invalid):
+    """Told before anything is sent, some of them by their ids."""
+
+    def __init__(self, ids: Iterable[int], location: str = "query") -> None:
+        self.ids = list(ids)
+        named = ", ".join(str(each) for each in self.ids)
+        fault = Fault(location, "account_receiver_ids", f"No account has the id: {named}")
+        super().__init__(faults=[fault])

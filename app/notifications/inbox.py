@@ -1,0 +1,137 @@
+"""An account's own inbox. Every statement names its receiver, and none reads another's rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from sqlalchemy import Select, Text, bindparam, cast, delete, func, not_, select, update
+
+from ..core.patience import unhurried
+from ..core.rows import Row, Rows
+from ..core.transaction import AnySession, transaction
+from .errors import NotificationNotFound
+from .models import InboxItem, Notification
+
+# Ready to be answered as JSON.
+Item = dict[str, Any]
+
+_UNREAD = not_(InboxItem.is_read)
+
+_ITEMS: Any = (
+    select(
+        InboxItem.id,
+        InboxItem.notification_id,
+        InboxItem.receiver_id,
+        InboxItem.is_read,
+        Notification.title,
+        Notification.message,
+        # As text: it is JSON already, and is answered as it is.
+        cast(Notification.channels, Text),
+        Notification.sender_id,
+        Notification.notification_type,
+        Notification.scope,
+        Notification.created_at,
+    )
+    .join(Notification, Notification.id == InboxItem.notification_id)
+    .where(InboxItem.receiver_id == bindparam("receiver_id"))
+)
+
+
+def _page(*conditions: Any) -> Select[Any]:
+    newest_first = _ITEMS.where(*conditions).order_by(InboxItem.id.desc())
+    page: Select[Any] = newest_first.limit(bindparam("limit")).offset(bindparam("offset"))
+    return page
+
+
+class Inbox:
+    def __init__(self, session: AnySession) -> None:
+        self.session = session
+        self._pages = {
+            None: Rows(_page()),
+            True: Rows(_page(InboxItem.is_read)),
+            # As the partial index of the unread has it, so that it is used.
+            False: Rows(_page(_UNREAD)),
+        }
+        self._item = Rows(_ITEMS.where(InboxItem.id == bindparam("item_id")))
+        self._unread = Rows(
+            select(func.count())
+            .select_from(InboxItem)
+            .where(InboxItem.receiver_id == bindparam("receiver_id"), _UNREAD)
+        )
+
+    def page(
+        self, receiver_id: int, *, offset: int, limit: int, is_read: bool | None = None
+    ) -> list[Item]:
+        rows = self._pages[is_read].read(
+            self.session, receiver_id=receiver_id, offset=offset, limit=limit
+        )
+        return [_item(row) for row in rows]
+
+    def unread(self, receiver_id: int) -> int:
+        return int(self._unread.read(self.session, receiver_id=receiver_id)[0][0])
+
+    def get(self, receiver_id: int, item_id: int) -> Item:
+        rows = self._item.read(self.session, receiver_id=receiver_id, item_id=item_id)
+        if not rows:
+            raise NotificationNotFound
+        return _item(rows[0])
+
+    def mark(self, receiver_id: int, notification_id: int, is_read: bool | None) -> Item:
+        """By the notification's id, and not the item's; None turns it over."""
+        statement = (
+            update(InboxItem)
+            .where(
+                InboxItem.receiver_id == receiver_id, InboxItem.notification_id == notification_id
+            )
+            .values(is_read=_UNREAD if is_read is None else is_read)
+            .returning(InboxItem.id)
+        )
+        with transaction(self.session):
+            item_id = self._run(statement).scalar_one_or_none()
+            if item_id is None:
+                raise NotificationNotFound
+            return self.get(receiver_id, item_id)
+
+    def mark_all(self, receiver_id: int, is_read: bool | None) -> int:
+        """One statement for the whole inbox; says how many it changed."""
+        statement = update(InboxItem).where(InboxItem.receiver_id == receiver_id)
+        if is_read is None:
+            statement = statement.values(is_read=_UNREAD)
+        else:
+            unlike = _UNREAD if is_read else InboxItem.is_read
+            statement = statement.where(unlike).values(is_read=is_read)
+        with transaction(self.session), unhurried(self.session):
+            return int(self._run(statement).rowcount)
+
+    def delete(self, receiver_id: int, item_id: int) -> Item:
+        """The receiver's copy alone."""
+        with transaction(self.session):
+            item = self.get(receiver_id, item_id)
+            self._run(
+                delete(InboxItem).where(
+                    InboxItem.receiver_id == receiver_id, InboxItem.id == item_id
+                )
+            )
+            return item
+
+    def _run(self, statement: Any) -> Any:
+        # No object of the session is concerned.
+        return self.session.execute(statement, execution_options={"synchronize_session": False})
+
+
+def _item(row: Row) -> Item:
+    """Written out, since fifty of them are made for a page."""
+    return {
+        "id": row[0],
+        "notification_id": row[1],
+        "receiver_id": row[2],
+        "is_read": row[3],
+        "title": row[4],
+        "message": row[5],
+        "channels": orjson.Fragment(row[6]),
+        "sender_id": row[7],
+        "notification_type": row[8],
+        "scope": row[9],
+        "created_at": row[10],
+    }

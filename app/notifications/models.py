@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint, false, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..core.database import Base, Id, UtcDateTime, account_key
+
+TITLE_LENGTH = 200
+MESSAGE_LENGTH = 10_000
+# A mail's subject is made of a title: no character that any library takes for the end of a line.
+LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
+
+SYSTEM, ADMIN = "system", "admin"
+ACCOUNT_SCOPE = "account"
+
+
+class Notification(Base):
+    """One for each message that was sent. Other packages keep theirs here too, by another scope."""
+
+    __tablename__ = "notifications"
+    __table_args__ = (
+        Index("ix_notifications_sender_id", "sender_id", "id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
+    message: Mapped[str] = mapped_column(Text)
+    channels: Mapped[list[str]] = mapped_column(JSON)
+    sender_id: Mapped[int | None] = account_key(ondelete="SET NULL")
+    notification_type: Mapped[str] = mapped_column(String(20))
+    scope: Mapped[str] = mapped_column(String(50), default=ACCOUNT_SCOPE)
+    # How many it was sent to: their inbox rows may be gone by now.
+    receivers: Mapped[int] = mapped_column(Id, default=0, server_default="0")
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class InboxItem(Base):
+    __tablename__ = "inbox"
+    __table_args__ = (
+        # Also what deletes an account's or a notification's rows without a search.
+        UniqueConstraint("notification_id", "receiver_id"),
+        Index("ix_inbox_receiver_id", "receiver_id", "id"),
+        # The unread are few among many, and are counted on every page a client shows.
+        Index(
+            "ix_inbox_unread",
+            "receiver_id",
+            "id",
+            postgresql_where=text("NOT is_read"),
+            sqlite_where=text("NOT is_read"),
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    notification_id: Mapped[int] = mapped_column(
+        Id, ForeignKey("notifications.id", ondelete="CASCADE")
+    )
+    receiver_id: Mapped[int] = account_key()
+    is_read: Mapped[bool] = mapped_column(default=False, server_default=false())

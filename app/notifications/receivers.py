@@ -1,0 +1,79 @@
+"""Whom a notification is for, as a query rather than a list: all accounts, or these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import orjson
+from sqlalchemy import BigInteger, Select, Table, bindparam, func, insert, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from ..core.transaction import AnySession
+from .errors import UnknownReceivers
+from .models import InboxItem
+
+NAMED_IN_AN_ERROR = 20
+
+
+@dataclass(frozen=True)
+class Audience:
+    session: AnySession
+    account_model: type[Any]
+    # None: all accounts.
+    ids: Sequence[int] | None
+
+    @classmethod
+    def of(
+        cls, session: AnySession, account_model: type[Any], ids: Iterable[int] | None
+    ) -> Audience:
+        """The accounts of these ids, each of which there must be."""
+        chosen = None if ids is None else list(dict.fromkeys(ids))
+        audience = cls(session, account_model, chosen)
+        if unknown := audience._unknown():
+            raise UnknownReceivers(unknown)
+        return audience
+
+    def rewritten(self, hook: Any) -> Audience:
+        """As the host's hook will have it; it is given the accounts themselves."""
+        accounts = self._restricted(select(self.account_model).order_by(self.account_model.id))
+        chosen = hook(list(self.session.scalars(accounts)), self.session)
+        ids = [each if isinstance(each, int) else int(each.id) for each in chosen]
+        return Audience(self.session, self.account_model, list(dict.fromkeys(ids)))
+
+    def fill_inbox(self, notification_id: int) -> int:
+        """An unread row for each of them; says how many there are."""
+        rows = select(literal(notification_id), self.account_model.id, literal(False))
+        statement = insert(cast(Table, InboxItem.__table__)).from_select(
+            ["notification_id", "receiver_id", "is_read"], self._restricted(rows)
+        )
+        result: Any = self.session.execute(
+            statement.inline(), execution_options={"preserve_rowcount": True}
+        )
+        return int(result.rowcount)
+
+    def query(self, *columns: Any) -> Select[Any]:
+        return self._restricted(select(*columns).select_from(self.account_model))
+
+    def _restricted(self, statement: Select[Any]) -> Select[Any]:
+        if self.ids is None:
+            return statement
+        return statement.where(self.account_model.id.in_(select(self._given())))
+
+    def _unknown(self) -> Sequence[int]:
+        if not self.ids:
+            return []
+        given = self._given()
+        known = select(self.account_model.id).where(self.account_model.id == given).exists()
+        missing = select(given).where(~known).limit(NAMED_IN_AN_ERROR)
+        return list(self.session.scalars(missing))
+
+    def _given(self) -> Any:
+        """The ids as one parameter: neither database takes a hundred thousand of them."""
+        ids = list(self.ids or ())
+        if self.session.get_bind().dialect.name == "postgresql":
+            array = bindparam(None, ids, type_=ARRAY(BigInteger))
+            return func.unnest(array).column_valued("given")
+        text = orjson.dumps(ids).decode()
+        return func.json_each(text).table_valued("value", name="given").c.value

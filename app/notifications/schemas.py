@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from ..core.http.fields import Flag, Moment, Page, Received, Text, Whole
+from .models import LINE_BREAK, MESSAGE_LENGTH, TITLE_LENGTH
+
+MOST_CHANNELS = 50
+
+
+def one_line(text: str) -> None:
+    if LINE_BREAK.search(text):
+        raise ValidationError("Must be one line.")
+
+
+class InboxPage(Page):
+    is_read = Flag(metadata={"description": "Only those that are read, or are not"})
+
+
+class Mark(Received):
+    status = Flag(
+        load_default=None, metadata={"description": "Read or unread; left out: the other way round"}
+    )
+
+
+class NotificationCreate(Received):
+    title = Text(min=1, max=TITLE_LENGTH, required=True, validate=one_line)
+    message = Text(min=1, max=MESSAGE_LENGTH, required=True)
+    # Which channels there are is the host's to say, and an empty list has a status of its own.
+    channels = fields.List(Text(max=50), required=True, validate=validate.Length(max=MOST_CHANNELS))
+
+
+class Broadcast(Received):
+    data = fields.Nested(NotificationCreate, required=True)
+    account_receiver_ids = fields.List(
+        Whole(min=0),
+        validate=validate.Length(min=1),
+        metadata={"description": "For long lists, beside those of the query"},
+    )
+
+
+class Receivers(Received):
+    account_receiver_ids = fields.List(
+        Whole(min=0), metadata={"description": "Ids of accounts; left out: all accounts"}
+    )
+
+
+class InboxItemRead(Schema):
+    id = fields.Integer(required=True)
+    notification_id = fields.Integer(required=True)
+    receiver_id = fields.Integer(required=True)
+    is_read = fields.Boolean(required=True)
+    title = fields.String(required=True)
+    message = fields.String(required=True)
+    channels = fields.List(fields.String(), required=True)
+    sender_id = fields.Integer(required=True, allow_none=True)
+    notification_type = fields.String(required=True)
+    scope = fields.String(required=True)
+    created_at = Moment(required=True)
+
+
+class UnreadCount(Schema):
+    unread = fields.Integer(required=True)
+
+
+class DeliveryCounts(Schema):
+    pending = fields.Integer(required=True)
+    sent = fields.Integer(required=True)
+    failed = fields.Integer(required=True)
+    skipped = fields.Integer(required=True)
+
+
+class NotificationRead(Schema):
+    id = fields.Integer(required=True)
+    title = fields.String(required=True)
+    message = fields.String(required=True)
+    channels = fields.List(fields.String(), required=True)
+    sender_id = fields.Integer(required=True, allow_none=True)
+    notification_type = fields.String(required=True)
+    scope = fields.String(required=True)
+    created_at = Moment(required=True)
+    receivers = fields.Integer(required=True)
+    read = fields.Integer(required=True)
+    deliveries: Any = fields.Dict(
+        keys=fields.String(), values=fields.Nested(DeliveryCounts), required=True
+    )
