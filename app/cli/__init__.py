@@ -1,0 +1,1 @@
+"""The command line: `flask accounts …`, `flask frontdesk doctor`, `flask db …`."""

@@ -1,0 +1,121 @@
+"""`flask accounts …`: accounts from the command line, each printed as JSON on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+import orjson
+from flask import current_app
+from flask.cli import AppGroup
+
+from ..accounts.models import ROLES, STATUSES, AccountLike
+from ..accounts.service import Accounts
+from ..auth.limits import Failures
+from ..auth.schemas import account_read
+from ..core.desk import current_desk, service
+from ..core.errors import Problem
+from ..core.http.reading import instance
+from ..core.keystore import MemoryKeystore
+
+DEFAULT_PASSWORD = "changethis"
+
+group = AppGroup("accounts", help="Make, list, change and delete accounts.")
+
+
+def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A problem is one sentence here, and exit code 1."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except Problem as problem:
+            raise click.ClickException(problem.detail) from None
+
+    return run
+
+
+def show(account: AccountLike) -> None:
+    click.echo(orjson.dumps(instance(account_read()).dump(account)).decode())
+
+
+@group.command()
+@click.argument("email")
+@click.option("--password", required=True)
+@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True)
+@click.option("--status", type=click.Choice(STATUSES), default="active", show_default=True)
+@click.option("--phone", help="In international form, +1…")
+@in_words
+def create(email: str, password: str, role: str, status: str, phone: str | None) -> None:
+    """Create an account and tell `account-registered`."""
+    show(service(Accounts).create(email, password, role=role, status=status, phone=phone))
+
+
+@group.command("list")
+@in_words
+def list_accounts() -> None:
+    """Print every account, one on a line."""
+    for account in service(Accounts).all():
+        show(account)
+
+
+@group.command("set")
+@click.argument("email")
+@click.option("--email", "new_email")
+@click.option("--role", type=click.Choice(ROLES))
+@click.option("--status", type=click.Choice(STATUSES))
+@click.option("--phone", help="In international form; empty to remove it.")
+@click.option("--password")
+@in_words
+def change(email: str, new_email: str | None, **fields: str | None) -> None:
+    """Change an account. A new e-mail or password ends its tokens."""
+    accounts = service(Accounts)
+    show(accounts.change(accounts.get(email), email=new_email, **fields))
+
+
+@group.command()
+@click.argument("email")
+@in_words
+def delete(email: str) -> None:
+    """Delete an account with all that is its own; the deleted one is printed."""
+    accounts = service(Accounts)
+    account = accounts.get(email)
+    show(account)
+    accounts.delete(account)
+
+
+@group.command()
+@click.argument("email")
+@in_words
+def unlock(email: str) -> None:
+    """Forget the wrong passwords that were counted for an account."""
+    if isinstance(current_desk.keystore, MemoryKeystore):
+        raise click.ClickException(
+            "The keystore is in the server's memory, where this command cannot reach it:"
+            " wait until the limit has passed, or restart the server."
+        )
+    account = service(Accounts).get(email)
+    service(Failures).forgive(account.email)
+    show(account)
+
+
+@group.command("ensure-superuser")
+@in_words
+def ensure_superuser() -> None:
+    """Create the first root account from FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD."""
+    settings = current_desk.settings
+    email = settings.top_level("FIRST_SUPERUSER")
+    password = settings.top_level("FIRST_SUPERUSER_PASSWORD")
+    if not email or not password:
+        raise click.ClickException("Set FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD.")
+    accounts = service(Accounts)
+    found = accounts.find(email)
+    if found is not None:
+        show(found)
+        return
+    if password == DEFAULT_PASSWORD and not current_app.debug:
+        raise click.ClickException("Change FIRST_SUPERUSER_PASSWORD from its default first.")
+    show(accounts.create(email, password, role="root"))

@@ -1,0 +1,56 @@
+"""`flask notifications …`: how deliveries stand, and what an operator can do about them."""
+
+from __future__ import annotations
+
+import click
+import orjson
+from flask.cli import AppGroup
+
+from ..core.desk import current_desk, service
+from ..delivery.courier import Courier
+from ..delivery.engine import Engine
+
+group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
+
+
+@group.command()
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def status(as_json: bool) -> None:
+    """How many deliveries are in which state, and how long the oldest has waited."""
+    queue = service(Courier).queue
+    counts: dict[str, dict[str, int]] = {}
+    for channel, state, count in queue.counts():
+        counts.setdefault(channel, {})[state] = count
+    oldest = queue.oldest_waiting()
+    waited = (current_desk.clock.now() - oldest).total_seconds() if oldest else 0.0
+    if as_json:
+        report = {"deliveries": counts, "oldest_waits_seconds": round(waited, 1)}
+        click.echo(orjson.dumps(report).decode())
+        return
+    for channel, states in counts.items():
+        line = ", ".join(f"{count} {state}" for state, count in states.items())
+        click.echo(f"{channel}: {line}")
+    click.echo(f"The oldest unfinished one has waited for {waited:.0f} seconds.")
+
+
+@group.command()
+@click.option("--channel", help="Only this channel.")
+@click.option("--notification", type=int, help="Only those of this notification's id.")
+def retry(channel: str | None, notification: int | None) -> None:
+    """Have what failed tried again from the beginning, by the running workers."""
+    courier = service(Courier)
+    count = courier.queue.retry(channel, notification)
+    if count:
+        service(Engine).wake([channel] if channel else courier.channels.names())  # type: ignore[type-abstract]
+    click.echo(f"{count} failed deliveries will be tried again.")
+
+
+@group.command()
+@click.option("--channel", help="Only this channel.")
+def send(channel: str | None) -> None:
+    """Send what is due now, here and not in a worker; what must wait is left."""
+    courier = service(Courier)
+    for name in [channel] if channel else courier.channels.names():
+        while courier.work(name) == 0.0:
+            pass
+    status.callback(as_json=False)  # type: ignore[misc]

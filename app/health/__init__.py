@@ -1,0 +1,1 @@
+"""Health: is the process alive, and can it reach what it needs?"""

@@ -1,0 +1,65 @@
+"""A span for each request, where OpenTelemetry's packages are installed.
+
+Where it goes is told to the SDK in its own way (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`,
+`OTEL_TRACES_SAMPLER`). A trace that the caller began is continued.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+from flask import Flask, Response, g, request
+
+from ..core.http.envelope import request_id
+
+
+def trace(app: Flask, provider: Any = None) -> None:
+    """`provider` takes the place of the one that exports over OTLP."""
+    from opentelemetry.propagate import extract
+    from opentelemetry.trace import SpanKind, StatusCode
+
+    tracer = (provider or _exporting()).get_tracer("frontdesk")
+
+    @app.before_request
+    def begin() -> None:
+        route = request.url_rule.rule if request.url_rule else "none"
+        g.frontdesk_trace = stack = ExitStack()
+        g.frontdesk_span = stack.enter_context(
+            tracer.start_as_current_span(
+                f"{request.method} {route}",
+                context=extract(request.headers),
+                kind=SpanKind.SERVER,
+                # The query and the headers may hold a token, and are not told.
+                attributes={
+                    "http.request.method": request.method,
+                    "http.route": route,
+                    "frontdesk.request_id": request_id(),
+                },
+            )
+        )
+
+    @app.after_request
+    def tell(response: Response) -> Response:
+        span = g.get("frontdesk_span")
+        if span is not None:
+            span.set_attribute("http.response.status_code", response.status_code)
+            if response.status_code >= 500:
+                span.set_status(StatusCode.ERROR)
+        return response
+
+    @app.teardown_request
+    def end(_error: BaseException | None) -> None:
+        stack = g.pop("frontdesk_trace", None)
+        if stack is not None:
+            stack.close()
+
+
+def _exporting() -> Any:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    return provider

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+from ..core.http.fields import Flag, Received, Text
+
+
+class Owner(Received):
+    owner = Text(
+        data_key="X-Owner",
+        min=1,
+        max=255,
+        load_default="anonymous",
+        metadata={"description": "Whose tasks these are; a stand-in, not authentication."},
+    )
+
+
+class TaskCreate(Received):
+    title = Text(min=1, max=200, required=True, metadata={"example": "Water the plants"})
+    done = Flag(load_default=False)
+    priority = Text(min=1, max=50, load_default="normal", metadata={"example": "high"})
+
+
+class TaskUpdate(Received):
+    title = Text(min=1, max=200)
+    done = Flag()
+    priority = Text(min=1, max=50)
+
+
+class TaskRead(Schema):
+    id = fields.Integer(required=True)
+    title = fields.String(required=True)
+    done = fields.Boolean(required=True)
+    priority = fields.String(required=True)
+    owner = fields.String(required=True)
