@@ -1,0 +1,74 @@
+"""What an application, its database object and its account model must be for Frontdesk to fit.
+
+Each thing that is missing or in the wrong order is told at the start, in a sentence that says how
+to mend it: the errors that would come of it later speak of something else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Integer, Table, inspect
+
+from .accounts.models import AccountMixin, is_mapped
+from .core.database import Base
+from .core.desk import EXTENSION
+
+TABLE = "accounts"
+_BASE = "SQLAlchemy(model_class=flask_frontdesk.Base)"
+
+
+class SetupError(RuntimeError):
+    """Frontdesk does not fit here as it is; the text says what to do."""
+
+
+def check_application(app: Flask, db: SQLAlchemy) -> None:
+    if "sqlalchemy" not in app.extensions:
+        raise SetupError("Call db.init_app(app) before frontdesk.init_app(app, db).")
+    if app.extensions["sqlalchemy"] is not db:
+        raise SetupError(
+            "frontdesk.init_app was given another SQLAlchemy object than the one of the"
+            " application: make one, call its init_app(app), and pass the same one."
+        )
+    if EXTENSION in app.extensions:
+        raise SetupError("frontdesk.init_app was called twice for this application: call it once.")
+    if db.metadatas[None] is not Base.metadata:
+        raise SetupError(
+            f"The database object does not know Frontdesk's tables: make it with {_BASE}."
+        )
+
+
+def check_account_model(model: type[Any] | None) -> type[Any] | None:
+    """The model, or None where there is none to use: its routes say so when they are mounted."""
+    if model is None or not is_mapped(model):
+        return None
+    lacking = [name for name in _needed() if not hasattr(model, name)]
+    if lacking:
+        raise SetupError(
+            f"The account model {model.__name__} lacks {', '.join(lacking)}:"
+            " add flask_frontdesk.AccountMixin to its bases."
+        )
+    if model.metadata is not Base.metadata:
+        raise SetupError(
+            f"The account model {model.__name__} is in another metadata than Frontdesk's tables,"
+            f" which refer to it: derive it from db.Model, with db = {_BASE} and no __bind_key__."
+        )
+    table = inspect(model).local_table
+    if not isinstance(table, Table) or table.name != TABLE or table.schema is not None:
+        raise SetupError(
+            f"The account model {model.__name__} is kept in {table.description!r}: Frontdesk's"
+            f' tables refer to "{TABLE}", so set __tablename__ = "{TABLE}".'
+        )
+    if not isinstance(table.c["id"].type, Integer):
+        raise SetupError(
+            f"The account model {model.__name__} has an id of type {table.c['id'].type}:"
+            " Frontdesk's tables refer to a whole number."
+        )
+    return model
+
+
+def _needed() -> list[str]:
+    columns = (name for name in AccountMixin.__annotations__ if not name.startswith("__"))
+    return [name for name in columns if name != "last_login_date"]

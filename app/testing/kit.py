@@ -1,0 +1,68 @@
+"""What a test of an application with a Frontdesk in it needs at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+
+from ..accounts.service import Accounts
+from ..core.desk import service
+from ..delivery.courier import Courier
+from ..workspaces.models import Workspace
+from ..workspaces.service import Workspaces
+from .client import Api
+from .people import PASSWORD, Person, make_person
+from .twins import Twins
+
+# bcrypt's cheapest: a suite makes many accounts, and none of them is worth protecting.
+ROUNDS = 4
+
+
+class Kit:
+    def __init__(self, app: Flask, twins: Twins) -> None:
+        self.app = app
+        self.clock = twins.clock
+        self.mails = twins.mails
+        self.sms = twins.sms
+        self._resets = twins.resets
+        with app.app_context():
+            service(Accounts).passwords.rounds = ROUNDS
+
+    def account(
+        self, name: str = "ada", /, *, password: str = PASSWORD, prefix: str = "", **fields: Any
+    ) -> Person:
+        """Somebody with an account: `account("ada", role="admin", nickname="The Countess")`.
+
+        `prefix` is put in front of every path that their client requests.
+        """
+        return make_person(self.app, name, password=password, prefix=prefix, **fields)
+
+    def api(self, prefix: str = "") -> Api:
+        """A client of nobody's."""
+        return Api(self.app, prefix)
+
+    def workspace(self, slug: str, owner: Person, name: str = "") -> Workspace:
+        """A workspace of this owner, found as `/{slug}/…` or by the header `X-Workspace`."""
+        with self.app.app_context():
+            account = service(Accounts).get(owner.email)
+            return service(Workspaces).create(account, name or slug, slug).workspace
+
+    def deliver(self) -> None:
+        """Send what waits: the e-mails and SMS of notifications."""
+        with self.app.app_context():
+            courier = service(Courier)
+            for name in courier.channels.names():
+                while courier.work(name) == 0.0:
+                    pass
+
+    def last_code(self, email: str) -> str:
+        """The short code of the newest recovery, whatever the mail says."""
+        return self._reset(email)[1]
+
+    def last_reset_token(self, email: str) -> str:
+        return self._reset(email)[0]
+
+    def _reset(self, email: str) -> tuple[str, str]:
+        assert email in self._resets, f"{email} has asked for no password recovery"
+        return self._resets[email]

@@ -1,0 +1,64 @@
+"""What was sent, and sentences about it that fail with what is there instead."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from ..delivery.message import Email, Sms
+
+Sent = TypeVar("Sent", Email, Sms)
+
+
+class _Outbox(Generic[Sent]):
+    def __init__(self) -> None:
+        self.sent: list[Sent] = []
+
+    def __len__(self) -> int:
+        return len(self.sent)
+
+    def add(self, message: Sent) -> None:
+        self.sent.append(message)
+
+    def to(self, receiver: str) -> list[Sent]:
+        """Everything for one address or number, oldest first."""
+        return [message for message in self.sent if message.to == receiver]
+
+    def last(self, receiver: str) -> Sent:
+        """The newest for one address or number."""
+        found = self.to(receiver)
+        assert found, f"Nothing was sent to {receiver}; {self._told()}"
+        return found[-1]
+
+    def clear(self) -> None:
+        self.sent.clear()
+
+    def assert_empty(self) -> None:
+        assert not self.sent, f"Something was sent: {self._told()}"
+
+    def _told(self) -> str:
+        return ", ".join(self._line(message) for message in self.sent) or "nothing at all was"
+
+    def _line(self, message: Sent) -> str:
+        return message.to
+
+
+class MailOutbox(_Outbox[Email]):
+    def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:
+        """A mail to this address with these words in its subject and in its text."""
+        for mail in reversed(self.to(to)):
+            if subject in mail.subject and text in mail.text:
+                return mail
+        wanted = f"No mail to {to} has {subject!r} in its subject and {text!r} in its text"
+        raise AssertionError(f"{wanted}; sent: {self._told()}")
+
+    def _line(self, message: Email) -> str:
+        return f"{message.to} '{message.subject}'"
+
+
+class SmsOutbox(_Outbox[Sms]):
+    def assert_sent(self, to: str, text: str = "") -> Sms:
+        """An SMS to this number with these words."""
+        for sms in reversed(self.to(to)):
+            if text in sms.text:
+                return sms
+        raise AssertionError(f"No SMS to {to} has {text!r}; sent: {self._told()}")

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+
+from ..accounts.service import Accounts
+from ..auth.sessions import Sessions
+from ..core.desk import service
+from .client import Api
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Person:
+    """Somebody with an account, and what it takes to act as them."""
+
+    app: Flask
+    id: int
+    email: str
+    password: str = PASSWORD
+    prefix: str = ""
+
+    def token(self) -> str:
+        """From the login route, or without it where the application does not mount it."""
+        url = _login_url(self.app)
+        if url is None:
+            with self.app.app_context():
+                return str(service(Sessions).open(self._account())["access_token"])
+        form = {"username": self.email, "password": self.password}
+        return str(Api(self.app, "").post(url, data=form).json["access_token"])
+
+    def api(self) -> Api:
+        """A client that sends the token with every request."""
+        return Api(self.app, self.prefix, self.token())
+
+    def change(self, **fields: Any) -> None:
+        """`change(status="suspended")`; a new e-mail or password ends every token."""
+        with self.app.app_context():
+            changed = service(Accounts).change(self._account(), **fields)
+            self.email = changed.email
+        self.password = fields.get("password") or self.password
+
+    def _account(self) -> Any:
+        return service(Accounts).get(self.email)
+
+
+def make_person(
+    app: Flask, name: str, /, *, password: str = PASSWORD, prefix: str = "", **fields: Any
+) -> Person:
+    """An account for `name@example.com`, or for the address given."""
+    email = name if "@" in name else f"{name}@example.com"
+    with app.app_context():
+        account = service(Accounts).create(email, password, **fields)
+        return Person(app, account.id, account.email, password, prefix)
+
+
+def _login_url(app: Flask) -> str | None:
+    for rule in app.url_map.iter_rules():
+        view = app.view_functions[rule.endpoint]
+        if rule.endpoint.endswith(".login") and view.__module__.endswith("auth.routes"):
+            return str(rule.rule)
+    return None

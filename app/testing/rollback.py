@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+from flask import Flask
+from sqlalchemy import Connection, Engine
+
+
+@contextmanager
+def rolled_back(app: Flask) -> Iterator[None]:
+    """Whatever happens to the databases meanwhile, committed or not, is taken back at the end.
+
+    Not so what is done with delivery rows, which has connections of its own: give tests that
+    deliver a database of their own.
+    """
+    db: Any = app.extensions["sqlalchemy"]
+    with app.app_context():
+        engines = db.engines
+    # A commit ends a savepoint, and never the transaction around it.
+    options = {**db.session.session_factory.kw, "join_transaction_mode": "create_savepoint"}
+    with ExitStack() as stack:
+        for key, engine in list(engines.items()):
+            stack.callback(engines.__setitem__, key, engine)
+            engines[key] = stack.enter_context(_outer_transaction(engine))
+        stack.enter_context(mock.patch.object(db.session.session_factory, "kw", options))
+        yield
+
+
+@contextmanager
+def _outer_transaction(engine: Engine) -> Iterator[Connection]:
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            with _begun_by_us(connection):
+                yield connection
+            return
+        outer = connection.execution_options(isolation_level="READ COMMITTED").begin()
+        try:
+            yield connection
+        finally:
+            outer.rollback()
+
+
+@contextmanager
+def _begun_by_us(connection: Connection) -> Iterator[None]:
+    """SQLite's driver begins a transaction with the first write only, and not for a savepoint."""
+    driver: Any = connection.connection.dbapi_connection
+    usual, driver.isolation_level = driver.isolation_level, None
+    outer = connection.begin()
+    connection.exec_driver_sql("BEGIN")
+    try:
+        yield
+    finally:
+        outer.rollback()
+        driver.isolation_level = usual

@@ -1,0 +1,108 @@
+"""An SMTP server in the process, for tests: it keeps what it receives and misbehaves on demand."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from threading import Lock
+from typing import Any
+
+from aiosmtpd.controller import Controller
+
+# Given a receiver's address, says what the server answers instead of taking it, or nothing.
+Answer = Callable[[str], str | None]
+
+
+@dataclass
+class Received:
+    to: str
+    data: bytes
+
+    @property
+    def message(self) -> EmailMessage:
+        parsed = message_from_bytes(self.data, policy=policy.default)
+        assert isinstance(parsed, EmailMessage)
+        return parsed
+
+    def part(self, kind: str) -> str:
+        body = self.message.get_body((kind,))
+        assert body is not None
+        return str(body.get_content())
+
+
+@dataclass
+class Sink:
+    port: int = 0
+    received: list[Received] = field(default_factory=list)
+    connections: int = 0
+    receiver_answer: Answer = lambda _to: None
+    message_answer: Answer = lambda _to: None
+    # Called before a message is taken; may wait, or count.
+    before_taking: Callable[[], None] = lambda: None
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def receivers(self) -> list[str]:
+        return [mail.to for mail in self.received]
+
+    def wait_for(self, count: int, seconds: float = 15.0) -> list[Received]:
+        until = time.monotonic() + seconds
+        while len(self.received) < count:
+            if time.monotonic() > until:
+                raise AssertionError(f"{len(self.received)} mails of {count} after {seconds} s")
+            time.sleep(0.01)
+        return self.received
+
+    # aiosmtpd calls these by their names.
+
+    async def handle_EHLO(
+        self, _server: Any, session: Any, _envelope: Any, hostname: str, responses: list[str]
+    ) -> list[str]:
+        session.host_name = hostname
+        self.connections += 1
+        return responses
+
+    async def handle_RCPT(
+        self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
+    ) -> str:
+        if answer := self.receiver_answer(address):
+            return answer
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server: Any, _session: Any, envelope: Any) -> str:
+        self.before_taking()
+        answer = self.message_answer(envelope.rcpt_tos[0])
+        if answer == "drop":
+            server.transport.close()
+            return "421 Gone"
+        if answer:
+            return answer
+        with self._lock:
+            self.received.extend(Received(to, envelope.content) for to in envelope.rcpt_tos)
+        return "250 Taken"
+
+
+@contextmanager
+def smtp_sink(port: int = 0) -> Iterator[Sink]:
+    sink = Sink(port or free_port())
+    controller = Controller(
+        sink, hostname="127.0.0.1", port=sink.port, enable_SMTPUTF8=True, decode_data=False
+    )
+    controller.start()
+    try:
+        yield sink
+    finally:
+        controller.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

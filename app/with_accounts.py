@@ -1,0 +1,27 @@
+"""The slices that need accounts, put together for one application that has them."""
+
+from __future__ import annotations
+
+from .accounts.service import Accounts
+from .cli.notifications import group as notifications_commands
+from .cli.profiles import group as profiles_commands
+from .cli.workspaces import group as workspaces_commands
+from .core.desk import Desk
+from .notifications.house import furnish as furnish_notifications
+from .profiles.avatars import Avatars
+from .profiles.service import Profiles
+from .storage import FileStore
+from .workspaces.members import Members
+from .workspaces.service import Workspaces
+
+__all__ = ["COMMANDS", "furnish", "furnish_notifications"]
+
+COMMANDS = (notifications_commands, workspaces_commands, profiles_commands)
+
+
+def furnish(desk: Desk, accounts: Accounts, files: FileStore) -> None:
+    desk.add(Workspaces(desk.session, desk.clock))
+    desk.add(Members(desk.session, accounts, desk.clock))
+    profiles = Profiles(desk.session, files, desk.clock)
+    desk.add(profiles)
+    desk.add(Avatars(desk.session, profiles, files, desk.clock))

@@ -1,0 +1,37 @@
+"""The service, for `flask --app wsgi …` and `gunicorn -c gunicorn.conf.py wsgi:app`."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+# What a start makes is there to stay: looking through it for garbage, over and over, finds none.
+gc.disable()
+# PyJWT would load a library of elliptic curves beside the HMAC that our tokens are signed with.
+sys.modules.setdefault("cryptography", None)  # type: ignore[arg-type]
+import jwt.algorithms  # noqa: E402, F401
+
+if sys.modules["cryptography"] is None:
+    del sys.modules["cryptography"]
+
+from app import create_app  # noqa: E402
+from app.core.settings import SettingsError  # noqa: E402
+
+try:
+    app = create_app()
+except SettingsError as error:
+    sys.exit(str(error))
+
+# Nor do the workers look through it, which would also copy the memory that they share.
+gc.freeze()
+gc.enable()
+
+
+def __getattr__(name: str) -> Any:
+    """`celery -A wsgi:celery worker`: made only when asked for."""
+    if name == "celery":
+        from app.delivery.celery_engine import celery_of
+
+        return celery_of(app)
+    raise AttributeError(name)
