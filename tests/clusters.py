@@ -1,0 +1,71 @@
+"""A PostgreSQL server of our own, which a test may stop: the machine's serves others too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from .backends import lasting_port, missing
+
+
+class Cluster:
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._data = folder / "data"
+        self.port = lasting_port()
+        self._as = _somebody_else(folder)
+
+    def make(self) -> None:
+        self._run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "-D", self._data)
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off -k {self._data}"
+        self._control("start", "-o", options, "-l", self._data.parent / "log")
+
+    def stop(self, mode: str = "fast") -> None:
+        self._control("stop", "-m", mode)
+
+    @property
+    def url(self) -> str:
+        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/postgres"
+
+    def _control(self, *arguments: object) -> None:
+        self._run("pg_ctl", "-s", "-w", "-D", self._data, *arguments)
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [*self._as, str(self._programs / program), *map(str, arguments)]
+        # Output to nowhere: the server inherits it, and a pipe would never end.
+        subprocess.run(
+            command, check=True, timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+
+def _somebody_else(folder: Path) -> list[str]:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return []
+    shutil.chown(folder, "postgres")
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+
+
+@contextmanager
+def postgres_cluster() -> Iterator[Cluster]:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    on_path = shutil.which("initdb")
+    if not found and on_path is None:
+        missing("PostgreSQL's programs are not installed")
+    programs = (found[-1] if found else Path(str(on_path))).parent
+    # Not among the tests' own folders, where another user may not go.
+    with TemporaryDirectory(prefix="frontdesk-cluster-") as folder:
+        cluster = Cluster(programs, Path(folder))
+        cluster.make()
+        cluster.start()
+        try:
+            yield cluster
+        finally:
+            cluster.stop("immediate")

@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+from flask import Flask
+
+from app import create_app
+from app.core.settings import load
+from app.delivery.background import Background, Round
+from app.delivery.memory import ManualEngine, MemoryPost
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.people import PASSWORD as PASSWORD
+from app.testing.people import Person as Person
+from app.testing.people import make_person
+from config import Settings
+
+from .backends import postgres_database, redis_server
+
+pytest_plugins = ["app.testing.plugin", "tests.installed", "tests.oidc_rig.fixtures"]
+
+SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
+
+
+@dataclass
+class Backend:
+    name: str
+    database_url: str
+    redis_url: str | None = None
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither the machine's variables nor a `.env` decide what a test sees."""
+    for name in list(os.environ):
+        if name == "SECRET_KEY" or name.startswith(
+            (
+                "CORE__",
+                "AUTH__",
+                "NOTIFICATIONS__",
+                "PROFILES__",
+                "IDP_",
+                "SMS_",
+                "MAIL_",
+                "FIRST_",
+                "FLASK_",
+            )
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    made: list[Background] = []
+    make = Background.__init__
+
+    def make_and_note(self: Background, name: str, work: Round) -> None:
+        made.append(self)
+        make(self, name, work)
+
+    monkeypatch.setattr(Background, "__init__", make_and_note)
+    yield
+    for background in made:
+        background.stop(5.0)
+
+
+@pytest.fixture(scope="session")
+def _migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+    migrate(f"sqlite:///{path}")
+    with closing(sqlite3.connect(path)) as connection:
+        # Tests copy this one file, so nothing may be left in the log beside it.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def _migrated_postgres() -> Iterator[str]:
+    with postgres_database(f"frontdesk_test_{os.getpid()}") as url:
+        migrate(url)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def s3_endpoint() -> Iterator[str]:
+    """A bucket server of our own."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """SQLite with the keystore in memory, and PostgreSQL with Redis."""
+    if request.param == "sqlite":
+        path = tmp_path / "frontdesk.db"
+        shutil.copy(request.getfixturevalue("_migrated_sqlite"), path)
+        yield Backend("sqlite", f"sqlite:///{path}")
+        return
+    url = request.getfixturevalue("_migrated_postgres")
+    redis_url = request.getfixturevalue("redis_url")
+    yield Backend("postgresql", url, redis_url)
+    empty(url)
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushdb()
+
+
+def only_on(name: str) -> pytest.MarkDecorator:
+    """For what one of the two does not have."""
+    return pytest.mark.parametrize("backend", [name], indirect=True)
+
+
+@pytest.fixture
+def clock() -> SteppingClock:
+    return SteppingClock()
+
+
+@pytest.fixture
+def post() -> MemoryPost:
+    return MemoryPost()
+
+
+@pytest.fixture
+def engine() -> ManualEngine:
+    """Delivers when the test says so; it serves the application that was made last."""
+    return ManualEngine()
+
+
+MakeApp = Callable[..., Flask]
+
+
+@pytest.fixture
+def make_app(
+    backend: Backend,
+    clock: SteppingClock,
+    post: MemoryPost,
+    engine: ManualEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Iterator[MakeApp]:
+    """The service with settings written as an operator writes them: `make_app(AUTH__X="1")`."""
+    made: list[Flask] = []
+
+    def make(**environment: str) -> Flask:
+        defaults = {
+            "SECRET_KEY": SECRET,
+            "CORE__DATABASE_URL": backend.database_url,
+            "CORE__LOG_LEVEL": "WARNING",
+            "AUTH__BCRYPT_ROUNDS": "4",
+            "PROFILES__AVATAR_FOLDER": str(tmp_path / "avatars"),
+        }
+        if backend.redis_url:
+            defaults["CORE__REDIS_URL"] = backend.redis_url
+        with monkeypatch.context() as patch:
+            for name, value in {**defaults, **environment}.items():
+                patch.setenv(name, value)
+            app = create_app(load(Settings), clock=clock, post=post, engine=engine)
+        app.testing = True
+        made.append(app)
+        return app
+
+    yield make
+    for app in made:
+        # The server has a hundred connections for thousands of tests.
+        with app.app_context():
+            app.extensions["sqlalchemy"].engine.dispose()
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app()
+
+
+@pytest.fixture
+def api(app: Flask) -> Api:
+    return Api(app)
+
+
+MakePerson = Callable[..., Person]
+
+
+@pytest.fixture
+def person(app: Flask) -> MakePerson:
+    """Give somebody an account: `person("ada", role="admin")`."""
+
+    def make(name: str = "ada", *, into: Flask | None = None, **fields: Any) -> Person:
+        return make_person(into or app, name, prefix="/api/v1", **fields)
+
+    return make
+
+
+@pytest.fixture
+def ada(person: MakePerson) -> Person:
+    return person("ada")
+
+
+def migrate(url: str) -> None:
+    settings: Any = Settings(SECRET_KEY=SECRET, CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"})
+    result = create_app(settings).test_cli_runner().invoke(args=["db", "upgrade"])
+    assert result.exit_code == 0, result.output
+
+
+def empty(url: str) -> None:
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        names = connection.execute(
+            "SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables"
+            " WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+        ).fetchone()
+        assert names is not None
+        connection.execute(f"TRUNCATE {names[0]} RESTART IDENTITY CASCADE")

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email import message_from_bytes, policy
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from flask import Flask
+
+from app.core.settings import ComposedSettings, CoreSettings, SettingsError, namespaces
+from app.delivery import smtp
+from app.delivery.errors import Deferred, Refused, Unreachable
+from app.delivery.mailer import MailSettings, NoMailer, OutboxMailer, open_mailer
+from app.delivery.message import Email
+from app.delivery.mime import Letter
+from app.delivery.smtp import SmtpMailer
+from app.testing.smtp import Sink, smtp_sink
+from config import Settings
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+def mailer_for(port: int) -> SmtpMailer:
+    return SmtpMailer(MailSettings(server="127.0.0.1", port=port, sender="desk@example.com"))
+
+
+def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> Letter:
+    return mailer.writer.write(Email(to, "Hello", "Hi", "<p>Hi</p>"), datetime.now(UTC))
+
+
+def test_many_letters_leave_over_one_connection(sink: Sink) -> None:
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending:
+        for number in range(5):
+            sending.send(letter(mailer, f"p{number}@example.com"))
+    assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
+    assert sink.connections == 1
+
+
+@pytest.mark.parametrize(("answer", "kind"), [("550 no", Refused), ("451 later", Deferred)])
+def test_a_receiver_that_is_refused_does_not_stop_the_next(
+    sink: Sink, answer: str, kind: type[Exception]
+) -> None:
+    sink.receiver_answer = lambda to: answer if to.startswith("bad") else None
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending:
+        with pytest.raises(kind, match=answer[:3]):
+            sending.send(letter(mailer, "bad@example.com"))
+        sending.send(letter(mailer, "good@example.com"))
+    assert sink.receivers == ["good@example.com"]
+
+
+@pytest.mark.parametrize(("answer", "kind"), [("554 spam", Refused), ("452 full", Deferred)])
+def test_a_message_that_is_refused_does_not_stop_the_next(
+    sink: Sink, answer: str, kind: type[Exception]
+) -> None:
+    sink.message_answer = lambda to: answer if to.startswith("bad") else None
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending:
+        with pytest.raises(kind):
+            sending.send(letter(mailer, "bad@example.com"))
+        sending.send(letter(mailer, "good@example.com"))
+    assert sink.receivers == ["good@example.com"]
+
+
+def test_a_dropped_connection_is_nobodys_fault(sink: Sink) -> None:
+    sink.message_answer = lambda _to: "drop"
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending, pytest.raises(Unreachable):
+        sending.send(letter(mailer))
+
+
+def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smtp, "CONNECT_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started = time.monotonic()
+        with pytest.raises(Unreachable), mailer_for(silent.getsockname()[1]).open():
+            pass
+        assert time.monotonic() - started < 2
+
+
+def test_a_server_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(smtp, "COMMAND_SECONDS", 0.3)
+
+    def greet_once(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client:
+            client.sendall(b"220 hello\r\n")
+            client.recv(1000)
+            client.sendall(b"250 hello\r\n")
+            time.sleep(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=greet_once, args=(listener,), daemon=True).start()
+        mailer = mailer_for(listener.getsockname()[1])
+        with mailer.open() as sending, pytest.raises(Unreachable):
+            sending.send(letter(mailer))
+
+
+def test_without_a_server_the_mail_is_a_file_and_the_log_does_not_hold_its_body(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    mailer = OutboxMailer("desk@example.com", tmp_path / "outbox")
+    email = Email("ada@example.com", "Hello\u2028you", "the token", "<p>the token</p>")
+    with mailer.open() as sending:
+        sending.send(mailer.writer.write(email, datetime.now(UTC)))
+    (path,) = (tmp_path / "outbox").glob("*.eml")
+    assert message_from_bytes(path.read_bytes(), policy=policy.default)["To"] == email.to
+    assert path.stat().st_mode & 0o077 == 0
+    for word in (email.to, "Hello you", str(path)):
+        assert word in caplog.text
+    assert "the token" not in caplog.text
+
+
+def test_the_hosts_own_flask_mail_settings_count() -> None:
+    app = Flask(__name__)
+    app.config.update(
+        MAIL_SERVER="mail.example.com",
+        MAIL_PORT=587,
+        MAIL_USE_TLS=True,
+        MAIL_DEFAULT_SENDER=("The Desk", "desk@example.com"),
+    )
+    mailer = open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+    assert isinstance(mailer, SmtpMailer)
+    assert (mailer.mail.server, mailer.mail.port, mailer.mail.use_tls) == (
+        "mail.example.com",
+        587,
+        True,
+    )
+    assert mailer.writer.sender == "desk@example.com"
+
+
+def test_the_services_settings_count_and_their_password_is_not_shown() -> None:
+    settings = Settings(SECRET_KEY="x", MAIL_SERVER="m", MAIL_USERNAME="u", MAIL_PASSWORD="hidden")
+    mailer = open_mailer(Flask(__name__), namespaces(settings))
+    assert isinstance(mailer, SmtpMailer)
+    assert mailer.mail.password == "hidden"
+    assert "hidden" not in repr(mailer.mail)
+
+
+def test_with_mails_switched_off_none_is_opened() -> None:
+    settings = ComposedSettings(SECRET_KEY="x", CORE=CoreSettings(EMAILS_ENABLED=False))
+    assert isinstance(open_mailer(Flask(__name__), namespaces(settings)), NoMailer)
+
+
+def test_a_sender_that_no_mail_can_have_stops_the_start() -> None:
+    app = Flask(__name__)
+    app.config["MAIL_DEFAULT_SENDER"] = "nobody at all"
+    with pytest.raises(SettingsError, match="MAIL_DEFAULT_SENDER"):
+        open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))

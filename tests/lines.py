@@ -1,0 +1,85 @@
+"""A TCP line to a server, which can be cut, fall silent, grow slow, and be mended."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+
+from .backends import lasting_port
+
+
+class Line:
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self.port = lasting_port()
+        self.silent = False
+        # What comes back comes this much later.
+        self.delay = 0.0
+        self._pairs: list[socket.socket] = []
+        self._listener: socket.socket | None = None
+        self.mend()
+
+    def mend(self) -> None:
+        self.silent = False
+        self.delay = 0.0
+        self._drop()
+        if self._listener is None:
+            self._listener = socket.create_server(("127.0.0.1", self.port), reuse_port=True)
+            threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+
+    def speak(self) -> None:
+        """End a silence or a slowness; what was held back arrives now."""
+        self.silent = False
+        self.delay = 0.0
+
+    def cut(self) -> None:
+        if self._listener is not None:
+            self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+            self._listener = None
+        self._drop()
+
+    def _drop(self) -> None:
+        for end in self._pairs:
+            end.close()
+        self._pairs = []
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            try:
+                far = socket.create_connection(self._target)
+            except OSError:
+                near.close()
+                continue
+            self._pairs += [near, far]
+            for source, target, back in ((near, far, False), (far, near, True)):
+                threading.Thread(
+                    target=self._carry, args=(source, target, back), daemon=True
+                ).start()
+
+    def _carry(self, source: socket.socket, target: socket.socket, back: bool) -> None:
+        try:
+            while data := source.recv(65536):
+                if back:
+                    time.sleep(self.delay)
+                while self.silent:
+                    time.sleep(0.02)
+                target.sendall(data)
+        except OSError:
+            pass
+        finally:
+            # Closing alone does not wake the thread that reads from the other end.
+            for end in (source, target):
+                _close(end)
+
+
+def _close(end: socket.socket) -> None:
+    with suppress(OSError):
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()

@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.core.desk import current_desk
+from app.delivery.models import Delivery, OutgoingMessage
+from app.notifications.models import InboxItem, Notification
+from app.testing.client import Api
+
+from ..conftest import MakePerson, Person
+
+BREAKS = "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
+PATH = "/admin/notifications"
+
+
+def body(**data: Any) -> dict[str, Any]:
+    return {"data": {"title": "Closed", "message": "On Friday.", "channels": ["inapp"], **data}}
+
+
+@pytest.fixture
+def admin(person: MakePerson) -> Api:
+    return person("root", role="admin").api()
+
+
+def stored(app: Flask) -> tuple[int, int, int]:
+    """How many notifications, inbox rows and deliveries there are."""
+    with app.app_context():
+        session = current_desk.session
+        return tuple(  # type: ignore[return-value]
+            session.scalar(select(func.count()).select_from(model))
+            for model in (Notification, InboxItem, Delivery)
+        )
+
+
+def test_a_broadcast_reaches_every_inbox(admin: Api, ada: Person, bob: Person) -> None:
+    sent = admin.post(f"{PATH}/", 201, json=body()).json
+    assert sent["receivers"] == 3
+    for each in (ada, bob):
+        (item,) = each.api().get("/notifications/").json
+        assert item["notification_id"] == sent["id"]
+        assert item["receiver_id"] == each.id
+        assert item["is_read"] is False
+
+
+def test_the_answer_is_the_notification_and_how_it_stands(admin: Api, ada: Person) -> None:
+    sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
+    created_at = sent.pop("created_at")
+    assert created_at.endswith("+00:00")
+    assert sent == {
+        "id": 1,
+        "title": "Closed",
+        "message": "On Friday.",
+        "channels": ["inapp", "email"],
+        "sender_id": sent["sender_id"],
+        "notification_type": "admin",
+        "scope": "account",
+        "receivers": 2,
+        "read": 0,
+        "deliveries": {"email": {"pending": 2, "sent": 0, "failed": 0, "skipped": 0}},
+    }
+
+
+def test_chosen_receivers_are_repeated_in_the_query(
+    admin: Api, ada: Person, bob: Person, person: MakePerson
+) -> None:
+    carol = person("carol")
+    query = f"?account_receiver_ids={ada.id}&account_receiver_ids={carol.id}"
+    assert admin.post(f"{PATH}/{query}", 201, json=body()).json["receivers"] == 2
+    assert len(ada.api().get("/notifications").json) == 1
+    assert bob.api().get("/notifications").json == []
+
+
+def test_a_long_list_of_receivers_may_come_in_the_body(admin: Api, ada: Person) -> None:
+    ids = [ada.id] * 20_000
+    sent = admin.post(PATH, 201, json={**body(), "account_receiver_ids": ids}).json
+    assert sent["receivers"] == 1
+
+
+def test_the_same_receiver_twice_has_one_row(admin: Api, ada: Person) -> None:
+    query = f"?account_receiver_ids={ada.id}&account_receiver_ids={ada.id}"
+    assert admin.post(f"{PATH}/{query}", 201, json=body()).json["receivers"] == 1
+    assert len(ada.api().get("/notifications").json) == 1
+
+
+def test_unknown_receivers_are_named_before_anything_is_sent(
+    admin: Api, ada: Person, app: Flask
+) -> None:
+    query = f"?account_receiver_ids={ada.id}&account_receiver_ids=4711&account_receiver_ids=815"
+    answer = admin.post(f"{PATH}/{query}", 422, json=body())
+    assert answer.faults == ["query:account_receiver_ids"]
+    message = answer.json["errors"][0]["message"]
+    assert "4711" in message
+    assert "815" in message
+    assert stored(app) == (0, 0, 0)
+
+
+def test_unknown_receivers_in_the_body_are_told_of_the_body(admin: Api) -> None:
+    answer = admin.post(PATH, 422, json={**body(), "account_receiver_ids": [4711]})
+    assert answer.faults == ["json:account_receiver_ids"]
+
+
+@pytest.mark.parametrize(
+    "ids", ["", "x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"]
+)
+def test_a_receiver_that_is_no_id_is_refused(admin: Api, app: Flask, ids: str) -> None:
+    answer = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
+    assert answer.faults == ["query:account_receiver_ids.0"]
+    assert stored(app) == (0, 0, 0)
+
+
+def test_an_empty_list_of_receivers_is_not_all_of_them(admin: Api, app: Flask) -> None:
+    answer = admin.post(PATH, 422, json={**body(), "account_receiver_ids": []})
+    assert answer.faults == ["json:account_receiver_ids"]
+    assert stored(app) == (0, 0, 0)
+
+
+def test_a_flat_body_is_refused(admin: Api) -> None:
+    assert admin.post(PATH, 422, json=body()["data"]).faults == ["json:data"]
+    assert admin.post(PATH, 422).faults == ["json:data"]
+
+
+def test_no_channels_is_its_own_error(admin: Api, app: Flask) -> None:
+    answer = admin.post(PATH, 400, json=body(channels=[]))
+    assert answer.detail == "No channels specified"
+    assert stored(app) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"channels": ["inapp", "pigeon"]},
+        {"channels": ["email"]},
+        {"channels": "inapp"},
+        {"channels": None},
+        {"channels": ["inapp"] * 51},
+        {"title": ""},
+        {"title": "x" * 201},
+        {"title": None},
+        {"message": ""},
+        {"message": "x" * 10_001},
+        {"message": "\0"},
+        {"message": 1},
+        *(
+            {"title": f"a{character}b"}
+            for character in "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
+        ),
+    ],
+    ids=ascii,
+)
+def test_wrong_input_is_refused_and_nothing_is_stored(
+    admin: Api, app: Flask, wrong: dict[str, Any]
+) -> None:
+    (name,) = wrong
+    answer = admin.post(PATH, 422, json=body(**wrong))
+    assert {fault.partition(".")[2] for fault in answer.faults} == {name}
+    assert stored(app) == (0, 0, 0)
+
+
+def test_the_longest_title_and_message_are_taken(admin: Api, ada: Person) -> None:
+    admin.post(PATH, 201, json=body(title="ü" * 200, message="\U0001f600" * 10_000))
+    (item,) = ada.api().get("/notifications").json
+    assert (len(item["title"]), len(item["message"])) == (200, 10_000)
+
+
+def test_push_and_discord_are_passed_over_with_a_warning(
+    admin: Api, app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = admin.post(PATH, 201, json=body(channels=["inapp", "push", "discord"])).json
+    assert sent["channels"] == ["inapp", "push", "discord"]
+    assert sent["deliveries"] == {}
+    warned = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [("push" in str(r.args), "discord" in str(r.args)) for r in warned] == [
+        (True, False),
+        (False, True),
+    ]
+    assert stored(app)[2] == 0
+
+
+def test_a_channel_given_twice_sends_once(admin: Api, ada: Person, app: Flask) -> None:
+    channels = ["inapp", "email", "email", "inapp"]
+    sent = admin.post(PATH, 201, json=body(channels=channels)).json
+    assert sent["channels"] == ["inapp", "email"]
+    assert stored(app) == (1, 2, 2)
+
+
+def test_who_may_enter_is_decided_before_the_body_is_looked_at(ada: Person, api: Api) -> None:
+    api.post(PATH, 401, json={})
+    assert ada.api().post(PATH, 403, json={}).detail == "Not authorized"
+    assert ada.api().get(f"{PATH}/1", 403).detail == "Not authorized"
+    assert ada.api().delete(f"{PATH}/1", 403).detail == "Not authorized"
+    assert ada.api().get(f"{PATH}/all", 403).detail == "Not authorized"
+
+
+def test_an_admin_who_is_not_active_may_not_send(admin: Api, person: MakePerson) -> None:
+    eve = person("eve", role="admin")
+    sleepy = eve.api()
+    eve.change(status="suspended")
+    assert sleepy.post(PATH, 401, json=body()).detail == "The account is inactive"
+
+
+def test_an_admin_sees_only_what_it_has_sent(admin: Api, person: MakePerson) -> None:
+    other = person("other", role="root").api()
+    mine = admin.post(PATH, 201, json=body(title="mine")).json
+    hers = other.post(PATH, 201, json=body(title="hers")).json
+    assert [each["title"] for each in admin.get(f"{PATH}/all").json] == ["mine"]
+    assert admin.get(f"{PATH}/{mine['id']}").json == mine
+    assert admin.get(f"{PATH}/{hers['id']}", 404).detail == "Notification not found"
+    assert admin.delete(f"{PATH}/{hers['id']}", 404).detail == "Notification not found"
+
+
+def test_the_list_is_newest_first_and_has_pages(admin: Api) -> None:
+    for number in range(3):
+        admin.post(PATH, 201, json=body(title=str(number)))
+    titles = [each["title"] for each in admin.get(f"{PATH}/all").json]
+    assert titles == ["2", "1", "0"]
+    page = admin.get(f"{PATH}/all", query_string={"offset": 1, "limit": 1}).json
+    assert [each["title"] for each in page] == ["1"]
+
+
+def test_other_scopes_and_types_are_not_among_an_admins(
+    admin: Api, app: Flask, person: MakePerson
+) -> None:
+    sent = admin.post(PATH, 201, json=body()).json
+    with app.app_context():
+        session = current_desk.session
+        notification = session.get(Notification, sent["id"])
+        assert notification is not None
+        notification.scope = "shop"
+        session.commit()
+    assert admin.get(f"{PATH}/all").json == []
+    admin.get(f"{PATH}/{sent['id']}", 404)
+    admin.delete(f"{PATH}/{sent['id']}", 404)
+
+
+def test_deleting_takes_the_inbox_rows_and_what_was_still_to_be_sent(
+    admin: Api, ada: Person, app: Flask
+) -> None:
+    sent = admin.post(PATH, 201, json=body(channels=["inapp", "email"])).json
+    assert admin.delete(f"{PATH}/{sent['id']}").json["id"] == sent["id"]
+    assert ada.api().get("/notifications").json == []
+    assert stored(app) == (0, 0, 0)
+    with app.app_context():
+        assert current_desk.session.scalar(select(func.count(OutgoingMessage.id))) == 0
+
+
+def test_it_is_told_how_many_have_read(admin: Api, ada: Person) -> None:
+    sent = admin.post(PATH, 201, json=body()).json
+    ada.api().patch(f"/notifications/{sent['id']}/mark")
+    assert admin.get(f"{PATH}/{sent['id']}").json["read"] == 1
+
+
+def test_a_sender_that_is_deleted_leaves_the_notification(
+    admin: Api, ada: Person, app: Flask
+) -> None:
+    admin.post(PATH, 201, json=body())
+    with app.app_context():
+        from app.accounts.service import Accounts
+        from app.core.desk import service
+
+        accounts = service(Accounts)
+        accounts.delete(accounts.get("root@example.com"))
+    (item,) = ada.api().get("/notifications").json
+    assert item["sender_id"] is None

@@ -1,0 +1,318 @@
+"""What leaves, over a real SMTP server, and what becomes of it when the server misbehaves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.accounts.service import Accounts
+from app.core.desk import current_desk, service
+from app.delivery import round as round_module
+from app.delivery.courier import Courier
+from app.delivery.memory import ManualEngine
+from app.delivery.models import Delivery
+from app.testing.clock import SteppingClock
+from app.testing.smtp import Sink, free_port, smtp_sink
+
+from ..conftest import MakeApp, MakePerson
+from .conftest import Notify
+
+States = Callable[[], dict[str, str]]
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def app(make_app: MakeApp, sink: Sink) -> Flask:
+    return make_app(
+        MAIL_SERVER="127.0.0.1",
+        MAIL_PORT=str(sink.port),
+        CORE__CLIENT_HOST="https://client.example",
+    )
+
+
+@pytest.fixture
+def people(person: MakePerson) -> list[int]:
+    return [person(name).id for name in ("ada", "bob", "carol")]
+
+
+@pytest.fixture
+def states(app: Flask) -> States:
+    """The state of each delivery, by the name of its receiver."""
+
+    def states() -> dict[str, str]:
+        with app.app_context():
+            account = service(Accounts).model
+            rows = current_desk.session.execute(
+                select(account.email, Delivery.state).join(
+                    Delivery, Delivery.receiver_id == account.id
+                )
+            )
+            return {email.partition("@")[0]: state for email, state in rows}
+
+    return states
+
+
+@pytest.mark.usefixtures("people")
+def test_every_receiver_is_mailed_over_one_connection(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States
+) -> None:
+    notify("Closed", "On Friday.", channels=["inapp", "email"])
+    assert engine.woken == ["email"]
+    engine.deliver()
+    assert sorted(sink.receivers) == ["ada@example.com", "bob@example.com", "carol@example.com"]
+    assert sink.connections == 1
+    assert set(states().values()) == {"sent"}
+
+
+@pytest.mark.usefixtures("people")
+def test_the_mail_has_what_the_template_is_given(
+    notify: Notify, engine: ManualEngine, sink: Sink
+) -> None:
+    notify("<b>Closed</b>", "On <i>Friday</i>.\nAll day.", channels=["email"])
+    engine.deliver()
+    mail = sink.received[0]
+    assert mail.message["Subject"] == "<b>Closed</b>"
+    html = mail.part("html")
+    assert "&lt;b&gt;Closed&lt;/b&gt;" in html
+    assert "On &lt;i&gt;Friday&lt;/i&gt;." in html
+    assert mail.to in html
+    assert "https://client.example/dashboard" in html
+    text = mail.part("plain")
+    assert "On <i>Friday</i>." in text
+    assert "https://client.example/dashboard" in text
+
+
+@pytest.mark.usefixtures("people")
+def test_host_code_may_bring_another_template_and_values_for_it(
+    app: Flask, notify: Notify, engine: ManualEngine, sink: Sink
+) -> None:
+    from jinja2 import DictLoader
+
+    app.jinja_loader = DictLoader({"offer.html": "{{ title }}: {{ percent }} for {{ email }}"})
+    notify(channels=["email"], context={"template_file": "offer.html", "percent": 20})
+    engine.deliver()
+    assert sink.received[0].part("html").strip() == f"Hello: 20 for {sink.receivers[0]}"
+
+
+@pytest.mark.usefixtures("people")
+def test_one_refused_receiver_fails_at_once_and_the_others_have_their_mail(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.receiver_answer = lambda to: "550 unknown" if to.startswith("bob") else None
+    notify(channels=["inapp", "email"])
+    engine.deliver()
+    assert states() == {"ada": "sent", "bob": "failed", "carol": "sent"}
+    clock.step(days=1)
+    engine.deliver()
+    assert sorted(sink.receivers) == ["ada@example.com", "carol@example.com"]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_passing_fault_is_tried_again_within_15_seconds(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
+    notify(channels=["inapp", "email"])
+    engine.deliver()
+    assert states() == {"ada": "sent", "bob": "pending", "carol": "sent"}
+    sink.receiver_answer = lambda _to: None
+    clock.step(seconds=15)
+    engine.deliver()
+    assert states()["bob"] == "sent"
+    assert len(sink.received) == 3
+
+
+@pytest.mark.usefixtures("people")
+def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
+    notify(channels=["inapp", "email"])
+    for _ in range(round_module.MOST_ATTEMPTS):
+        engine.deliver()
+        clock.step(hours=2)
+    assert states() == {"ada": "sent", "bob": "failed", "carol": "sent"}
+
+
+@pytest.mark.usefixtures("people")
+def test_a_connection_that_drops_in_mid_batch_repeats_no_mail(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.message_answer = lambda to: "drop" if to.startswith("bob") else None
+    notify(channels=["inapp", "email"])
+    engine.deliver()
+    assert states() == {"ada": "sent", "bob": "pending", "carol": "pending"}
+    sink.message_answer = lambda _to: None
+    clock.step(seconds=15)
+    engine.deliver()
+    assert sorted(sink.receivers) == ["ada@example.com", "bob@example.com", "carol@example.com"]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_server_that_is_away_costs_no_attempt(
+    make_app: MakeApp, engine: ManualEngine, clock: SteppingClock
+) -> None:
+    port = free_port()
+    app = make_app(MAIL_SERVER="127.0.0.1", MAIL_PORT=str(port))
+    with app.app_context():
+        from app.extension import Frontdesk
+
+        Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
+        for _ in range(30):
+            assert service(Courier).work("email") != 0.0
+            clock.step(seconds=20)
+        rows = current_desk.session.execute(select(Delivery.state, Delivery.attempts)).all()
+        assert {tuple(row) for row in rows} == {("pending", 0)}
+        with smtp_sink(port) as sink:
+            engine.deliver()
+            assert len(sink.received) == 3
+
+
+def test_an_account_that_is_gone_before_the_mail_is_skipped(
+    app: Flask, notify: Notify, engine: ManualEngine, sink: Sink, people: list[int]
+) -> None:
+    notify(channels=["inapp", "email"])
+    with app.app_context():
+        accounts = service(Accounts)
+        accounts.delete(accounts.get("bob@example.com"))
+    engine.deliver()
+    assert sorted(sink.receivers) == ["ada@example.com", "carol@example.com"]
+    with app.app_context():
+        gone = select(Delivery.state, Delivery.reason).where(Delivery.receiver_id == people[1])
+        (row,) = current_desk.session.execute(gone).all()
+        assert tuple(row) == ("skipped", "The account is gone")
+
+
+@pytest.mark.usefixtures("people")
+def test_with_mails_switched_off_nothing_leaves_and_all_are_skipped(
+    make_app: MakeApp, engine: ManualEngine, sink: Sink, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from app.extension import Frontdesk
+
+    app = make_app(CORE__EMAILS_ENABLED="false", MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port))
+    with app.app_context():
+        sent = Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
+    assert sent.deliveries["email"]["skipped"] == 3
+    engine.deliver()
+    assert sink.received == []
+    assert "Mails are switched off" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("people")
+def test_a_workers_rows_are_free_again_when_its_lease_ends(
+    app: Flask, notify: Notify, engine: ManualEngine, sink: Sink, clock: SteppingClock
+) -> None:
+    notify(channels=["inapp", "email"])
+    with app.app_context():
+        queue = service(Courier).queue
+        assert queue.claim("email", 2) is not None
+        engine.deliver()
+        assert len(sink.received) == 1
+        clock.step(seconds=31)
+        engine.deliver()
+    assert sorted(sink.receivers) == ["ada@example.com", "bob@example.com", "carol@example.com"]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_worker_whose_lease_ended_settles_nothing_any_more(
+    app: Flask, notify: Notify, clock: SteppingClock
+) -> None:
+    notify(channels=["inapp", "email"])
+    with app.app_context():
+        queue = service(Courier).queue
+        slow = queue.claim("email", 3)
+        assert slow is not None
+        clock.step(seconds=31)
+        quick = queue.claim("email", 3)
+        assert quick is not None
+        queue.settle(slow, slow.items[0], "failed", reason="too late")
+        queue.settle(quick, quick.items[0], "sent")
+        counts = {state: count for _, state, count in queue.counts()}
+        assert counts == {"pending": 2, "sent": 1}
+
+
+def test_a_message_to_one_goes_before_a_broadcast(
+    app: Flask, notify: Notify, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.notifications import deliveries
+
+    monkeypatch.setattr(deliveries, "FEW_RECEIVERS", 2)
+    ids = [person(f"p{number}").id for number in range(4)]
+    notify("to all", channels=["email"])
+    notify("to one", channels=["email"], receivers=ids[:1])
+    with app.app_context():
+        batch = service(Courier).queue.claim("email", 1)
+        assert batch is not None
+        assert batch.items[0].message.title == "to one"
+
+
+@pytest.mark.usefixtures("people")
+def test_without_inapp_nothing_is_left_when_it_is_sent(
+    app: Flask, notify: Notify, engine: ManualEngine, sink: Sink
+) -> None:
+    from app.delivery.models import OutgoingMessage
+    from app.notifications.models import InboxItem, Notification
+
+    assert notify(channels=["email"]).notification is None
+    engine.deliver()
+    assert len(sink.received) == 3
+    with app.app_context():
+        for model in (Notification, InboxItem, OutgoingMessage, Delivery):
+            assert current_desk.session.scalars(select(model)).all() == []
+
+
+@pytest.mark.usefixtures("people")
+def test_a_host_may_handle_a_channel_of_its_own(
+    app: Flask, notify: Notify, engine: ManualEngine, states: States
+) -> None:
+    seen: list[tuple[str, Any]] = []
+    with app.app_context():
+        current_desk.hooks.channels["push"] = lambda message, receiver: seen.append(
+            (message.title, receiver.email)
+        )
+    notify("Hi", channels=["inapp", "push"])
+    engine.deliver()
+    assert len(seen) == 3
+    assert set(states().values()) == {"sent"}
+
+
+@pytest.mark.usefixtures("people")
+def test_what_failed_can_be_tried_once_more_from_the_command_line(
+    app: Flask, notify: Notify, sink: Sink, engine: ManualEngine, states: States
+) -> None:
+    sink.receiver_answer = lambda to: "550 no" if to.startswith("bob") else None
+    notify(channels=["inapp", "email"])
+    engine.deliver()
+    sink.receiver_answer = lambda _to: None
+    runner = app.test_cli_runner()
+    told = runner.invoke(args=["notifications", "status"]).output
+    assert "email: 1 failed, 2 sent" in told
+    assert runner.invoke(args=["notifications", "retry"]).output.startswith("1 failed deliver")
+    told = runner.invoke(args=["notifications", "send"]).output
+    assert "email: 3 sent" in told
+    assert states()["bob"] == "sent"
+
+
+def test_no_reason_and_no_log_line_holds_the_message(
+    app: Flask,
+    notify: Notify,
+    sink: Sink,
+    engine: ManualEngine,
+    people: list[int],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="app")
+    sink.receiver_answer = lambda _to: "451 later"
+    notify("Title", "the secret plan", channels=["inapp", "email"], receivers=people)
+    engine.deliver()
+    assert "the secret plan" not in caplog.text

@@ -1,0 +1,186 @@
+"""What host code asks of `frontdesk.notify`, and the moments that it decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import func, select
+
+from app.core.desk import current_desk
+from app.core.transaction import transaction
+from app.delivery.memory import ManualEngine
+from app.delivery.models import Delivery
+from app.extension import Frontdesk
+from app.notifications.errors import NoChannels, SenderRequired, UnknownReceivers
+from app.notifications.models import InboxItem, Notification
+from app.testing.client import Api
+from app.testing.queries import noted_queries
+
+from ..conftest import MakePerson, Person
+from .conftest import Notify
+
+
+def receivers(app: Flask) -> list[int]:
+    with app.app_context():
+        found = current_desk.session.scalars(select(InboxItem.receiver_id))
+        return sorted(found)
+
+
+def test_type_admin_with_inapp_needs_a_sender(notify: Notify, ada: Person) -> None:
+    with pytest.raises(SenderRequired):
+        notify(notification_type="admin")
+    assert notify(notification_type="admin", sender=ada.id).notification is not None
+    assert notify(notification_type="system").notification is not None
+    assert notify(notification_type="admin", channels=["email"]).notification is None
+
+
+def test_a_message_needs_a_channel(notify: Notify) -> None:
+    with pytest.raises(NoChannels):
+        notify(channels=[])
+
+
+@pytest.mark.parametrize(
+    ("title", "message"),
+    [("", "x"), ("a\u2028b", "x"), ("t" * 201, "x"), ("t", ""), ("t", "m" * 10_001), ("t", "\0")],
+    ids=ascii,
+)
+def test_host_code_is_held_to_the_same_bounds(notify: Notify, title: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"title|message"):
+        notify(title, message)
+
+
+def test_receivers_are_accounts_or_ids_each_once(app: Flask, notify: Notify, ada: Person) -> None:
+    notify(receivers=[ada, ada.id])
+    assert receivers(app) == [ada.id]
+
+
+def test_nobody_is_nobody_and_not_everybody(app: Flask, notify: Notify, ada: Person) -> None:
+    sent = notify(receivers=[])
+    assert sent.notification is not None
+    assert sent.notification.receivers == 0
+    assert receivers(app) == []
+
+
+def test_unknown_receivers_stop_it(app: Flask, notify: Notify, ada: Person) -> None:
+    with pytest.raises(UnknownReceivers):
+        notify(receivers=[ada.id, 4711])
+    assert receivers(app) == []
+
+
+def test_another_scope_is_kept_and_shown(notify: Notify, ada: Person) -> None:
+    notify(scope="shop")
+    assert ada.api().get("/notifications").json[0]["scope"] == "shop"
+
+
+def test_the_hook_decides_before_inbox_rows_and_deliveries(
+    app: Flask, notify: Notify, ada: Person, bob: Person
+) -> None:
+    asked: list[Any] = []
+
+    def only_bob(accounts: list[Any], session: Any) -> list[Any]:
+        asked.extend(account.email for account in accounts)
+        return [account for account in accounts if account.id == bob.id] * 2
+
+    with app.app_context():
+        current_desk.hooks.receivers = only_bob
+    notify(channels=["inapp", "email"])
+    assert asked == [ada.email, bob.email]
+    assert receivers(app) == [bob.id]
+    with app.app_context():
+        assert current_desk.session.scalars(select(Delivery.receiver_id)).all() == [bob.id]
+
+
+def test_a_hook_that_raises_sends_nothing(
+    app: Flask, notify: Notify, ada: Person, engine: ManualEngine
+) -> None:
+    def refuse(accounts: list[Any], session: Any) -> list[Any]:
+        raise ValueError("not today")
+
+    with app.app_context():
+        current_desk.hooks.receivers = refuse
+    with pytest.raises(ValueError, match="not today"):
+        notify(channels=["inapp", "email"])
+    assert receivers(app) == []
+    assert engine.woken == []
+
+
+def test_it_joins_the_callers_transaction(app: Flask, ada: Person, engine: ManualEngine) -> None:
+    def fail() -> None:
+        with transaction(current_desk.session):
+            Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
+            raise ValueError("the order failed")
+
+    with app.app_context(), pytest.raises(ValueError, match="the order failed"):
+        fail()
+    assert receivers(app) == []
+    assert engine.woken == []
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_broadcast_is_as_many_statements_for_few_as_for_many(
+    app: Flask, person: MakePerson, notify: Notify, count: int
+) -> None:
+    for number in range(count):
+        person(f"p{number}")
+    with noted_queries(app) as statements:
+        notify(channels=["inapp", "email", "sms"])
+    inserts = [each.split()[2] for each in statements if each.startswith("INSERT")]
+    assert inserts == ["notifications", "inbox", "outgoing_messages", "deliveries", "deliveries"]
+    assert len(statements) <= 12
+
+
+def test_a_host_declares_channels_and_receivers_on_its_extension() -> None:
+    frontdesk = Frontdesk()
+
+    @frontdesk.channel("slack")
+    def slack(message: Any, receiver: Any) -> None:
+        return None
+
+    @frontdesk.receivers
+    def everybody(accounts: list[Any], session: Any) -> list[Any]:
+        return accounts
+
+    assert frontdesk.hooks.channels == {"slack": slack}
+    assert frontdesk.hooks.receivers is everybody
+
+
+def test_a_channel_of_the_hosts_may_be_named_by_an_admin(
+    app: Flask, person: MakePerson, engine: ManualEngine
+) -> None:
+    with app.app_context():
+        current_desk.hooks.channels["slack"] = lambda message, receiver: "T1"
+    admin = person("root", role="root").api()
+    body = {"data": {"title": "t", "message": "m", "channels": ["inapp", "slack"]}}
+    sent = admin.post("/admin/notifications", 201, json=body).json
+    engine.deliver()
+    stands = admin.get(f"/admin/notifications/{sent['id']}").json["deliveries"]
+    assert stands == {"slack": {"pending": 0, "sent": 1, "failed": 0, "skipped": 0}}
+
+
+@pytest.mark.parametrize("model", [None, object, "accounts"], ids=["none", "class", "text"])
+def test_without_an_account_model_the_admin_route_says_so(
+    model: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    from app import Base, admin_notifications
+
+    app = Flask(__name__)
+    app.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    db = SQLAlchemy(app, model_class=Base)
+    Frontdesk().init_app(app, db, account_model=model)
+    app.register_blueprint(admin_notifications, url_prefix="/admin/notifications")
+    answer = Api(app, "").post("/admin/notifications", 500, json={})
+    assert answer.detail == "Account model is not configured"
+    assert "account_model=" in caplog.text
+
+
+def test_counting_is_not_the_same_as_storing(app: Flask, notify: Notify, ada: Person) -> None:
+    """Without `inapp` there is neither a notification nor an inbox row."""
+    sent = notify(channels=["email"])
+    assert sent.notification is None
+    assert sent.deliveries["email"]["pending"] == 1
+    with app.app_context():
+        for model in (Notification, InboxItem):
+            assert current_desk.session.scalar(select(func.count()).select_from(model)) == 0

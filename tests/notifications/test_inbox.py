@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.testing.client import Api
+from app.testing.queries import noted_queries
+
+from ..conftest import Person
+from .conftest import Notify
+
+Send = Callable[..., int]
+
+
+@pytest.fixture
+def notify(notify: Notify) -> Send:
+    """Answers the notification's id alone."""
+
+    def send(title: str = "Hello", **more: Any) -> int:
+        sent = notify(title, **more)
+        assert sent.notification is not None
+        return sent.notification.id
+
+    return send
+
+
+@pytest.fixture
+def inbox(ada: Person) -> Api:
+    return ada.api()
+
+
+def test_an_item_has_all_its_fields(inbox: Api, ada: Person, bob: Person, notify: Send) -> None:
+    notification_id = notify(receivers=[ada.id], sender=bob.id, channels=["inapp", "email"])
+    (item,) = inbox.get("/notifications/").json
+    assert item.pop("created_at").endswith("+00:00")
+    assert item == {
+        "id": item["id"],
+        "notification_id": notification_id,
+        "receiver_id": ada.id,
+        "is_read": False,
+        "title": "Hello",
+        "message": "A message.",
+        "channels": ["inapp", "email"],
+        "sender_id": bob.id,
+        "notification_type": "system",
+        "scope": "account",
+    }
+    assert inbox.get(f"/notifications/{item['id']}").json["id"] == item["id"]
+
+
+def test_the_newest_is_first_and_the_list_has_pages(inbox: Api, notify: Send) -> None:
+    for number in range(4):
+        notify(str(number))
+    titles = [item["title"] for item in inbox.get("/notifications").json]
+    assert titles == ["3", "2", "1", "0"]
+    page = inbox.get("/notifications", query_string={"offset": 1, "limit": 2}).json
+    assert [item["title"] for item in page] == ["2", "1"]
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=501", "offset=-1", "limit=x", "is_read=perhaps", "limit=1_0"]
+)
+def test_a_query_out_of_bounds_is_refused(inbox: Api, query: str) -> None:
+    assert inbox.get(f"/notifications?{query}", 422).faults == [f"query:{query.split('=')[0]}"]
+
+
+def test_the_read_and_the_unread_are_told_apart(inbox: Api, notify: Send) -> None:
+    read, unread = notify("read"), notify("unread")
+    inbox.patch(f"/notifications/{read}/mark?status=true")
+    assert inbox.get("/notifications/unread-count").json == {"unread": 1}
+    (item,) = inbox.get("/notifications?is_read=false").json
+    assert item["notification_id"] == unread
+    (item,) = inbox.get("/notifications?is_read=true").json
+    assert item["notification_id"] == read
+
+
+def test_marking_goes_by_the_notifications_id_and_reading_by_the_items(
+    inbox: Api, bob: Person, notify: Send
+) -> None:
+    notify("to both")
+    notification_id = notify("to both again")
+    item, _ = inbox.get("/notifications").json
+    assert item["id"] != notification_id
+    assert inbox.patch(f"/notifications/{notification_id}/mark").json["is_read"] is True
+    assert inbox.get(f"/notifications/{item['id']}").json["is_read"] is True
+    inbox.patch(f"/notifications/{item['id'] + 100}/mark", 404)
+
+
+def test_marking_sets_or_turns_over(inbox: Api, notify: Send) -> None:
+    path = f"/notifications/{notify()}/mark"
+    for query, expected in [
+        ("", True),
+        ("", False),
+        ("?status=true", True),
+        ("?status=true", True),
+        ("?status=false", False),
+        ("?status=false", False),
+    ]:
+        assert inbox.patch(path + query).json["is_read"] is expected
+    assert inbox.patch(f"{path}?status=perhaps", 422).faults == ["query:status"]
+
+
+def test_marking_all_sets_or_turns_over(inbox: Api, bob: Person, notify: Send) -> None:
+    first = notify()
+    notify()
+    inbox.patch(f"/notifications/{first}/mark?status=true")
+
+    def read() -> list[bool]:
+        return [item["is_read"] for item in inbox.get("/notifications").json]
+
+    assert inbox.patch("/notifications/mark-all").json == {"message": "2 notifications marked"}
+    assert read() == [True, False]
+    assert inbox.patch("/notifications/mark-all?status=true").json == {
+        "message": "1 notifications marked"
+    }
+    assert read() == [True, True]
+    inbox.patch("/notifications/mark-all?status=false")
+    assert read() == [False, False]
+    inbox.patch("/notifications/mark-all?status=x", 422)
+    assert bob.api().get("/notifications/unread-count").json == {"unread": 2}
+
+
+def test_another_accounts_items_are_absent(inbox: Api, bob: Person, notify: Send) -> None:
+    notification_id = notify(receivers=[bob.id])
+    (item,) = bob.api().get("/notifications").json
+    for answer in (
+        inbox.get(f"/notifications/{item['id']}", 404),
+        inbox.delete(f"/notifications/{item['id']}", 404),
+        inbox.patch(f"/notifications/{notification_id}/mark", 404),
+    ):
+        assert answer.detail == "Notification not found"
+    inbox.patch("/notifications/mark-all?status=true")
+    assert bob.api().get("/notifications/unread-count").json == {"unread": 1}
+
+
+@pytest.mark.parametrize("item_id", ["0", "-1", "9223372036854775808", "9" * 40])
+def test_an_id_that_no_row_has_is_not_found(inbox: Api, item_id: str) -> None:
+    assert inbox.get(f"/notifications/{item_id}", 404).detail == "Notification not found"
+    inbox.patch(f"/notifications/{item_id}/mark", 404)
+    inbox.delete(f"/notifications/{item_id}", 404)
+
+
+def test_deleting_takes_ones_own_copy_alone(inbox: Api, bob: Person, notify: Send) -> None:
+    notify()
+    (item,) = inbox.get("/notifications").json
+    assert inbox.delete(f"/notifications/{item['id']}").json == item
+    assert inbox.get("/notifications").json == []
+    inbox.delete(f"/notifications/{item['id']}", 404)
+    assert len(bob.api().get("/notifications").json) == 1
+
+
+def test_an_account_that_is_not_active_is_refused(ada: Person, api: Api) -> None:
+    token = ada.api()
+    ada.change(status="inactive")
+    assert token.get("/notifications", 401).detail == "The account is inactive"
+    api.get("/notifications", 401)
+    api.patch("/notifications/mark-all", 401)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "most"),
+    [
+        ("GET", "/notifications", 1),
+        ("GET", "/notifications/unread-count", 1),
+        ("PATCH", "/notifications/mark-all", 1),
+    ],
+)
+def test_a_route_costs_as_many_statements_as_it_must(
+    inbox: Api, app: Flask, notify: Send, method: str, path: str, most: int
+) -> None:
+    for _ in range(5):
+        notify()
+    inbox.get("/account")
+    with noted_queries(app) as statements:
+        inbox.send(method, path, 200)
+    assert len([each for each in statements if "inbox" in each]) == most, statements

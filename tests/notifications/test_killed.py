@@ -1,0 +1,106 @@
+"""Nothing is lost and nothing is doubled, whoever is killed and whenever."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.testing.smtp import Sink, smtp_sink
+
+from ..conftest import Backend, MakePerson
+from .conftest import Notify
+from .processes import Service, kill, within
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def installation(backend: Backend, sink: Sink, tmp_path: Path) -> Iterator[Service]:
+    service = Service(backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port))
+    yield service
+    service.engine.dispose()
+
+
+def test_a_worker_killed_in_mid_batch_loses_nothing(
+    installation: Service, sink: Sink, notify: Notify
+) -> None:
+    installation.people(40)
+    notify(channels=["inapp", "email"])
+    for mails in (5, 17):
+        sink.before_taking = lambda: time.sleep(0.02)
+        worker = installation.send()
+        try:
+            within(30, lambda until=mails: len(sink.received) >= until)  # type: ignore[misc]
+        finally:
+            kill(worker)
+        installation.end_leases()
+    sink.before_taking = lambda: None
+    assert installation.send().wait(60) == 0
+    times = Counter(sink.receivers)
+    assert len(times) == 40
+    # For each of the two that were killed, the one in its hands.
+    assert sum(times.values()) <= 42
+    assert installation.count("deliveries WHERE state = 'sent'") == 40
+    assert installation.count("inbox") == 40
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.06, 0.2])
+def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
+    installation: Service, sink: Sink, person: MakePerson, delay: float
+) -> None:
+    admin = person("root", role="admin")
+    installation.people(299)
+    token = admin.token()
+    with installation.server() as (url, process):
+        thread = threading.Thread(target=_broadcast, args=(url, token), daemon=True)
+        thread.start()
+        time.sleep(delay)
+        kill(process)
+        thread.join(5)
+    stored = installation.count("notifications")
+    assert installation.count("inbox") == installation.count("deliveries") == 300 * stored
+    assert stored in (0, 1)
+    installation.end_leases()
+    with installation.server() as (url, _process):
+        _get(url, "/health")
+        within(60, lambda: len(set(sink.receivers)) == 300 * stored)
+        within(10, lambda: installation.count("deliveries WHERE state = 'sent'") == 300 * stored)
+    assert len(sink.receivers) <= 300 * stored + 1
+
+
+def _broadcast(url: str, token: str) -> None:
+    body = {"data": {"title": "Closed", "message": "x", "channels": ["inapp", "email"]}}
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    try:
+        connection, path = _connect(url)
+        connection.request("POST", f"{path}/admin/notifications/", json.dumps(body), headers)
+        connection.getresponse().read()
+    except (OSError, http.client.HTTPException):
+        # It was killed; what it has stored is looked at.
+        return
+
+
+def _get(url: str, path: str) -> Any:
+    connection, prefix = _connect(url)
+    connection.request("GET", prefix + path)
+    return json.loads(connection.getresponse().read())
+
+
+def _connect(url: str) -> tuple[http.client.HTTPConnection, str]:
+    parts = urlsplit(url)
+    return http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=10), parts.path

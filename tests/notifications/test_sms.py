@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.core.desk import current_desk, service
+from app.delivery import sms
+from app.delivery.memory import ManualEngine
+from app.delivery.message import Sms
+from app.delivery.models import Delivery
+from app.delivery.sms import SmsGateway
+from app.testing.clock import SteppingClock
+from app.testing.twilio import Gateway, sms_gateway
+
+from ..conftest import MakeApp, MakePerson, only_on
+from .conftest import Notify
+
+pytestmark = only_on("sqlite")
+
+SET_UP = {
+    "SMS_ACCOUNT_SID": "AC1",
+    "SMS_AUTH_TOKEN": "hidden",
+    "SMS_PHONE_NUMBER": "+15550001111",
+}
+
+
+@pytest.fixture
+def gateway() -> Iterator[Gateway]:
+    with sms_gateway() as gateway:
+        yield gateway
+
+
+@pytest.fixture
+def app(make_app: MakeApp, gateway: Gateway) -> Flask:
+    return make_app(SMS_API_URL=gateway.url, **SET_UP)
+
+
+@pytest.fixture(autouse=True)
+def _people(person: MakePerson) -> None:
+    person("ada", phone="+491511234567")
+    person("bob")
+
+
+def outcome(app: Flask) -> list[tuple[str, str | None, str | None]]:
+    with app.app_context():
+        rows = current_desk.session.execute(
+            select(Delivery.state, Delivery.reason, Delivery.reference).order_by(Delivery.id)
+        )
+        return [(state, reason, reference) for state, reason, reference in rows]
+
+
+def test_those_with_a_phone_have_their_sms_and_the_others_are_skipped(
+    app: Flask, notify: Notify, engine: ManualEngine, gateway: Gateway
+) -> None:
+    sent = notify("Closed", "On Friday.", channels=["inapp", "sms"])
+    assert sent.deliveries["sms"] == {"pending": 1, "sent": 0, "failed": 0, "skipped": 1}
+    engine.deliver()
+    assert gateway.sent == [
+        {"To": "+491511234567", "From": "+15550001111", "Body": "Closed\nOn Friday."}
+    ]
+    assert outcome(app) == [
+        ("sent", None, "SM1"),
+        ("skipped", "The account has no phone", None),
+    ]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 401])
+def test_a_gateway_in_trouble_is_asked_again(
+    app: Flask,
+    notify: Notify,
+    engine: ManualEngine,
+    gateway: Gateway,
+    clock: SteppingClock,
+    status: int,
+) -> None:
+    gateway.status = status
+    notify(channels=["inapp", "sms"])
+    engine.deliver()
+    assert outcome(app)[0][0] == "pending"
+    gateway.status = 201
+    clock.step(seconds=15)
+    engine.deliver()
+    assert outcome(app)[0] == ("sent", None, "SM1")
+
+
+def test_a_number_that_is_refused_fails_at_once(
+    app: Flask, notify: Notify, engine: ManualEngine, gateway: Gateway
+) -> None:
+    gateway.status = 400
+    notify(channels=["inapp", "sms"])
+    engine.deliver()
+    state, reason, _ = outcome(app)[0]
+    assert state == "failed"
+    assert reason is not None
+    assert reason.startswith("400")
+
+
+def test_a_silent_gateway_holds_nothing_up(
+    app: Flask,
+    notify: Notify,
+    engine: ManualEngine,
+    gateway: Gateway,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sms, "SECONDS", 0.3)
+    gateway.status = 0
+    notify(channels=["inapp", "sms"])
+    engine.deliver()
+    assert outcome(app)[0][0] == "pending"
+
+
+def test_sending_answers_the_gateways_id_or_nothing_on_any_failure(
+    app: Flask, gateway: Gateway, caplog: pytest.LogCaptureFixture
+) -> None:
+    with app.app_context():
+        twilio = service(SmsGateway)
+    assert twilio.send(Sms("+491511234567", "Hi")) == "SM1"
+    for status in (400, 429, 500):
+        gateway.status = status
+        assert twilio.send(Sms("+491511234567", "the secret plan")) is None
+    assert "No SMS is sent" in caplog.text
+    assert "the secret plan" not in caplog.text
+    assert "hidden" not in caplog.text
+
+
+@pytest.mark.parametrize("missing", list(SET_UP))
+def test_an_empty_setting_is_logged_and_nothing_is_sent(
+    make_app: MakeApp, gateway: Gateway, capsys: pytest.CaptureFixture[str], missing: str
+) -> None:
+    from app.extension import Frontdesk
+
+    app = make_app(SMS_API_URL=gateway.url, **{**SET_UP, missing: ""})
+    with app.app_context():
+        assert service(SmsGateway).send(Sms("+491511234567", "Hi")) is None
+        sent = Frontdesk().notify("Hello", "x", channels=["inapp", "sms"])
+    assert sent.deliveries["sms"]["skipped"] == 2
+    told = capsys.readouterr().err.splitlines()
+    errors = [line for line in told if '"ERROR"' in line]
+    assert len(errors) == 2
+    assert all(missing in line for line in errors)
+    assert gateway.sent == []
+
+
+def test_without_the_library_nothing_is_sent_and_the_log_says_so(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sms, "find_spec", lambda _name: None)
+    with app.app_context():
+        assert service(SmsGateway).send(Sms("+491511234567", "Hi")) is None
+    assert "twilio is not installed" in caplog.text
+
+
+def test_a_long_message_is_cut_to_what_a_gateway_takes(
+    notify: Notify, engine: ManualEngine, gateway: Gateway
+) -> None:
+    notify("T", "x" * 10_000, channels=["sms"])
+    engine.deliver()
+    assert len(gateway.sent[0]["Body"]) == sms.LONGEST

@@ -1,0 +1,112 @@
+"""Several at once: workers, writers, and a recovery beside a broadcast."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.core.desk import current_desk, service
+from app.delivery import courier as courier_module
+from app.delivery.courier import Courier
+from app.delivery.engine import ThreadEngine
+from app.delivery.mailer import open_mailer
+from app.delivery.message import Email
+from app.delivery.post import BackgroundPost
+from app.testing.client import Api
+from app.testing.smtp import Sink, smtp_sink
+
+from ..conftest import Backend, MakeApp, MakePerson, only_on
+from .conftest import Notify
+from .processes import Service
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def app(make_app: MakeApp, sink: Sink) -> Flask:
+    return make_app(MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port))
+
+
+@pytest.fixture
+def people(backend: Backend, tmp_path: Path) -> None:
+    service = Service(backend, tmp_path)
+    service.people(60)
+    service.engine.dispose()
+
+
+@pytest.mark.usefixtures("people")
+def test_workers_at_once_send_no_row_twice(
+    app: Flask, notify: Notify, sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(courier_module, "BATCH", 5)
+    notify(channels=["inapp", "email"])
+
+    def work() -> None:
+        with app.app_context():
+            while service(Courier).work("email") == 0.0:
+                pass
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert Counter(sink.receivers) == {f"p{number}@example.com": 1 for number in range(60)}
+    assert sink.connections >= 12
+
+
+@pytest.mark.usefixtures("people")
+def test_a_recovery_does_not_wait_behind_a_broadcast(
+    app: Flask, notify: Notify, sink: Sink
+) -> None:
+    sink.before_taking = lambda: time.sleep(0.01)
+    engine = ThreadEngine()
+    with app.app_context():
+        post = BackgroundPost(open_mailer(app, current_desk.settings), current_desk.clock.now)
+        engine.attend(app, service(Courier))
+    try:
+        notify(channels=["email"])
+        engine.wake(["email"])
+        sink.wait_for(3)
+        post.send_soon(Email("forgot@example.com", "Reset", "token", ""))
+        sink.wait_for(61, seconds=30)
+    finally:
+        engine.stop(5)
+    assert sink.receivers.index("forgot@example.com") < 30
+
+
+@only_on("sqlite")
+def test_eight_writers_at_once_meet_no_locked_database(
+    app: Flask, person: MakePerson, notify: Notify
+) -> None:
+    people = [person(f"w{number}", role="admin") for number in range(8)]
+    notify()
+    apis = [Api(app, token=each.token()) for each in people]
+    body = {"data": {"title": "t", "message": "m", "channels": ["inapp", "email"]}}
+    wrong: list[object] = []
+
+    def write(api: Api) -> None:
+        try:
+            for _ in range(10):
+                api.patch("/notifications/1/mark")
+                api.patch("/notifications/mark-all?status=true")
+                api.post("/admin/notifications", 201, json=body)
+        except BaseException as error:
+            wrong.append(error)
+
+    writers = [threading.Thread(target=write, args=(api,)) for api in apis]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    assert wrong == []

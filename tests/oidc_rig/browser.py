@@ -1,0 +1,63 @@
+"""A person at the provider's pages: follows redirects, fills in forms, keeps cookies."""
+
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import requests
+
+MOST_STEPS = 20
+
+
+class Browser:
+    """Sign in at a provider and come back with what it puts into the redirect."""
+
+    def __init__(self) -> None:
+        self._web = requests.Session()
+
+    def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> dict[str, str]:
+        """Answer every page, until the provider sends us back to `redirect_uri`."""
+        response = self._get(authorize_url)
+        for _ in range(MOST_STEPS):
+            if response.is_redirect:
+                location = urljoin(response.url, response.headers["Location"])
+                if location.startswith(redirect_uri):
+                    return query_of(location)
+                response = self._get(location)
+            else:
+                response = self._fill_in(response, login)
+        raise AssertionError(f"the provider never came back to {redirect_uri}")
+
+    def _get(self, url: str) -> requests.Response:
+        return self._web.get(url, allow_redirects=False, timeout=10)
+
+    def _fill_in(self, page: requests.Response, login: str) -> requests.Response:
+        form = _Form(page.text)
+        assert form.action, (
+            f"no form on the provider's page ({page.status_code}): {page.text[:500]}"
+        )
+        fields = form.fields | {
+            name: login for name in ("login", "password") if name in form.fields
+        }
+        url = urljoin(page.url, form.action)
+        return self._web.post(url, data=fields, allow_redirects=False, timeout=10)
+
+
+def query_of(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+class _Form(HTMLParser):
+    """The action and the fields of the form on a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.action = ""
+        self.fields: dict[str, str] = {}
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.action = attributes["action"]
+        if tag == "input" and "name" in attributes:
+            self.fields[attributes["name"]] = attributes.get("value", "")

@@ -1,0 +1,74 @@
+"""What is missing or in the wrong order is named at the start, with how to mend it."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+
+from app import AccountMixin, Base, Frontdesk, SetupError, account_required, auth, tasks
+from app.accounts.account import Account
+from app.testing.client import Api
+
+from .hosts import HostSettings, host_of, plain_app
+
+
+def test_the_database_comes_before_frontdesk() -> None:
+    with pytest.raises(SetupError, match=r"Call db\.init_app\(app\) before"):
+        Frontdesk().init_app(Flask("host"), SQLAlchemy(model_class=Base))
+
+
+def test_a_blueprint_comes_after_frontdesk() -> None:
+    host, _ = plain_app()
+    with pytest.raises(RuntimeError, match="before registering the blueprint 'tasks'"):
+        host.register_blueprint(tasks)
+
+
+def test_another_database_object_is_not_the_applications() -> None:
+    host, _ = plain_app()
+    with pytest.raises(SetupError, match="another SQLAlchemy object"):
+        Frontdesk().init_app(host, SQLAlchemy(model_class=Base))
+
+
+def test_a_database_object_without_our_base_lacks_our_tables() -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    with pytest.raises(SetupError, match=r"model_class=flask_frontdesk\.Base"):
+        Frontdesk().init_app(host, SQLAlchemy(host))
+
+
+def test_one_application_has_one_frontdesk() -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db, settings=HostSettings())
+    with pytest.raises(SetupError, match="twice"):
+        Frontdesk().init_app(host, db, settings=HostSettings())
+
+
+@pytest.mark.parametrize("model", [None, AccountMixin, object])
+def test_without_a_mapped_model_auth_cannot_be_mounted(model: type | None) -> None:
+    with pytest.raises(RuntimeError, match="pass account_model=, a mapped class"):
+        host_of((auth, "/desk"), account_model=model)
+
+
+@pytest.mark.parametrize("model", [None, AccountMixin])
+def test_without_a_mapped_model_a_guard_answers_500_and_the_log_says_why(
+    model: type | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = host_of(account_model=model)
+    host.add_url_rule("/own", "own", account_required(lambda: "in"))
+    answer = Api(host, "").get("/own", 500, headers={"Authorization": "Bearer a.b.c"})
+    assert answer.detail == "Account model is not configured"
+    assert "pass account_model=" in caplog.text
+
+
+def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
+    host = Flask("host")
+    host.add_url_rule("/own", "own", account_required(lambda: "in"))
+    host.testing = True
+    with pytest.raises(RuntimeError, match="has no Frontdesk"):
+        host.test_client().get("/own", headers={"Authorization": "Bearer a.b.c"})
+
+
+def test_the_services_own_account_fits() -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)

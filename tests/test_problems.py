@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.errors import Problem, TooManyRequests, Unauthorized
+from app.core.http.problems import problem_response
+from app.tasks.service import Tasks
+from app.testing.client import Answer, Api
+
+from .conftest import Backend, MakeApp
+from .hosts import make_host
+
+JSON = {"Content-Type": "application/json"}
+
+
+def assert_problem(answer: Answer, status: int, code: str) -> None:
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.json
+    assert set(body) - {"errors"} == {"type", "title", "status", "detail", "code"}
+    assert (body["status"], body["code"]) == (status, code)
+
+
+def send(api: Api, status: int, body: bytes | str, **headers: str) -> Answer:
+    return api.post("/tasks/", status, data=body, headers={**JSON, **headers})
+
+
+def test_an_unknown_route(api: Api) -> None:
+    assert_problem(api.get("/nowhere", 404), 404, "not_found")
+
+
+def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
+    answer = api.put("/tasks/1", 405)
+    assert_problem(answer, 405, "method_not_allowed")
+    assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
+
+
+@pytest.mark.parametrize("method", ["PROPFIND", "X" * 100])
+def test_a_method_that_nobody_knows(api: Api, method: str) -> None:
+    answer = Api(api.app, "").send(method, "/api/v1/health", 405)
+    assert_problem(answer, 405, "method_not_allowed")
+
+
+def test_a_body_over_a_mebibyte(api: Api) -> None:
+    body = '{"title": "' + "x" * 1024 * 1024 + '"}'
+    assert_problem(send(api, 413, body), 413, "too_large")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"{'title': 1}",
+        b'{"title": NaN}',
+        b'{"title": Infinity}',
+        b'{"title": "x", "n": 1e999}',
+        b'{"title": "\\ud800"}',
+        b'{"title": "\xff"}',
+        b'\xef\xbb\xbf{"title": "x"}',
+        '{"title": "x"}'.encode("utf-16"),
+        '{"title": "x"}'.encode("utf-16-le"),
+        '{"title": "x"}'.encode("utf-32"),
+        b'{"title": "x"} trailing',
+        b"\0",
+    ],
+)
+def test_a_body_that_is_not_json(api: Api, body: bytes) -> None:
+    assert_problem(send(api, 400, body), 400, "malformed_json")
+    assert api.get("/tasks/").json == []
+
+
+def test_nesting_is_read_to_64_levels_and_no_deeper(api: Api) -> None:
+    def nested(levels: int) -> str:
+        return '{"title": "x", "more": ' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
+
+    send(api, 201, nested(64))
+    assert_problem(send(api, 400, nested(65)), 400, "malformed_json")
+    assert_problem(send(api, 400, "[" * 100_000), 400, "malformed_json")
+
+
+def test_brackets_in_a_text_are_no_nesting(api: Api) -> None:
+    send(api, 201, '{"title": "\\"' + "[{" * 90 + '"}')
+
+
+@pytest.mark.parametrize("body", ["[]", '"text"', "1", "null", "true", "[[]]"])
+def test_json_that_is_no_object(api: Api, body: str) -> None:
+    assert_problem(send(api, 422, body), 422, "validation_error")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data", "x"])
+def test_another_content_type(api: Api, kind: str) -> None:
+    answer = api.post("/tasks/", 415, data='{"title": "x"}', headers={"Content-Type": kind})
+    assert_problem(answer, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset=utf-8", "application/merge-patch+json"]
+)
+def test_other_names_for_json(api: Api, kind: str) -> None:
+    api.post("/tasks/", 201, data='{"title": "x"}', headers={"Content-Type": kind})
+
+
+def test_an_empty_body_lacks_what_is_required(api: Api) -> None:
+    answer = api.post("/tasks/", 422)
+    assert_problem(answer, 422, "validation_error")
+    assert answer.detail == "Validation error"
+    missing = "Missing data for required field."
+    assert answer.json["errors"] == [{"location": "json", "field": "title", "message": missing}]
+
+
+def test_faults_of_all_places_come_at_once(api: Api) -> None:
+    body: dict[str, Any] = {"title": "", "done": "maybe"}
+    answer = api.post("/tasks/", 422, json=body, headers={"X-Owner": "o" * 256})
+    assert answer.faults == ["headers:X-Owner", "json:title", "json:done"]
+
+
+def test_a_parameter_given_twice(api: Api) -> None:
+    assert api.get("/tasks/?limit=1&limit=2", 422).faults == ["query:limit"]
+
+
+def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    # As a server has it: a testing application would let the exception through.
+    app.testing = False
+
+    @app.get("/fail")
+    def fail() -> str:
+        raise RuntimeError("the password is hunter2")
+
+    answer = Api(app, "").get("/fail", 500)
+    assert_problem(answer, 500, "internal_error")
+    assert "hunter2" not in answer.response.text
+    assert "RuntimeError" not in answer.response.text
+
+
+def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api) -> None:
+    with app.app_context():
+        engine = app.extensions["sqlalchemy"].engine
+        with engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE tasks RENAME TO lost")
+    try:
+        assert_problem(api.get("/tasks/", 500), 500, "internal_error")
+    finally:
+        with app.app_context(), engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE lost RENAME TO tasks")
+
+
+def test_a_401_says_which_scheme(app: Flask) -> None:
+    assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_429_says_for_how_long(app: Flask) -> None:
+    assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
+
+
+def test_every_problem_has_a_status_a_code_and_a_text() -> None:
+    kinds = [Problem]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    for kind in kinds[1:]:
+        assert 400 <= kind.status < 600, kind
+        assert kind.code.replace("_", "").isalpha(), kind
+        assert kind.detail, kind
+
+
+@pytest.fixture
+def host(backend: Backend) -> Flask:
+    return make_host(backend.database_url)
+
+
+def test_our_routes_answer_in_our_form_in_a_foreign_host(host: Flask) -> None:
+    api = Api(host, "/desk")
+    assert_problem(api.get("/tasks/1", 404), 404, "task_not_found")
+    assert_problem(api.post("/tasks/", 422, json={}), 422, "validation_error")
+    assert_problem(api.post("/tasks/", 400, data="{", headers=JSON), 400, "malformed_json")
+    assert_problem(api.put("/tasks/1", 405), 405, "method_not_allowed")
+    large = "x" * 1024 * 1025
+    assert_problem(api.post("/tasks/", 413, data=large, headers=JSON), 413, "too_large")
+    assert api.get("/health").json["project"] == "Host"
+
+
+def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
+    host: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("hunter2")
+
+    monkeypatch.setattr(Tasks, "page", broken)
+    answer = Api(host, "/desk").get("/tasks/", 500)
+    assert_problem(answer, 500, "internal_error")
+    assert "hunter2" not in answer.response.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "text"),
+    [
+        ("GET", "/nowhere", 404, "host: not found"),
+        ("POST", "/own", 405, "host: wrong method"),
+        ("GET", "/own", 500, "host: broken"),
+    ],
+)
+def test_a_foreign_hosts_own_routes_stay_its_own(
+    host: Flask, method: str, path: str, status: int, text: str
+) -> None:
+    answer = Api(host, "").send(method, path, status)
+    assert answer.response.text == text
+    assert "X-Request-ID" not in answer.headers
+    assert "X-Frame-Options" not in answer.headers
+
+
+@pytest.mark.parametrize(("size", "status"), [(1024 * 1024, 201), (1024 * 1024 + 1, 413)])
+def test_the_limit_is_exact(api: Api, size: int, status: int) -> None:
+    body = '{"title": "x"'
+    send(api, status, body + " " * (size - len(body) - 1) + "}")

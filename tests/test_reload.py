@@ -1,0 +1,157 @@
+"""Reload, stop and start of the real server, with traffic running through it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from app import create_app
+from app.accounts.service import Accounts
+from app.core.desk import service
+from config import Settings
+
+from .backends import postgres_database
+from .conftest import PASSWORD, SECRET, migrate
+from .servers import Server, gunicorn_server
+from .traffic import Client, stored, traffic
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    url = f"sqlite:///{tmp_path_factory.mktemp('reload') / 'frontdesk.db'}"
+    furnish(url)
+    return url
+
+
+def furnish(url: str) -> None:
+    migrate(url)
+    settings = Settings(
+        SECRET_KEY=SECRET,
+        CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
+        AUTH={"BCRYPT_ROUNDS": 4},
+    )
+    with create_app(settings).app_context():
+        for name in ("living", "revoked"):
+            service(Accounts).create(f"{name}@example.com", PASSWORD)
+
+
+@pytest.fixture
+def server(url: str, tmp_path: Path) -> Iterator[Server]:
+    """Two workers, no secret set, and a keystore that they share."""
+    settings = {
+        "CORE__DATABASE_URL": url,
+        "CORE__KEYSTORE": "database",
+        "AUTH__RATE_LIMITS_ENABLED": "false",
+        "WEB_CONCURRENCY": "2",
+    }
+    with gunicorn_server(settings, tmp_path / "log") as server:
+        yield server
+
+
+def people(server: Server) -> tuple[Client, Client]:
+    living = Client(server.port).sign_in("living@example.com", PASSWORD)
+    revoked = Client(server.port).sign_in("revoked@example.com", PASSWORD)
+    assert revoked.ask("DELETE", "/logout")[0] == 200
+    return living, revoked
+
+
+def wait_for_other_workers(server: Server, than: set[int]) -> None:
+    until = time.monotonic() + 30
+    while set(server.workers()) & than or len(server.workers()) < 2:
+        assert time.monotonic() < until, "the workers are still the same"
+        time.sleep(0.05)
+
+
+def test_a_reload_loses_no_request(server: Server) -> None:
+    living, revoked = people(server)
+    with traffic(server.port, living, revoked) as ledger:
+        time.sleep(0.3)
+        before = set(server.workers())
+        server.send(signal.SIGHUP)
+        wait_for_other_workers(server, before)
+        time.sleep(0.3)
+    assert ledger.statuses("account") == {200}
+    assert ledger.statuses("revoked") == {401}
+    assert ledger.statuses("write") == {201}
+    assert ledger.statuses("health") == {200}
+    assert set(ledger.acknowledged) <= stored(server.port)
+
+
+def test_a_stop_lets_what_has_begun_come_to_its_end(server: Server) -> None:
+    """Some logins are being computed when the server is told to stop."""
+    form = {"username": "nobody@example.com", "password": "wrong"}
+    begun = threading.Barrier(4)
+
+    def log_in(_: int) -> int:
+        begun.wait()
+        return Client(server.port).ask("POST", "/login", form=form)[0]
+
+    with ThreadPoolExecutor(3) as pool:
+        answers = pool.map(log_in, range(3))
+        begun.wait()
+        time.sleep(0.3)
+        server.send(signal.SIGTERM)
+        assert set(answers) == {400}
+    assert server.process.wait(timeout=30) == 0
+
+
+def test_without_a_secret_the_workers_share_a_random_one(server: Server) -> None:
+    """Each request has a connection of its own, so both workers meet the token."""
+    living, _ = people(server)
+    assert len(server.workers()) == 2
+    assert {living.ask("GET", "/account")[0] for _ in range(40)} == {200}
+
+
+def test_workers_share_no_database_connection(tmp_path: Path) -> None:
+    """Shared ones would answer one worker's question to another."""
+    with postgres_database("frontdesk_fork") as url:
+        furnish(url)
+        settings = {"CORE__DATABASE_URL": url, "WEB_CONCURRENCY": "2", "SECRET_KEY": SECRET}
+        with gunicorn_server(settings, tmp_path / "log") as server:
+            paths = ["/tasks/", "/health/ready"]
+
+            def ask(number: int) -> int:
+                return Client(server.port).ask("GET", paths[number % 2])[0]
+
+            with ThreadPoolExecutor(8) as pool:
+                assert set(pool.map(ask, range(80))) == {200}
+        assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_health_is_quick_in_a_flood_of_logins(url: str, tmp_path: Path) -> None:
+    settings = {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": url,
+        "AUTH__RATE_LIMITS_ENABLED": "false",
+    }
+    over = threading.Event()
+    statuses: set[int] = set()
+
+    def flood(port: int) -> None:
+        form = {"username": "nobody@example.com", "password": "wrong"}
+        while not over.is_set():
+            statuses.add(Client(port).ask("POST", "/login", form=form)[0])
+
+    with gunicorn_server(settings, tmp_path / "log") as server:
+        threads = [threading.Thread(target=flood, args=(server.port,)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        try:
+            slowest = 0.0
+            for _ in range(20):
+                began = time.monotonic()
+                assert Client(server.port).ask("GET", "/health")[0] == 200
+                slowest = max(slowest, time.monotonic() - began)
+                time.sleep(0.05)
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+    assert statuses <= {400, 503}
+    assert slowest < 2
