@@ -1,0 +1,81 @@
+"""`make run`, first half: on the bare Python of a fresh machine, set up all that is missing.
+
+The second half (serve.py) runs in the environment that is made here.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+
+from .environment import ROOT, become, ensure, stop
+
+DOTENV = ROOT / ".env"
+
+_FIRST_DOTENV = """\
+# This machine's own settings, made by the first `make run`; docs/settings.md lists them all.
+SECRET_KEY={key}
+FIRST_SUPERUSER=root@example.com
+FIRST_SUPERUSER_PASSWORD={password}
+"""
+
+
+def main() -> None:
+    port = wanted_port(os.environ.get("PORT", "5000"))
+    # Before the minute that the packages take, not after it.
+    refuse_taken(port)
+    try:
+        python = ensure("requirements.txt")
+        is_first = write_dotenv(DOTENV)
+    except OSError as error:
+        stop(cannot_write(error))
+    become(python, "scripts.serve", str(port), *(["--first"] if is_first else []))
+
+
+def wanted_port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        stop(f"PORT must be a number from 1 to 65535, and not {text!r}.")
+    return int(text)
+
+
+def refuse_taken(port: int) -> None:
+    with socket.socket() as probe:
+        # As the server will: a port that is only waiting out an old connection is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            stop(f"Port {port} may not be used by this user; choose another: make run PORT=5001")
+        except OSError:
+            stop(
+                f"Port {port} is taken. Stop what listens there, or choose another:"
+                " make run PORT=5001"
+            )
+
+
+def write_dotenv(path: Path) -> bool:
+    """Write `.env` if there is none, readable by its owner alone; say whether it is new."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "w") as file:
+        file.write(
+            _FIRST_DOTENV.format(key=secrets.token_hex(32), password=secrets.token_urlsafe(15))
+        )
+    return True
+
+
+def cannot_write(error: OSError) -> str:
+    where = error.filename or ROOT
+    return f"Cannot write {where}: {error.strerror}. Frontdesk keeps its data beside its code."
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

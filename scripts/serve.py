@@ -1,0 +1,115 @@
+"""`make run`, second half: in the environment, bring the data up to date and serve."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from contextlib import redirect_stdout
+from errno import EACCES
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from flask.cli import ScriptInfo
+from sqlalchemy.exc import SQLAlchemyError
+
+from .environment import stop
+from .run import cannot_write
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+HOST = "127.0.0.1"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="make run")
+    options.add_argument("port", type=int)
+    options.add_argument("--first", action="store_true", help="the .env has just been made")
+    chosen = options.parse_args()
+    # Readable logs, cookies that work without TLS.
+    os.environ["FLASK_DEBUG"] = "1"
+    # Says by itself which setting is wrong, and stops.
+    from wsgi import app
+
+    prepare(app)
+    print(welcome(app, chosen.port, is_first=chosen.first), flush=True)
+    # Ours says where it runs.
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
+    app.run(HOST, chosen.port, threaded=True, use_reloader=False, use_debugger=False)
+
+
+def prepare(app: Flask) -> None:
+    """Migrate the database, and see that someone can sign in."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    refuse_read_only(app)
+    try:
+        command(app, "db", "upgrade")
+        with redirect_stdout(StringIO()):
+            command(app, "accounts", "ensure-superuser")
+    except click.ClickException as error:
+        stop(error.format_message())
+    except SQLAlchemyError as error:
+        stop(f"The database cannot be used: {first_line(error)}")
+    except OSError as error:
+        stop(cannot_write(error))
+
+
+def refuse_read_only(app: Flask) -> None:
+    """Said now and in a sentence, not by the first request that writes."""
+    with app.app_context():
+        url = app.extensions["sqlalchemy"].engine.url
+    if url.get_backend_name() == "sqlite" and url.database:
+        file = Path(url.database)
+        for path in (file.parent, file):
+            if path.exists() and not os.access(path, os.W_OK):
+                stop(cannot_write(PermissionError(EACCES, os.strerror(EACCES), str(path))))
+
+
+def command(app: Flask, *arguments: str) -> None:
+    app.cli.main(
+        list(arguments),
+        prog_name="flask",
+        obj=ScriptInfo(create_app=lambda: app),
+        standalone_mode=False,
+    )
+
+
+def welcome(app: Flask, port: int, *, is_first: bool) -> str:
+    from app.core.desk import Desk
+
+    desk: Desk = app.extensions["frontdesk"]
+    settings = desk.settings
+    base = f"http://{HOST}:{port}"
+    api = base + settings.core.API_V1_STR
+    password = "FIRST_SUPERUSER_PASSWORD in .env"
+    if is_first:
+        password = f"{settings.top_level('FIRST_SUPERUSER_PASSWORD')} (kept in .env)"
+    rows = [
+        ("API reference", f"{api}/docs"),
+        ("Sign in as", settings.top_level("FIRST_SUPERUSER")),
+        ("with password", password),
+        ("Stop", "Ctrl+C"),
+    ]
+    if _has_page(app):
+        rows.insert(0, ("Open", base))
+    lines = [f"  {name:<15}{value}" for name, value in rows]
+    return "\n".join(["", f"{settings.core.PROJECT_NAME} is running.", "", *lines, ""])
+
+
+def _has_page(app: Flask) -> bool:
+    return any(rule.rule == "/" for rule in app.url_map.iter_rules())
+
+
+def first_line(error: SQLAlchemyError) -> str:
+    return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

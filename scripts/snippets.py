@@ -1,0 +1,54 @@
+"""Code in the documentation is taken from files that tests run.
+
+A fenced block whose first line is a comment `# examples/…/file.py` (and `region` after it) must be
+that file, or its lines between `# [region]` and `# [end]`. `make snippets` writes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).resolve().parents[1]
+_BLOCK = re.compile(
+    r"^(?P<open>```\w+\n# (?P<file>(?:examples|tests)/\S+)(?: (?P<region>[\w-]+))?\n)"
+    r"(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+_MARK = re.compile(r"^\s*# \[[\w-]+\]\n", re.MULTILINE)
+
+
+def pages() -> Iterator[Path]:
+    yield from sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def rewritten(page: str) -> str:
+    return _BLOCK.sub(lambda found: f"{found['open']}{_code(found)}```", page)
+
+
+def _code(found: re.Match[str]) -> str:
+    text = (ROOT / found["file"]).read_text()
+    if found["region"] is None:
+        return _MARK.sub("", text)
+    inside = re.search(
+        rf"^[ ]*# \[{re.escape(found['region'])}\]\n(.*?)^[ ]*# \[end\]$", text, re.M | re.S
+    )
+    if inside is None:
+        raise LookupError(f"{found['file']} has no region [{found['region']}]")
+    return dedent(inside[1]).strip("\n") + "\n"
+
+
+def main() -> int:
+    for page in pages():
+        text = page.read_text()
+        if (new := rewritten(text)) != text:
+            page.write_text(new)
+            sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
