@@ -1,0 +1,140 @@
+"""What the library decides, and what it listens to."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+import flask_frontdesk
+from flask_frontdesk import after_commit
+
+from .models import Account, Visit
+
+log = logging.getLogger(__name__)
+frontdesk = flask_frontdesk.Frontdesk()
+
+
+# [claims]
+@frontdesk.claims
+def claims(account: Account, session: Any) -> dict[str, Any]:
+    return {"role": account.role, "card": account.card}
+
+
+# [end]
+
+
+# [payload]
+@frontdesk.payload
+def payload(payload: dict[str, Any], session: Any) -> dict[str, Any]:
+    account = payload["account"]
+    return {**payload, "greeting": f"Good morning, {account.nickname or account.email}"}
+
+
+# [end]
+
+
+# [recovery-mail]
+@frontdesk.recovery_mail
+def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> None:
+    letters.append((email_to, f"Your code is {code}"))
+
+
+letters: list[tuple[str, str]] = []  # stands in for the library's own way of mailing
+# [end]
+
+
+# [account-registered]
+@frontdesk.on("account-registered")
+def give_a_card(account: Account, options: dict[str, Any]) -> None:
+    account.card = f"L-{account.id:06}"
+
+
+# [end]
+
+
+# [account-logged-in]
+@frontdesk.on("account-logged-in")
+def note_the_visit(account: Account, options: dict[str, Any]) -> None:
+    session = options["session"]
+    if account.status == "librarian" and account.role == "user":
+        raise NotOnDuty
+    session.add(Visit(account_id=account.id, note="signed in"))
+    card = account.card
+    after_commit(session, lambda: log.info("%s signed in", card))
+
+
+class NotOnDuty(flask_frontdesk.Problem):
+    status = 403
+    code = "not_on_duty"
+    detail = "Not on duty"
+
+
+# [end]
+
+
+# [account-logged-out]
+@frontdesk.on("account-logged-out")
+def note_the_leave(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="signed out"))
+
+
+# [end]
+
+
+# [password-reset]
+@frontdesk.on("password-reset")
+def note_the_reset(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="set a new password"))
+
+
+# [end]
+
+
+# [idp-account-create]
+@frontdesk.on("idp-account-create")
+def register_from_provider(person: flask_frontdesk.IdpUserInfo, options: dict[str, Any]) -> None:
+    frontdesk.accounts.create(person.email, secrets.token_urlsafe(32), status="reader")
+
+
+# [end]
+
+
+# [workspace-resolver]
+@frontdesk.workspace_resolver
+def branch(session: Any, account: Any, path_params: Any, headers: Any) -> str | None:
+    return path_params.get("branch") or headers.get("x-branch")
+
+
+# [end]
+
+
+# [receivers]
+@frontdesk.receivers
+def leave_out_the_suspended(accounts: list[Account], session: Any) -> list[Account]:
+    return [account for account in accounts if account.status != "suspended"]
+
+
+# [end]
+
+
+# [channel]
+@frontdesk.channel("discord")
+def to_discord(message: Any, receiver: Any) -> str | None:
+    shouted.append(f"{receiver.email}: {message.title}")
+    return None
+
+
+shouted: list[str] = []  # stands in for the call to Discord
+# [end]
+
+
+# [account-deleted]
+@frontdesk.on("account-deleted")
+def take_the_card_back(account: Account, options: dict[str, Any]) -> None:
+    card = account.card
+    after_commit(options["session"], lambda: returned.append(card))
+
+
+returned: list[str | None] = []
+# [end]

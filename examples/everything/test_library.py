@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+from flask_frontdesk.testing import Kit, Person
+from library import create_app, decisions
+from library.models import db
+from library.settings import Settings
+
+NEW_PASSWORD = "battery staple"
+
+
+# [app]
+@pytest.fixture
+def app() -> Flask:
+    app = create_app(Settings(SECRET_KEY="x" * 32), SQLALCHEMY_DATABASE_URI="sqlite://")
+    with app.app_context():
+        db.create_all()
+    decisions.letters.clear()
+    return app
+
+
+# [end]
+
+
+@pytest.fixture
+def ada(frontdesk: Kit) -> Person:
+    return frontdesk.account("ada", status="reader", nickname="Ada")
+
+
+def log_in(frontdesk: Kit, person: Person, status: int = 200) -> Any:
+    form = {"username": person.email, "password": person.password}
+    return frontdesk.api("/desk").post("/login", status, data=form).json
+
+
+def test_claims(frontdesk: Kit, ada: Person) -> None:
+    token = log_in(frontdesk, ada)["access_token"]
+    claims = jwt.decode(token, options={"verify_signature": False})
+    assert claims["role"] == "user"
+    assert claims["card"].startswith("L-")
+
+
+def test_payload_and_schemas(frontdesk: Kit, ada: Person) -> None:
+    answer = log_in(frontdesk, ada)
+    assert answer["greeting"] == "Good morning, Ada"
+    assert set(answer["account"]) == {"email", "card", "nickname"}
+    assert ada.api().get("/desk/account").json == answer["account"]
+
+
+def test_active_statuses(frontdesk: Kit) -> None:
+    log_in(frontdesk, frontdesk.account("bob", status="active"), 400)
+
+
+def test_recovery_mail(frontdesk: Kit, ada: Person) -> None:
+    frontdesk.api("/desk").post("/password-recovery", json={"email": ada.email})
+    code = frontdesk.last_code(ada.email)
+    assert decisions.letters == [(ada.email, f"Your code is {code}")]
+    body = {"token": code, "email": ada.email, "new_password": NEW_PASSWORD}
+    frontdesk.api("/desk").post("/reset-password", json=body)
+    mail = frontdesk.mails.assert_sent(ada.email, subject="password was changed")
+    assert "come to the desk" in mail.html
+    ada.password = NEW_PASSWORD
+    assert ada.api().get("/visits").json == ["set a new password", "signed in"]
+
+
+def test_events(frontdesk: Kit, ada: Person) -> None:
+    ada.api().delete("/desk/logout")
+    assert ada.api().get("/visits").json == ["signed in", "signed out", "signed in"]
+
+
+def test_a_listener_aborts(frontdesk: Kit) -> None:
+    eve = frontdesk.account("eve", status="librarian")
+    assert log_in(frontdesk, eve, 403)["detail"] == "Not on duty"
+    eve.change(role="admin")
+    assert eve.api().get("/visits").json == ["signed in"]
+
+
+def test_task_schemas(frontdesk: Kit) -> None:
+    loans = frontdesk.api("/desk/loans")
+    loans.post("/", 422, json={"title": "no"})
+    loan = loans.post("/", 201, json={"title": "Middlemarch"}).json
+    assert loans.patch(f"/{loan['id']}", json={"done": True}).json["done"] is True
+
+
+def test_guards(frontdesk: Kit, ada: Person) -> None:
+    assert frontdesk.api().get("/").json == {"welcome": "stranger"}
+    assert ada.api().get("/").json == {"welcome": "Ada"}
+    assert ada.api().get("/stacks", 403).detail == "Not authorized"
+
+
+def test_registration(frontdesk: Kit) -> None:
+    new = {"email": "new@example.com", "password": NEW_PASSWORD, "nickname": "New"}
+    assert frontdesk.api().post("/readers", 201, json=new).json["card"].startswith("L-")
+    assert frontdesk.api().post("/readers", 409, json=new).json["code"] == "email_taken"
+
+
+def test_the_description(frontdesk: Kit) -> None:
+    paths = frontdesk.api("/desk").get("/openapi.json").json["paths"]
+    assert {"/desk/login", "/desk/loans/", "/visits", "/readers"} <= set(paths)
+
+
+def test_notify(frontdesk: Kit, ada: Person) -> None:
+    ada.change(phone="+15550100")
+    root = frontdesk.account("root", role="root", status="reader").api()
+    ada.api()
+    assert root.post("/overdue").json == {"reminded": True}
+    frontdesk.deliver()
+    assert ada.api().get("/desk/post/").json[0]["title"] == "A book is overdue"
+    frontdesk.mails.assert_sent(ada.email, subject="overdue")
+    frontdesk.sms.assert_sent("+15550100", text="Bring it back")
+
+
+def test_receivers_and_channels(frontdesk: Kit, ada: Person) -> None:
+    eve = frontdesk.account("eve", status="suspended")
+    boss = frontdesk.account("boss", role="admin", status="reader").api()
+    data = {"title": "Closed", "message": "Tomorrow", "channels": ["inapp", "discord"]}
+    boss.post("/desk/mailings/", 201, json={"data": data})
+    frontdesk.deliver()
+    assert ada.api().get("/desk/post/unread-count").json == {"unread": 1}
+    assert f"{ada.email}: Closed" in decisions.shouted
+    assert not [line for line in decisions.shouted if eve.email in line]
+
+
+def test_workspace_resolver(frontdesk: Kit, ada: Person) -> None:
+    frontdesk.workspace("main-street", owner=ada, name="Main Street")
+    answer = frontdesk.api().get("/branches/main-street/hours").json
+    assert answer == {"branch": "Main Street", "hours": "9 to 5"}
+    frontdesk.api().get("/branches/nowhere/hours", 404)
+
+
+def test_profile(ada: Person) -> None:
+    card = {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "date_of_birth": "1815-12-10",
+        "gender": "female",
+        "marital_status": "married",
+    }
+    assert ada.api().post("/desk/profiles", 200, json=card).json["last_name"] == "Lovelace"
+
+
+def test_account_deleted(app: Flask, ada: Person) -> None:
+    with app.app_context():
+        accounts = decisions.frontdesk.accounts
+        account = accounts.get(ada.email)
+        card = account.card
+        accounts.delete(account)
+    assert decisions.returned[-1] == card

@@ -1,0 +1,50 @@
+"""The same application with Frontdesk: its users have become accounts, its orders are untouched."""
+
+from __future__ import annotations
+
+import flask_frontdesk
+from flask import Flask
+from flask_frontdesk import active_account_required, current_account
+from flask_migrate import Migrate
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+# [model]
+db = SQLAlchemy(model_class=flask_frontdesk.Base)
+frontdesk = flask_frontdesk.Frontdesk()
+
+
+class Account(flask_frontdesk.AccountMixin, db.Model):
+    name: Mapped[str] = mapped_column(String(200))
+    orders: Mapped[list[Order]] = relationship(order_by="Order.id", passive_deletes=True)
+
+
+class Order(db.Model):
+    __tablename__ = "orders"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"))
+    what: Mapped[str]
+
+
+# [end]
+
+
+def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = "from the environment, in earnest"
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    # [migrate]
+    db.init_app(app)
+    Migrate(app, db)
+    frontdesk.init_app(app, db, account_model=Account)
+    # [end]
+    app.register_blueprint(flask_frontdesk.auth, url_prefix="/api")
+
+    @app.get("/orders")
+    @active_account_required
+    def orders() -> list[str]:
+        return [order.what for order in current_account.orders]
+
+    return app

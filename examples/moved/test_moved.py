@@ -1,0 +1,77 @@
+"""Both applications on one database, one after the other, as on the day of the move."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import after
+import bcrypt
+import before
+import pytest
+from flask import Flask
+from flask_frontdesk.testing import Kit, Person
+from flask_migrate import check, upgrade
+
+MIGRATIONS = str(Path(__file__).parent / "migrations")
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return os.environ.get("SHOP_DATABASE_URL") or f"sqlite:///{tmp_path / 'shop.db'}"
+
+
+@pytest.fixture
+def app(url: str) -> Flask:
+    old = after.create_app(url)
+    with old.app_context():
+        upgrade(MIGRATIONS, "0001_shop")
+    fill(before.create_app(url))
+    new = after.create_app(url)
+    with new.app_context():
+        # [upgrade]
+        upgrade(MIGRATIONS, "shop@head")
+        upgrade(MIGRATIONS, "heads")
+        # [end]
+    return new
+
+
+def fill(old: Flask) -> None:
+    hashed = bcrypt.hashpw(b"correct horse", bcrypt.gensalt(4)).decode()
+    with old.app_context():
+        for number, (name, kept) in enumerate([("Ada", hashed), ("Bob", "pbkdf2:sha256:1$x$y")], 1):
+            user = before.User(
+                id=number,
+                mail=f"{name}@Example.com",
+                name=name,
+                hashed=kept,
+                is_admin=name == "Ada",
+                is_blocked=False,
+            )
+            before.db.session.add(user)
+            before.db.session.flush()
+            before.db.session.add(before.Order(user_id=user.id, what=f"{name}'s hat"))
+        before.db.session.commit()
+
+
+def test_the_move(app: Flask, frontdesk: Kit) -> None:
+    ada = Person(app, 1, "ada@example.com", password="correct horse")
+    assert ada.api().get("/orders").json == ["Ada's hat"]
+    assert ada.api().get("/api/account").json["role"] == "admin"
+
+    bob = {"username": "bob@example.com", "password": "whatever it was"}
+    frontdesk.api().post("/api/login", 400, data=bob)
+    frontdesk.api().post("/api/password-recovery", json={"email": "bob@example.com"})
+    code = frontdesk.last_code("bob@example.com")
+    new = {"token": code, "email": "bob@example.com", "new_password": "a new one"}
+    frontdesk.api().post("/api/reset-password", json=new)
+    bobs = Person(app, 2, "bob@example.com", password="a new one").api()
+    assert bobs.get("/orders").json == ["Bob's hat"]
+
+    eve = frontdesk.account("eve", name="Eve")
+    assert eve.id > 2
+    assert eve.api().get("/orders").json == []
+
+    with app.app_context():
+        # Nothing is left that a further migration would have to change.
+        check(MIGRATIONS)

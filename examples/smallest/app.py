@@ -1,0 +1,35 @@
+"""The smallest host: accounts that sign in, and a view of its own that only they may see."""
+
+from __future__ import annotations
+
+import os
+
+import flask_frontdesk
+from flask import Flask
+from flask_frontdesk import active_account_required, current_account
+from flask_sqlalchemy import SQLAlchemy
+
+db = SQLAlchemy(model_class=flask_frontdesk.Base)
+frontdesk = flask_frontdesk.Frontdesk()
+
+
+class Account(flask_frontdesk.AccountMixin, db.Model):
+    pass
+
+
+def create_app(database_url: str = "sqlite:///smallest.db") -> Flask:
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    db.init_app(app)
+    frontdesk.init_app(app, db, account_model=Account)
+    app.register_blueprint(flask_frontdesk.auth, url_prefix="/api")
+
+    @app.get("/hello")
+    @active_account_required
+    def hello() -> dict[str, str]:
+        return {"hello": current_account.email}
+
+    with app.app_context():
+        db.create_all()
+    return app

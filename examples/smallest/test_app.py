@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask_frontdesk.testing import Kit
+
+from app import create_app
+
+
+@pytest.fixture
+def app() -> Flask:
+    return create_app("sqlite://")
+
+
+def test_only_accounts_are_greeted(frontdesk: Kit) -> None:
+    frontdesk.api().get("/hello", 401)
+    ada = frontdesk.account("ada")
+    assert ada.api().get("/hello").json == {"hello": "ada@example.com"}
+
+
+def test_a_forgotten_password_is_set_anew(frontdesk: Kit) -> None:
+    ada = frontdesk.account("ada")
+    frontdesk.api().post("/api/password-recovery", json={"email": ada.email})
+    frontdesk.mails.assert_sent(ada.email, subject="reset your password")
+    new = {
+        "token": frontdesk.last_code(ada.email),
+        "email": ada.email,
+        "new_password": "a new one",
+    }
+    frontdesk.api().post("/api/reset-password", json=new)
+
+
+def test_a_token_ends_after_half_an_hour(frontdesk: Kit) -> None:
+    ada = frontdesk.account("ada").api()
+    frontdesk.clock.step(minutes=29)
+    ada.get("/hello")
+    frontdesk.clock.step(minutes=2)
+    ada.get("/hello", 401)
