@@ -1,0 +1,1 @@
+"""Figures beside the peers: `python -m bench` sets all up, measures in turns, prints ratios."""

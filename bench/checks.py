@@ -1,0 +1,57 @@
+"""No figure before the answer is right: it is compared with what the tables hold."""
+
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+
+from bench.client import Client
+from bench.database import Data
+from bench.servers import Contender, Server
+
+ACCOUNT = """
+SELECT id, email, status, role, phone, last_login_date, current_workspace_id, created_at
+FROM accounts WHERE id = %s
+"""
+INBOX = """
+SELECT i.id, i.notification_id, i.receiver_id, i.is_read, n.title, n.message, n.channels,
+       n.sender_id, n.notification_type, n.scope, n.created_at
+FROM inbox i JOIN notifications n ON n.id = i.notification_id
+WHERE i.receiver_id = %s ORDER BY i.id DESC LIMIT 50
+"""
+
+
+def check(
+    contender: Contender, data: Data, server: Server, headers: list[str], *, inbox: bool
+) -> None:
+    """What two accounts are answered, and the refusal of a forged credential."""
+    client = Client(server.port)
+    with psycopg.connect(data.url, row_factory=dict_row) as connection:
+        for number in (2, len(headers)):
+            header = headers[number - 1]
+            account = connection.execute(ACCOUNT, (number,)).fetchone()
+            answer = client.expect(200, "GET", contender.account, header).body
+            _same(contender, answer, account)
+            if not inbox:
+                continue
+            items = connection.execute(INBOX, (number,)).fetchall()
+            page = client.expect(200, "GET", contender.inbox, header).body
+            if len(page) != len(items) or not items:
+                raise RuntimeError(f"{contender.name}: {len(page)} items, not {len(items)}")
+            for got, wanted in zip(page, items, strict=True):
+                _same(contender, got, wanted)
+    forged = headers[0][:-4] + "AAAA"
+    # Flask-JWT-Extended says 422 where the others say 401.
+    if client.ask("GET", contender.account, forged).status not in (401, 422):
+        raise RuntimeError(f"{contender.name} lets a forged credential in")
+
+
+def _same(contender: Contender, got: dict[str, Any], wanted: dict[str, Any] | None) -> None:
+    for field, value in (wanted or {}).items():
+        said = got[field]
+        if isinstance(value, datetime) and said is not None:
+            said = datetime.fromisoformat(said)
+        # Being signed in by the bench itself is what moves this one.
+        if said != value and field != "last_login_date":
+            raise RuntimeError(f"{contender.name}: {field} is {said!r}, not {value!r}")

@@ -1,0 +1,182 @@
+"""The databases of the bench: made once, filled by SQL, kept while the schema stays."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import bcrypt
+import psycopg
+from psycopg import sql
+
+from bench.places import BENCH, PASSWORD, POSTGRES, REDIS, ROOT, SECRET, database_url
+
+# Raise it when the data below changes, so that databases of older runs are made again.
+EDITION = "1"
+
+# The columns a database has are filled from here; the rest keep their defaults.
+ACCOUNT_VALUES = {
+    "email": "'account' || n || '@bench.example'",
+    "password_hash": "%(password_hash)s",
+    "status": "'active'",
+    "role": "CASE WHEN n = 1 THEN 'admin' ELSE 'user' END",
+    "phone": "'+4930' || (1000000 + n)",
+    "created_at": "%(epoch)s::timestamptz",
+    "updated_at": "%(epoch)s::timestamptz",
+}
+NOTIFICATION_VALUES = {
+    "title": "'Notification number ' || n",
+    "message": "'The message of notification number ' || n || repeat(', which goes on', 6) || '.'",
+    "channels": "'[\"inapp\"]'",
+    "sender_id": "1",
+    "notification_type": "'admin'",
+    "scope": "'account'",
+    "created_at": "%(epoch)s::timestamptz + n * interval '1 minute'",
+    "updated_at": "%(epoch)s::timestamptz + n * interval '1 minute'",
+}
+INBOX_VALUES = {
+    "notification_id": "n.id",
+    "receiver_id": "a.id",
+    "is_read": "false",
+    "created_at": "n.created_at",
+    "updated_at": "n.created_at",
+}
+EPOCH = "2025-01-01T00:00:00+00:00"
+
+
+@dataclass(frozen=True)
+class Data:
+    """A database by its size: the first `readers` accounts have `each` inbox rows."""
+
+    name: str
+    accounts: int
+    readers: int
+    each: int
+
+    @property
+    def url(self) -> str:
+        return database_url(self.name)
+
+
+BASE = Data("frontdesk_bench", accounts=10_000, readers=10_000, each=100)
+
+
+def prepare(data: Data) -> None:
+    """Make and fill the database, unless an earlier run left the same one."""
+    mark = _fingerprint(data)
+    with psycopg.connect(f"{POSTGRES}/postgres", autocommit=True) as server:
+        if _mark_of(server, data.name) == mark:
+            return
+        print(f"filling {data.name}: {data.accounts:,} accounts, ", end="", flush=True)
+        print(f"{data.readers * data.each:,} inbox rows", flush=True)
+        name = sql.Identifier(data.name)
+        server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
+        server.execute(sql.SQL("CREATE DATABASE {}").format(name))
+        _make_tables(data)
+        _fill(data)
+        server.execute(sql.SQL("COMMENT ON DATABASE {} IS {}").format(name, sql.Literal(mark)))
+
+
+def settle(data: Data) -> None:
+    """Leave no vacuum or checkpoint to start in the middle of a measurement."""
+    with psycopg.connect(data.url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("CHECKPOINT")
+
+
+def drop_all() -> None:
+    """All that any run has made; the next one starts from nothing."""
+    with psycopg.connect(f"{POSTGRES}/postgres", autocommit=True) as server:
+        names = server.execute(
+            "SELECT datname FROM pg_database WHERE datname LIKE %s", (rf"{BASE.name}%",)
+        ).fetchall()
+        for (name,) in names:
+            print(f"dropping {name}")
+            statement = sql.SQL("DROP DATABASE {} WITH (FORCE)")
+            server.execute(statement.format(sql.Identifier(name)))
+
+
+def service_environment(data: Data) -> dict[str, str]:
+    """What the service is told; of the shell's variables only what any process needs."""
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
+    return kept | {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": data.url.replace("postgresql://", "postgresql+psycopg://"),
+        "CORE__REDIS_URL": REDIS,
+        "CORE__EMAILS_ENABLED": "false",
+    }
+
+
+def migrated() -> bool:
+    """Whether the service is there to make its own tables."""
+    return (ROOT / "wsgi.py").exists() and any((ROOT / "migrations").rglob("versions/*.py"))
+
+
+def _fingerprint(data: Data) -> str:
+    sources = [BENCH / "schema.sql", *sorted((ROOT / "migrations").rglob("versions/*.py"))]
+    digest = hashlib.sha256(f"{EDITION} {data}".encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _mark_of(server: psycopg.Connection, name: str) -> str | None:
+    row = server.execute(
+        "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s", (name,)
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def _make_tables(data: Data) -> None:
+    if migrated():
+        command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
+        subprocess.run(
+            command, cwd=ROOT, env=service_environment(data), check=True, capture_output=True
+        )
+    with psycopg.connect(data.url) as connection:
+        if connection.execute("SELECT to_regclass('inbox')").fetchone() == (None,):
+            connection.execute((BENCH / "schema.sql").read_bytes())
+
+
+def _fill(data: Data) -> None:
+    # One hash for all: the cost of a login does not depend on whose hash it is.
+    values = {
+        "password_hash": bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(12)).decode(),
+        "epoch": EPOCH,
+        "accounts": data.accounts,
+        "readers": data.readers,
+        "each": data.each,
+    }
+    accounts = "FROM generate_series(1, %(accounts)s) n"
+    notifications = "FROM generate_series(1, %(each)s) n"
+    # Notification by notification, as broadcasts come: the rows of one account lie far apart.
+    inbox = (
+        "FROM notifications n CROSS JOIN accounts a WHERE a.id <= %(readers)s ORDER BY n.id, a.id"
+    )
+    with psycopg.connect(data.url) as connection:
+        _insert(connection, "accounts", ACCOUNT_VALUES, accounts, values)
+        _insert(connection, "notifications", NOTIFICATION_VALUES, notifications, values)
+        _insert(connection, "inbox", INBOX_VALUES, inbox, values)
+    settle(data)
+
+
+def _insert(
+    connection: psycopg.Connection,
+    table: str,
+    expressions: dict[str, str],
+    rows: str,
+    values: dict[str, object],
+) -> None:
+    present = {
+        name
+        for (name,) in connection.execute(
+            "SELECT column_name FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND table_name = %s",
+            (table,),
+        )
+    }
+    columns = [name for name in expressions if name in present]
+    chosen = ", ".join(expressions[name] for name in columns)
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} {rows}"
+    connection.execute(statement.encode(), values)

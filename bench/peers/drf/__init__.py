@@ -1,0 +1,1 @@
+"""Django REST framework after its tutorial: tokens, model serializers, generic views."""

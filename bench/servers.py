@@ -1,0 +1,146 @@
+"""A contender and how to start it: the same workers, threads and options for all."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import proc, venvs
+from bench.database import Data, migrated, service_environment
+from bench.places import HOST, REDIS, RESULTS, ROOT, SECRET, THREADS, WORKERS
+
+START_LIMIT = 30.0
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    title: str
+    account: str = "/account"
+    inbox: str = "/inbox?offset=0&limit=50"
+
+    @property
+    def is_service(self) -> bool:
+        return self.name == "frontdesk"
+
+    def present(self) -> bool:
+        return not self.is_service or migrated()
+
+    def python(self) -> Path:
+        return Path(sys.executable) if self.is_service else venvs.python(self.name)
+
+    def environment(self, data: Data) -> dict[str, str]:
+        if self.is_service:
+            return service_environment(data)
+        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
+        return kept | {
+            "SECRET_KEY": SECRET,
+            "BENCH_DATABASE_URL": data.url,
+            "BENCH_REDIS_URL": REDIS,
+        }
+
+    def command(self, port: int) -> list[str]:
+        python = str(self.python())
+        if self.name == "fastapi_users":
+            target = "bench.peers.fastapi_users.app:app"
+            options = ["--host", HOST, "--port", str(port), "--workers", str(WORKERS)]
+            options += ["--no-access-log", "--log-level", "warning", "--timeout-keep-alive", "30"]
+            return [python, "-m", "uvicorn", target, *options]
+        target = "wsgi:app" if self.is_service else f"bench.peers.{self.name}.app:app"
+        own = self.is_service and (ROOT / "gunicorn.conf.py").exists()
+        # Without a file named, gunicorn would take the service's own for the peers too.
+        config = ["-c", "gunicorn.conf.py" if own else PEERS_CONFIG]
+        options = ["--workers", str(WORKERS), "--worker-class", "gthread"]
+        options += ["--threads", str(THREADS), "--keep-alive", "30", "--no-control-socket"]
+        return [python, "-m", "gunicorn", *config, *options, "--bind", f"{HOST}:{port}", target]
+
+
+PEERS_CONFIG = "bench/peers/gunicorn.conf.py"
+
+CONTENDERS = {
+    contender.name: contender
+    for contender in (
+        Contender("limit", "limit (by hand)"),
+        Contender("frontdesk", "Frontdesk", "/api/v1/account", "/api/v1/notifications/?limit=50"),
+        Contender("security", "Flask-Security-Too"),
+        Contender("fastapi_users", "fastapi-users, uvicorn"),
+        Contender("drf", "Django REST framework"),
+        Contender("usual", "usual Flask-SQLAlchemy"),
+    )
+}
+
+
+@dataclass
+class Server:
+    process: subprocess.Popen[bytes]
+    port: int
+
+    def pids(self) -> list[int]:
+        return proc.family(self.process.pid)
+
+    def workers(self) -> list[int]:
+        """The processes that answer; the one that only watches over them is left out."""
+        return [pid for pid in self.pids() if pid != self.process.pid]
+
+
+@contextlib.contextmanager
+def running(
+    contender: Contender, data: Data, extra: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """The contender, listening; stopped at the end together with all its workers."""
+    RESULTS.mkdir(exist_ok=True)
+    server = launch(contender, data, extra)
+    try:
+        wait_for_port(server)
+        yield server
+    finally:
+        stop(server)
+
+
+def launch(contender: Contender, data: Data, extra: Mapping[str, str] | None = None) -> Server:
+    port = free_port()
+    log = (RESULTS / f"{contender.name}.log").open("wb")
+    with log:
+        process = subprocess.Popen(
+            contender.command(port),
+            cwd=ROOT,
+            env=contender.environment(data) | dict(extra or {}),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    return Server(process, port)
+
+
+def wait_for_port(server: Server) -> None:
+    deadline = time.monotonic() + START_LIMIT
+    while time.monotonic() < deadline:
+        if server.process.poll() is not None:
+            break
+        with contextlib.suppress(OSError), socket.create_connection((HOST, server.port), 1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"no server on port {server.port}; its log is in {RESULTS}")
+
+
+def stop(server: Server) -> None:
+    """Ask first; a worker that does not go within ten seconds is made to."""
+    server.process.send_signal(signal.SIGTERM)
+    try:
+        server.process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.process.pid, signal.SIGKILL)
+        server.process.wait(5)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,46 @@
+"""A load with the processor time that it cost the server and the database."""
+
+import socket
+from collections.abc import Sequence
+
+import psycopg
+
+from bench import load, proc
+from bench.database import Data
+from bench.servers import Server
+
+
+def timed(
+    server: Server,
+    data: Data,
+    requests: Sequence[bytes],
+    seconds: float,
+    sockets: Sequence[socket.socket] = (),
+) -> dict[str, float]:
+    """Requests per second, latencies in milliseconds, microseconds of processor per request."""
+    web, backends = server.pids(), database_backends(data)
+    web_before, database_before = proc.cpu_seconds(web), proc.cpu_seconds(backends)
+    result = load.run(server.port, requests, seconds=seconds, sockets=sockets)
+    web_cpu = proc.cpu_seconds(web) - web_before
+    database_cpu = proc.cpu_seconds(backends) - database_before
+    answered = len(result.latencies)
+    if result.errors or not answered:
+        raise RuntimeError(f"{result.errors} of {answered + result.errors} answers were errors")
+    return {
+        "rate": result.rate,
+        "p50": result.percentile(0.5) * 1e3,
+        "p99": result.percentile(0.99) * 1e3,
+        "cpu": web_cpu / answered * 1e6,
+        "database": database_cpu / answered * 1e6,
+        "load": result.own_cpu / answered * 1e6,
+    }
+
+
+def database_backends(data: Data) -> list[int]:
+    """The server processes of this database; where it runs elsewhere, /proc knows none of them."""
+    with psycopg.connect(data.url) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchall()
+    return [pid for (pid,) in rows]

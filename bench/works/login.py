@@ -1,0 +1,60 @@
+"""Logins per second beside bare `bcrypt.checkpw` on the same number of threads."""
+
+import threading
+import time
+
+import bcrypt
+
+from bench import database, load, requests
+from bench.database import BASE
+from bench.figures import Column, Goal, Table
+from bench.options import Options
+from bench.places import PASSWORD, THREADS, WORKERS
+from bench.servers import running
+
+COLUMNS = (Column("rate", "logins/s", "{:.2f}"),)
+CALLERS = 200
+
+
+def measure(options: Options) -> list[Table]:
+    goals = (Goal("rate", 0.95, ("bare",), at_least=True),)
+    table = Table("Login", "bare", COLUMNS, goals)
+    seconds = max(options.seconds, 5.0 if options.quick else 15.0)
+    service = options.contenders("frontdesk")
+    if service:
+        database.prepare(BASE)
+    for number in range(options.rounds):
+        print(f"Login, round {number + 1}", flush=True)
+        table.add("bare", {"rate": _bare(seconds)}, f"bcrypt.checkpw, {WORKERS * THREADS} threads")
+        for contender in service:
+            with running(contender, BASE) as server:
+                logins = [
+                    requests.login(requests.email(n), PASSWORD) for n in range(1, CALLERS + 1)
+                ]
+                result = load.run(
+                    server.port, logins, seconds=seconds, connections=WORKERS * THREADS
+                )
+            if result.errors:
+                raise RuntimeError(f"{result.errors} logins were refused")
+            table.add(contender.name, {"rate": result.rate}, contender.title)
+    return [table]
+
+
+def _bare(seconds: float) -> float:
+    """Each thread begins anew until time is up; what it has begun it ends, as the load does."""
+    password = PASSWORD.encode()
+    hashed = bcrypt.hashpw(password, bcrypt.gensalt(12))
+    counts = [0] * (WORKERS * THREADS)
+    begin = time.perf_counter()
+
+    def check(position: int) -> None:
+        while time.perf_counter() - begin < seconds:
+            assert bcrypt.checkpw(password, hashed)
+            counts[position] += 1
+
+    threads = [threading.Thread(target=check, args=(n,)) for n in range(len(counts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / (time.perf_counter() - begin)
