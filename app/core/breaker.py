@@ -2,20 +2,27 @@
 
 So the first time-out raises a suspicion: a thread aside asks the server whether it is there. Unless
 it answers at once (then only that one statement was slow), all others are refused without waiting,
-until the thread aside has reached the server again. Who asks pays one look at `tripped`.
+until the thread aside has reached the server again. Workers that were forked from one process know
+it of each other: none of them has to find out for itself.
 """
 
 from __future__ import annotations
 
 import logging
+import mmap
 import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
+
+from .forking import after_fork
 
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 0.25
 PAUSE_SECONDS = 0.25
+# What one worker has said holds for so long in the others, unless it says it again: it may be dead.
+# Longer than the server is asked for, and the pause after it.
+HOLDS_SECONDS = 3.0
 
 
 class Breaker:
@@ -23,34 +30,63 @@ class Breaker:
         """`reach` asks the server for a sign of life and raises when there is none; it must end
         within two seconds, so that a server is found again within two of its return."""
         self.name = name
-        # Read without the lock: whoever comes a moment too late meets the time-out itself.
-        self.tripped = False
         self._reach = reach
+        # Until when all are refused, on the clock that all processes share, in memory that forked
+        # ones do. Read without a lock: who comes a moment too late meets the time-out itself.
+        self._until = memoryview(mmap.mmap(-1, 8)).cast("d")
+        self._reset()
+        after_fork(self._reset)
+
+    def _reset(self) -> None:
         self._lock = Lock()
-        self._watched = False
+        # While a thread aside is asking; set as soon as it is known what to think of the server.
+        self._suspicion: Event | None = None
+
+    @property
+    def tripped(self) -> bool:
+        until = self._until[0]
+        return until != 0.0 and time.monotonic() < until
+
+    @property
+    def refuses(self) -> bool:
+        """Whether to ask the server at all; a fresh suspicion is waited for, it takes a moment."""
+        suspicion = self._suspicion
+        if suspicion is not None and not self.tripped:
+            suspicion.wait(GRACE_SECONDS)
+        return self.tripped
 
     def suspect(self) -> None:
         """The server was silent for longer than anyone should wait."""
         with self._lock:
-            if self._watched:
+            if self._suspicion is not None or self.tripped:
                 return
-            self._watched = True
-        back = Event()
-        Thread(target=self._watch, args=(back,), name=f"watch-{self.name}", daemon=True).start()
-        if back.wait(GRACE_SECONDS):
+            suspicion = self._suspicion = Event()
+        Thread(
+            target=self._watch, args=(suspicion,), name=f"watch-{self.name}", daemon=True
+        ).start()
+        if suspicion.wait(GRACE_SECONDS):
             return
         with self._lock:
-            self.tripped = self._watched
-        if self.tripped:
-            log.warning("The %s is silent: refusing at once what needs it", self.name)
+            if self._suspicion is suspicion:
+                self._refuse()
+                log.warning("The %s is silent: refusing at once what needs it", self.name)
+        suspicion.set()
 
-    def _watch(self, back: Event) -> None:
+    def _refuse(self) -> None:
+        self._until[0] = time.monotonic() + HOLDS_SECONDS
+
+    def _watch(self, suspicion: Event) -> None:
         while not self._is_there():
+            with self._lock:
+                # Unless another worker has reached it since.
+                if self._until[0]:
+                    self._refuse()
             time.sleep(PAUSE_SECONDS)
         with self._lock:
-            self._watched = False
-            was_tripped, self.tripped = self.tripped, False
-        back.set()
+            self._suspicion = None
+            was_tripped = self.tripped
+            self._until[0] = 0.0
+        suspicion.set()
         if was_tripped:
             log.warning("The %s answers again", self.name)
 

@@ -28,7 +28,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         breaker = self.breaker
-        if breaker is not None and breaker.tripped:
+        if breaker is not None and breaker.refuses:
             gen.close()
             # What was begun on it cannot be ended now.
             self.pgconn.finish()
@@ -62,7 +62,7 @@ def prepare_postgres(engine: Engine) -> None:
 
     @event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:
-        if breaker.tripped:
+        if breaker.refuses:
             raise errors.OperationalError(_SILENT)
         try:
             connection = PatientConnection.connect(*args, **options)

@@ -7,11 +7,11 @@ a lock that nobody will release: after a fork everything is made anew.
 from __future__ import annotations
 
 import logging
-import os
 import time
-import weakref
 from collections.abc import Callable
 from threading import Event, Lock, Thread
+
+from ..core.forking import after_fork
 
 log = logging.getLogger(__name__)
 
@@ -20,17 +20,6 @@ TROUBLE_SECONDS = 2.0
 
 # One round of work; says after how many seconds the next is due, or None: when woken.
 Round = Callable[[], float | None]
-
-
-def after_fork(reset: Callable[[], None]) -> None:
-    """Have a method called in every forked process, for as long as its object lives."""
-    method = weakref.WeakMethod(reset)
-
-    def call() -> None:
-        if (found := method()) is not None:
-            found()
-
-    os.register_at_fork(after_in_child=call)
 
 
 class Background:

@@ -17,7 +17,8 @@ from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from .background import Background, after_fork
+from ..core.forking import after_fork
+from .background import Background
 from .courier import Courier
 
 log = logging.getLogger(__name__)

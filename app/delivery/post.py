@@ -17,7 +17,8 @@ from datetime import datetime
 from threading import Lock
 from typing import Protocol
 
-from .background import Background, after_fork
+from ..core.forking import after_fork
+from .background import Background
 from .errors import Deferred, Refused, SwitchedOff, Unreachable
 from .mailer import Mailer, Sending
 from .message import Email

@@ -33,7 +33,7 @@ def _reaching(
 ) -> Callable[Concatenate[RedisKeystore, P], R]:
     @wraps(method)
     def call(self: RedisKeystore, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if self.breaker.tripped:
+        if self.breaker.refuses:
             raise KeystoreUnavailable
         try:
             return method(self, *args, **kwargs)
