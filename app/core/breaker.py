@@ -52,7 +52,8 @@ class Breaker:
         """Whether to ask the server at all; a fresh suspicion is waited for, it takes a moment."""
         suspicion = self._suspicion
         if suspicion is not None and not self.tripped:
-            suspicion.wait(GRACE_SECONDS)
+            # Longer than the grace, at whose end the others are told.
+            suspicion.wait(2 * GRACE_SECONDS)
         return self.tripped
 
     def suspect(self) -> None:
