@@ -10,9 +10,10 @@ import logging
 import smtplib
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import NamedTuple
 
 from .errors import Deferred, Refused, Unreachable
 from .mailer import Before, MailSettings, nothing
@@ -26,6 +27,7 @@ COMMAND_SECONDS = 20.0
 ACCEPT_SECONDS = 30.0
 
 _CLOSING = 421
+_GO_ON = 354
 _NO_LOGIN = (530, 534, 535, 538)
 
 
@@ -83,6 +85,14 @@ class SmtpMailer:
         return ssl.create_default_context()
 
 
+class Command(NamedTuple):
+    # Of what a refusal is told.
+    what: str
+    line: str
+    # The first digit of an answer that lets us go on.
+    good: int = 2
+
+
 class SmtpConnection:
     def __init__(self, client: smtplib.SMTP) -> None:
         self._client = client
@@ -101,19 +111,48 @@ class SmtpConnection:
         client.command_encoding = "utf-8" if letter.utf8 else "ascii"
         options = " SMTPUTF8 BODY=8BITMIME" if letter.utf8 else ""
         self._wait(COMMAND_SECONDS)
-        client.putcmd("MAIL", f"FROM:<{letter.sender}>{options}")
-        # While the server looks at it.
-        before()
-        self._expect("sender", client.getreply())
-        self._expect("receiver", client.docmd("RCPT", f"TO:<{letter.to}>"))
-        self._expect("message", client.docmd("DATA"), 354)
+        commands = (
+            Command("sender", f"MAIL FROM:<{letter.sender}>{options}"),
+            Command("receiver", f"RCPT TO:<{letter.to}>"),
+            Command("message", "DATA", good=3),
+        )
+        if client.has_extn("pipelining"):
+            self._announce_at_once(commands, before)
+        else:
+            self._announce(commands, before)
         self._wait(ACCEPT_SECONDS)
         client.send(_ended(letter.data))
         self._expect("message", client.getreply())
 
-    def _expect(self, what: str, answer: tuple[int, bytes], good: int = 250) -> None:
+    def _announce(self, commands: Iterable[Command], before: Before) -> None:
+        for command in commands:
+            self._client.putcmd(command.line)
+            if command.what == "sender":
+                # While the server looks at it.
+                before()
+            self._expect(command.what, self._client.getreply(), command.good)
+
+    def _announce_at_once(self, commands: Iterable[Command], before: Before) -> None:
+        """All answers are waited for together: over a network that waiting is most of the time
+        that a mail takes."""
+        client = self._client
+        client.send("".join(f"{command.line}\r\n" for command in commands))
+        before()
+        answers = []
+        for command in commands:
+            answers.append((command, client.getreply()))
+            if answers[-1][1][0] == _CLOSING:
+                break
+        if answers[-1][1][0] == _GO_ON and any(answer[0] >= 400 for _, answer in answers):
+            # The server waits for a message that has nobody to go to.
+            client.send(".\r\n")
+            client.getreply()
+        for command, answer in answers:
+            self._expect(command.what, answer, command.good)
+
+    def _expect(self, what: str, answer: tuple[int, bytes], good: int = 2) -> None:
         code, text = answer
-        if code == good or (good == 250 and 200 <= code < 300):
+        if code // 100 == good:
             return
         reason = f"{what}: {code} {text.decode('utf-8', 'replace')}"
         if code in (_CLOSING, -1) or (what == "sender" and code in _NO_LOGIN):

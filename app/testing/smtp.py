@@ -40,6 +40,8 @@ class Sink:
     port: int = 0
     received: list[Received] = field(default_factory=list)
     connections: int = 0
+    # Commands may come without a wait for each one's answer.
+    pipelining: bool = False
     receiver_answer: Answer = lambda _to: None
     message_answer: Answer = lambda _to: None
     # Called before a message is taken; may wait, or count.
@@ -65,7 +67,7 @@ class Sink:
     ) -> list[str]:
         session.host_name = hostname
         self.connections += 1
-        return responses
+        return [*responses[:-1], "250-PIPELINING", responses[-1]] if self.pipelining else responses
 
     async def handle_RCPT(
         self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any

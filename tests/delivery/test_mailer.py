@@ -4,6 +4,7 @@ import logging
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from pathlib import Path
@@ -23,9 +24,10 @@ from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
 
-@pytest.fixture
-def sink() -> Iterator[Sink]:
+@pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
+def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
     with smtp_sink() as sink:
+        sink.pipelining = request.param
         yield sink
 
 
@@ -77,6 +79,47 @@ def test_a_dropped_connection_is_nobodys_fault(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
     with mailer.open() as sending, pytest.raises(Unreachable):
         sending.send(letter(mailer))
+
+
+def test_a_server_that_says_goodbye_is_nobodys_fault(sink: Sink) -> None:
+    sink.receiver_answer = lambda _to: "421 too many messages"
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending, pytest.raises(Unreachable, match="421 too many messages"):
+        sending.send(letter(mailer))
+
+
+@contextmanager
+def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that offers pipelining, refuses one command and asks for the message all the same;
+    its port, and what came."""
+    heard: list[bytes] = []
+
+    def serve(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client, client.makefile("rb") as lines:
+            client.sendall(b"220 hello\r\n")
+            for number, line in enumerate(lines):
+                heard.append(line.strip())
+                answer = b"354 go on" if line.strip() == b"DATA" else b"250 fine"
+                if number == 0:
+                    answer = b"250-hello\r\n250 PIPELINING"
+                elif number == after:
+                    answer = code.encode()
+                client.sendall(answer + b"\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=serve, args=(listener,), daemon=True).start()
+        yield listener.getsockname()[1], heard
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_no_message_follows_a_refusal_though_the_server_asks_for_it(after: int) -> None:
+    with refusing("550 no", after=after) as (port, heard):
+        mailer = mailer_for(port)
+        with mailer.open() as sending, pytest.raises(Refused, match="550 no"):
+            sending.send(letter(mailer))
+    assert heard[3:5] == [b"DATA", b"."]
+    assert heard[5] == b"rset"
 
 
 def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
