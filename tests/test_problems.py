@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import delete
 
 from app.core.errors import Problem, TooManyRequests, Unauthorized
 from app.core.http.problems import problem_response
+from app.tasks.models import Task
 from app.tasks.service import Tasks
 from app.testing.client import Answer, Api
 
@@ -133,6 +135,26 @@ def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
     assert_problem(answer, 500, "internal_error")
     assert "hunter2" not in answer.response.text
     assert "RuntimeError" not in answer.response.text
+
+
+def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: MakeApp) -> None:
+    app = make_app()
+    db = app.extensions["sqlalchemy"]
+
+    @app.get("/late")
+    def late() -> str:
+        db.session().expire_on_commit = False
+        task = db.session.get_one(Task, 1)
+        db.session.commit()
+        with db.engine.begin() as somebody_else:
+            somebody_else.execute(delete(Task))
+        task.title = "changed too late"
+        db.session.commit()
+        return "changed"
+
+    api = Api(app)
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert_problem(Api(app, "").get("/late", 409), 409, "conflict")
 
 
 def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api) -> None:
