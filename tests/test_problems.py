@@ -39,6 +39,13 @@ def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
     assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
 
 
+@pytest.mark.parametrize("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
+def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -> None:
+    answer = api.send("PATCH", path, 405)
+    assert_problem(answer, 405, "method_not_allowed")
+    assert "GET" in answer.headers["Allow"]
+
+
 @pytest.mark.parametrize("method", ["PROPFIND", "X" * 100])
 def test_a_method_that_nobody_knows(api: Api, method: str) -> None:
     answer = Api(api.app, "").send(method, "/api/v1/health", 405)
@@ -220,6 +227,8 @@ def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
     [
         ("GET", "/nowhere", 404, "host: not found"),
         ("POST", "/own", 405, "host: wrong method"),
+        ("POST", "/slashed/", 405, "host: wrong method"),
+        ("POST", "/slashed", 404, "host: not found"),
         ("GET", "/own", 500, "host: broken"),
     ],
 )
