@@ -57,6 +57,10 @@ def make_host(database_url: str) -> Flask:
     def own() -> str:
         raise ZeroDivisionError("the host's own trouble")
 
+    @host.get("/slashed/")
+    def slashed() -> str:
+        return "host: slashed"
+
     @host.errorhandler(404)
     def not_found(error: Exception) -> tuple[str, int]:
         return "host: not found", 404

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from flask import Flask
 
 from app.testing.client import Api
 
+from .backends import free_port
 from .conftest import PASSWORD, MakeApp, Person
 from .test_login import listen_to, log_in
 
@@ -41,6 +43,27 @@ def test_create_says_in_a_sentence_what_is_wrong(app: Flask) -> None:
     assert "phone" in create(app, "--phone", "12", code=1)
     assert "email" in run(app, "accounts", "create", "x", "--password", PASSWORD, code=1)
     assert "at least 8" in run(app, "accounts", "create", "a@b.example", "--password", "x", code=1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["accounts list", "workspaces list", "notifications status", "notifications prune --days 9"],
+)
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("sqlite:///{0}/empty.db", "run `flask db upgrade`"),
+        ("postgresql://postgres@127.0.0.1:{1}/nothing", "The database is out of reach: "),
+    ],
+)
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_database_that_cannot_be_used_is_said_in_a_sentence(
+    make_app: MakeApp, tmp_path: Path, command: str, url: str, sentence: str
+) -> None:
+    app = make_app(CORE__DATABASE_URL=url.format(tmp_path, free_port()))
+    output = run(app, *command.split(), code=1)
+    assert sentence in output
+    assert len(output.splitlines()) == 1
 
 
 def test_list_prints_one_account_on_a_line(app: Flask, ada: Person) -> None:

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from app.testing.client import Api
 
 from .backends import missing
-from .conftest import MakeApp
+from .conftest import PASSWORD, MakeApp, Person
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
@@ -90,6 +90,25 @@ def test_a_route_can_be_tried_on_the_page(page: Page, base: str, requested: list
     health.get_by_role("button", name="Try it out").click()
     health.get_by_role("button", name="Execute").click()
     expect(health.locator(".live-responses-table")).to_contain_text('"status": "ok"')
+    assert set(requested) == {"127.0.0.1"}
+
+
+def test_one_may_sign_in_on_the_page(
+    page: Page, base: str, requested: list[str], ada: Person
+) -> None:
+    page.goto(f"{base}/docs")
+    page.locator(".auth-wrapper .authorize").click()
+    form = page.locator(".auth-container", has_text="Token URL: /api/v1/login")
+    form.locator("#oauth_username").fill(ada.email)
+    form.locator("#oauth_password").fill(PASSWORD)
+    form.get_by_role("button", name="Apply given OAuth2 credentials").click()
+    expect(form.get_by_role("button", name="Remove authorization")).to_be_visible()
+    page.locator(".modal-ux").get_by_role("button", name="Close").last.click()
+    account = page.locator("#operations-auth-auth_account")
+    account.locator(".opblock-summary-control").click()
+    account.get_by_role("button", name="Try it out").click()
+    account.get_by_role("button", name="Execute").click()
+    expect(account.locator(".live-responses-table")).to_contain_text(f'"email": "{ada.email}"')
     assert set(requested) == {"127.0.0.1"}
 
 

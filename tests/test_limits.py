@@ -54,6 +54,12 @@ def test_one_ipv6_customer_is_one_address(app: Flask, ada: Person) -> None:
     log_in(from_address(app, "2001:db8:0:1::1"), ada.email, PASSWORD)
 
 
+def test_an_ipv4_customer_is_one_address_in_either_writing(app: Flask, ada: Person) -> None:
+    fail(from_address(app, "::ffff:198.51.100.7"), 5)
+    log_in(from_address(app, "198.51.100.7"), ada.email, PASSWORD, 429)
+    log_in(from_address(app, "::ffff:203.0.113.9"), ada.email, PASSWORD)
+
+
 def test_the_limit_passes(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
     app = make_app(CORE__KEYSTORE="memory")
     person("ada", into=app)

@@ -68,6 +68,7 @@ def test_a_token_lives_as_long_as_the_setting_says(
         ("ada@example.com", "x" * 73),
         ("ada@example.com", f"{PASSWORD}\udcff".encode(errors="replace").decode()),
         ("ada@example.com", "ü" * 40),
+        ("ada@example.com", f"{PASSWORD}\0"),
     ],
 )
 def test_wrong_credentials_are_told_nothing_more(

@@ -108,7 +108,8 @@ def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
     host = host_of((tasks, "/first"))
     host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
     for prefix in ("/first", "/second"):
-        assert Api(host, prefix).put("/1", 405).json["code"] == "method_not_allowed"
+        for path in ("", "/", "/1"):
+            assert Api(host, prefix).put(path, 405).json["code"] == "method_not_allowed"
         assert Api(host, prefix).get("/1", 404).json["code"] == "task_not_found"
 
 

@@ -100,6 +100,15 @@ def test_protected_operations_name_the_bearer_scheme(app: Flask, document: dict[
     assert "DELETE /api/v1/logout" in secured
 
 
+def test_the_token_is_handed_out_by_the_login(document: dict[str, Any]) -> None:
+    login = document["components"]["securitySchemes"]["login"]
+    assert login["flows"]["password"] == {"tokenUrl": "/api/v1/login", "scopes": {}}
+    for name, described in operations(document):
+        ways = described["security"]
+        assert ({"login": []} in ways) == ({"bearer": []} in ways), name
+    assert {"login": []} in document["paths"]["/api/v1/logout"]["delete"]["security"]
+
+
 def test_the_prefix_moves_the_document_and_its_paths(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__API_V1_STR="/somewhere/v7"), "/somewhere/v7")
     document = api.get("/openapi.json").json

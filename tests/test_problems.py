@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import delete
 
 from app.core.errors import Problem, TooManyRequests, Unauthorized
 from app.core.http.problems import problem_response
+from app.tasks.models import Task
 from app.tasks.service import Tasks
 from app.testing.client import Answer, Api
 
@@ -35,6 +37,13 @@ def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
     answer = api.put("/tasks/1", 405)
     assert_problem(answer, 405, "method_not_allowed")
     assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
+
+
+@pytest.mark.parametrize("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
+def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -> None:
+    answer = api.send("PATCH", path, 405)
+    assert_problem(answer, 405, "method_not_allowed")
+    assert "GET" in answer.headers["Allow"]
 
 
 @pytest.mark.parametrize("method", ["PROPFIND", "X" * 100])
@@ -135,6 +144,26 @@ def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
     assert "RuntimeError" not in answer.response.text
 
 
+def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: MakeApp) -> None:
+    app = make_app()
+    db = app.extensions["sqlalchemy"]
+
+    @app.get("/late")
+    def late() -> str:
+        db.session().expire_on_commit = False
+        task = db.session.get_one(Task, 1)
+        db.session.commit()
+        with db.engine.begin() as somebody_else:
+            somebody_else.execute(delete(Task))
+        task.title = "changed too late"
+        db.session.commit()
+        return "changed"
+
+    api = Api(app)
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert_problem(Api(app, "").get("/late", 409), 409, "conflict")
+
+
 def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api) -> None:
     with app.app_context():
         engine = app.extensions["sqlalchemy"].engine
@@ -198,6 +227,8 @@ def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
     [
         ("GET", "/nowhere", 404, "host: not found"),
         ("POST", "/own", 405, "host: wrong method"),
+        ("POST", "/slashed/", 405, "host: wrong method"),
+        ("POST", "/slashed", 404, "host: not found"),
         ("GET", "/own", 500, "host: broken"),
     ],
 )

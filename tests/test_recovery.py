@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -71,6 +72,20 @@ def test_token_and_code_both_reset_the_password(
     reset(api, credential)
     log_in(api, ada.email, NEW)
     log_in(api, ada.email, PASSWORD, 400)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_token_and_code_of_a_former_secret_key_count_while_it_is_listed(
+    make_app: MakeApp, ada: Person, post: MemoryPost, which: int
+) -> None:
+    credential = ask(Api(make_app(CORE__KEYSTORE="database")), post)[which]
+    new = {"SECRET_KEY": "b" * 40, "CORE__KEYSTORE": "database"}
+    verify(Api(make_app(**new)), credential, 400)
+    rotated = Api(make_app(**new, CORE__SECRET_KEY_FALLBACKS=json.dumps([SECRET])))
+    verify(rotated, credential)
+    reset(rotated, credential)
+    verify(rotated, credential, 400)
+    log_in(rotated, ada.email, NEW)
 
 
 @pytest.mark.parametrize("which", [0, 1])

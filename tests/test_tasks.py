@@ -4,6 +4,8 @@ import pytest
 
 from app.testing.client import Api
 
+from .racing import at_once, request
+
 
 def test_a_task_is_created_with_its_defaults(api: Api) -> None:
     task = api.post("/tasks/", 201, json={"title": "Water the plants"}).json
@@ -40,6 +42,20 @@ def test_only_what_is_sent_is_changed(api: Api) -> None:
 def test_a_deleted_task_is_answered_and_gone(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     assert api.delete("/tasks/1").json["title"] == "x"
+    api.get("/tasks/1", 404)
+
+
+def test_of_many_deletes_at_once_one_finds_it(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert at_once(*[request(api, "DELETE", "/tasks/1")] * 6) == [200] + [404] * 5
+
+
+def test_changes_at_once_with_a_delete_find_the_task_or_do_not(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    change = request(api, "PATCH", "/tasks/1", json={"done": True})
+    delete = request(api, "DELETE", "/tasks/1")
+    statuses = at_once(change, change, delete, change, change)
+    assert set(statuses) <= {200, 404}
     api.get("/tasks/1", 404)
 
 

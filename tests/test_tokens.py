@@ -114,6 +114,11 @@ def test_a_token_of_no_account_is_told_so(api: Api) -> None:
     assert api.as_token(signed()).get("/account", 404).detail == "Account not found"
 
 
+@pytest.mark.parametrize("sub", ["", "ada\0@example.com", "\ud800@example.com", "x" * 5000])
+def test_a_sub_that_no_account_can_have_is_no_accounts(api: Api, ada: Person, sub: str) -> None:
+    assert api.as_token(signed(sub=sub)).get("/account", 404).detail == "Account not found"
+
+
 def test_a_new_email_ends_the_tokens_of_the_old(api: Api, ada: Person) -> None:
     before = ada.api()
     ada.change(email="countess@example.com")

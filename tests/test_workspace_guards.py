@@ -276,7 +276,7 @@ def test_the_document_shows_header_path_bearer_and_problems(app: Flask) -> None:
     assert (room["name"], room["description"]) == ("X-Room", "The room's name")
     member = paths["/api/v1/rooms/{workspace_slug}/active-managers"]["get"]
     assert [parameter["in"] for parameter in member["parameters"]] == ["path"]
-    assert member["security"] == [{"bearer": []}]
+    assert member["security"] == [{"bearer": []}, {"login": []}]
     assert {"401", "403", "404"} <= set(member["responses"])
     anonymous = paths["/api/v1/rooms/{workspace_slug}/anonymous"]["get"]
     assert anonymous["security"] == []

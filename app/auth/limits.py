@@ -117,7 +117,10 @@ def _network(address: str) -> str:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address or "unknown"
-    if found.version == 6:
+    if isinstance(found, ipaddress.IPv6Address):
+        # A server that listens on [::] sees the whole of IPv4 within one /64.
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
         return str(ipaddress.ip_network((found, 64), strict=False).network_address)
     return str(found)
 

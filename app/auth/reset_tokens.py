@@ -48,7 +48,8 @@ class ResetTokens:
         self.keystore = keystore
         self.token_life = token_life
         self.code_life = code_life
-        self._secret = secret.encode()
+        # The first makes them; what was made by the others is still known again.
+        self._secrets = [key.encode() for key in (secret, *fallbacks)]
 
         class Signer(TimestampSigner):
             """Tells the time by our clock."""
@@ -68,7 +69,8 @@ class ResetTokens:
         token = self._serializer.dumps([account.id, self._fingerprint(account)])
         code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
         nonce = secrets.token_hex(4)
-        entry = ":".join((nonce, self._digest(nonce, code), self._fingerprint(account)))
+        digest = self._keyed(_code_text(nonce, code))
+        entry = ":".join((nonce, digest, self._fingerprint(account)))
         self.keystore.put(_code_key(account), entry, int(self.code_life.total_seconds()))
         return str(token), code
 
@@ -92,7 +94,7 @@ class ResetTokens:
         except (BadData, ValueError, TypeError):
             raise InvalidResetToken from None
         account = self.accounts.by_id(account_id)
-        if account is None or not hmac.compare_digest(fingerprint, self._fingerprint(account)):
+        if account is None or not self._knows(fingerprint, _standing(account)):
             raise InvalidResetToken
         return account
 
@@ -107,23 +109,36 @@ class ResetTokens:
         if self.keystore.count(tries, seconds) > MAX_WRONG_CODES:
             self.keystore.count(tries, seconds, by=-1)
             raise InvalidResetToken
-        right = hmac.compare_digest(digest, self._digest(nonce, code))
-        if not right or not hmac.compare_digest(fingerprint, self._fingerprint(account)):
+        right = self._knows(digest, _code_text(nonce, code))
+        if not right or not self._knows(fingerprint, _standing(account)):
             raise InvalidResetToken
         # Only wrong tries stay counted.
         self.keystore.count(tries, seconds, by=-1)
         return account
 
-    def _digest(self, nonce: str, code: str) -> str:
-        return self._keyed(f"code:{nonce}:{code}")
-
     def _fingerprint(self, account: AccountLike) -> str:
-        moment = account.tokens_valid_from
-        since = moment.timestamp() if moment else ""
-        return self._keyed(f"{account.id}:{account.email}:{account.password_hash}:{since}")
+        return self._keyed(_standing(account))
 
     def _keyed(self, text: str) -> str:
-        return hmac.new(self._secret, f"{SALT}:{text}".encode(), hashlib.sha256).hexdigest()
+        return _hmac(self._secrets[0], text)
+
+    def _knows(self, keyed: str, text: str) -> bool:
+        return any(hmac.compare_digest(keyed, _hmac(secret, text)) for secret in self._secrets)
+
+
+def _hmac(secret: bytes, text: str) -> str:
+    return hmac.new(secret, f"{SALT}:{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _standing(account: AccountLike) -> str:
+    """What ends a token or code when it changes."""
+    moment = account.tokens_valid_from
+    since = moment.timestamp() if moment else ""
+    return f"{account.id}:{account.email}:{account.password_hash}:{since}"
+
+
+def _code_text(nonce: str, code: str) -> str:
+    return f"code:{nonce}:{code}"
 
 
 def _code_key(account: AccountLike) -> str:

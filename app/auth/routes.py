@@ -12,7 +12,7 @@ from ..core.desk import Desk, current_desk, service
 from ..core.http.answering import answers, json_response
 from ..core.http.blueprint import Blueprint
 from ..core.http.fields import Message
-from ..core.http.operation import anyone, example, raises
+from ..core.http.operation import anyone, example, raises, signs_in
 from ..core.http.reading import takes
 from .errors import (
     EmailNotVerified,
@@ -82,6 +82,7 @@ blueprint.record(prepare_session)
 
 @blueprint.post("/login")
 @anyone
+@signs_in
 @example(form={"username": EMAIL, "password": "correct horse"}, answer=SIGNED_IN)
 @raises(IncorrectCredentials, InactiveAccount, TooManyAttempts, TooManyHashes)
 @takes(form=LoginForm)

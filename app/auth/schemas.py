@@ -14,10 +14,18 @@ from .redirects import RedirectUris
 from .reset_tokens import SHORTEST_TOKEN
 
 
+class GivenPassword(Text):
+    """Whatever somebody typed: what nobody can have is simply the wrong one."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        if not isinstance(value, str):
+            raise self.make_error("invalid")
+        return value
+
+
 class LoginForm(Received):
     username = Text(min=1, max=320, required=True, metadata={"description": "The email"})
-    # Longer ones are simply wrong.
-    password = Text(max=1024, required=True)
+    password = GivenPassword(max=1024, required=True)
 
 
 class PasswordRecovery(Received):

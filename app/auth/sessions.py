@@ -13,6 +13,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.events import Emitter
+from ..core.http.fields import storable
 from ..core.transaction import AnySession, transaction
 from ..hooks import Hooks
 from .errors import InactiveAccount, InvalidCredentials, TokenExpired
@@ -51,6 +52,9 @@ class Sessions:
         """The row of the token's account: one look into the keystore and one query."""
         claims = self.tokens.read(token)
         email = claims.email.lower()
+        if not storable(email):
+            # Nobody's address; neither the keystore nor the database would take the question.
+            raise AccountNotFound
         revoked = self.revocations.find(email)
         account = self.accounts.read(email)
         if account is None:

@@ -10,6 +10,7 @@ import click
 import orjson
 from flask import current_app
 from flask.cli import AppGroup
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
 from ..accounts.models import ROLES, STATUSES, AccountLike
 from ..accounts.service import Accounts
@@ -17,6 +18,7 @@ from ..auth.limits import Failures
 from ..auth.schemas import account_read
 from ..core.desk import current_desk, service
 from ..core.errors import Problem
+from ..core.http.problems import translate
 from ..core.http.reading import instance
 from ..core.keystore import MemoryKeystore
 
@@ -26,7 +28,7 @@ group = AppGroup("accounts", help="Make, list, change and delete accounts.")
 
 
 def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A problem is one sentence here, and exit code 1."""
+    """A problem is one sentence here, and exit code 1; so is a database that cannot be used."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -34,8 +36,18 @@ def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **kwargs)
         except Problem as problem:
             raise click.ClickException(problem.detail) from None
+        except (OperationalError, ProgrammingError, InterfaceError) as error:
+            raise click.ClickException(_refusal(error)) from None
 
     return run
+
+
+def _refusal(error: DBAPIError) -> str:
+    """What an operator meets who has not migrated yet, or names a database that is not there."""
+    reason = str(error.orig).splitlines()[0]
+    if (problem := translate(error)) is not None:
+        return f"{problem.detail}: {reason}"
+    return f"{reason}. If the database is not migrated yet, run `flask db upgrade`."
 
 
 def show(account: AccountLike) -> None:

@@ -9,12 +9,14 @@ from flask.cli import AppGroup
 from ..core.desk import current_desk, service
 from ..delivery.courier import Courier
 from ..delivery.engine import Engine
+from .accounts import in_words
 
 group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
 
 
 @group.command()
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@in_words
 def status(as_json: bool) -> None:
     """How many deliveries are in which state, and how long the oldest has waited."""
     queue = service(Courier).queue
@@ -36,6 +38,7 @@ def status(as_json: bool) -> None:
 @group.command()
 @click.option("--channel", help="Only this channel.")
 @click.option("--notification", type=int, help="Only those of this notification's id.")
+@in_words
 def retry(channel: str | None, notification: int | None) -> None:
     """Have what failed tried again from the beginning, by the running workers."""
     courier = service(Courier)
@@ -47,6 +50,7 @@ def retry(channel: str | None, notification: int | None) -> None:
 
 @group.command()
 @click.option("--channel", help="Only this channel.")
+@in_words
 def send(channel: str | None) -> None:
     """Send what is due now, here and not in a worker; what must wait is left."""
     courier = service(Courier)

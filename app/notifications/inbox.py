@@ -108,11 +108,11 @@ class Inbox:
         """The receiver's copy alone."""
         with transaction(self.session):
             item = self.get(receiver_id, item_id)
-            self._run(
-                delete(InboxItem).where(
-                    InboxItem.receiver_id == receiver_id, InboxItem.id == item_id
-                )
+            gone = delete(InboxItem).where(
+                InboxItem.receiver_id == receiver_id, InboxItem.id == item_id
             )
+            if not self._run(gone).rowcount:
+                raise NotificationNotFound  # somebody else was first
             return item
 
     def _run(self, statement: Any) -> Any:

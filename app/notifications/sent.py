@@ -44,10 +44,12 @@ class SentNotifications:
         with transaction(self.session), unhurried(self.session):
             notification = self._find(sender_id, notification_id)
             item = self._items([notification])[0]
-            self.session.execute(
+            gone: Any = self.session.execute(
                 delete(Notification).where(Notification.id == notification_id),
                 execution_options={"synchronize_session": False},
             )
+            if not gone.rowcount:
+                raise NotificationNotFound  # somebody else was first
             return item
 
     def _find(self, sender_id: int, notification_id: int) -> Notification:

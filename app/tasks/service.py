@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
+from ..core.races import lock_row
 from ..core.transaction import AnySession, transaction
 from .errors import TaskNotFound
 from .models import Task
@@ -36,16 +37,21 @@ class Tasks:
 
     def update(self, owner: str, task_id: int, fields: Mapping[str, Any]) -> Task:
         with transaction(self.session):
-            task = self.get(owner, task_id)
+            task = self._hold(owner, task_id)
             for name, value in _columns(fields).items():
                 setattr(task, name, value)
             return task
 
     def delete(self, owner: str, task_id: int) -> Task:
         with transaction(self.session):
-            task = self.get(owner, task_id)
+            task = self._hold(owner, task_id)
             self.session.delete(task)
             return task
+
+    def _hold(self, owner: str, task_id: int) -> Task:
+        """The task as it is now; whoever else would change or delete it waits for the commit."""
+        lock_row(self.session, Task, and_(Task.id == task_id, Task.owner == owner))
+        return self.get(owner, task_id)
 
 
 def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
+from ..racing import at_once, request
 
 BREAKS = "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
 PATH = "/admin/notifications"
@@ -246,6 +247,12 @@ def test_deleting_takes_the_inbox_rows_and_what_was_still_to_be_sent(
     assert stored(app) == (0, 0, 0)
     with app.app_context():
         assert current_desk.session.scalar(select(func.count(OutgoingMessage.id))) == 0
+
+
+def test_of_many_deletes_at_once_one_finds_it(admin: Api, ada: Person) -> None:
+    sent = admin.post(PATH, 201, json=body()).json
+    delete = request(admin, "DELETE", f"{PATH}/{sent['id']}")
+    assert at_once(*[delete] * 6) == [200] + [404] * 5
 
 
 def test_it_is_told_how_many_have_read(admin: Api, ada: Person) -> None:

@@ -10,6 +10,7 @@ from app.testing.client import Api
 from app.testing.queries import noted_queries
 
 from ..conftest import Person
+from ..racing import at_once, request
 from .conftest import Notify
 
 Send = Callable[..., int]
@@ -150,6 +151,13 @@ def test_deleting_takes_ones_own_copy_alone(inbox: Api, bob: Person, notify: Sen
     assert inbox.get("/notifications").json == []
     inbox.delete(f"/notifications/{item['id']}", 404)
     assert len(bob.api().get("/notifications").json) == 1
+
+
+def test_of_many_deletes_at_once_one_finds_it(inbox: Api, notify: Send) -> None:
+    notify()
+    (item,) = inbox.get("/notifications").json
+    delete = request(inbox, "DELETE", f"/notifications/{item['id']}")
+    assert at_once(*[delete] * 6) == [200] + [404] * 5
 
 
 def test_an_account_that_is_not_active_is_refused(ada: Person, api: Api) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from werkzeug.datastructures import Headers
-from werkzeug.exceptions import MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from ..desk import Desk
 from .problems import handle_http_exception
@@ -70,6 +70,8 @@ def wrap(app: Flask, desk: Desk) -> None:
     def answer_wrong_methods() -> Response | None:
         """A wrong method on one of our paths never reaches our blueprint's handlers by itself."""
         error = request.routing_exception
+        if isinstance(error, NotFound):
+            error = _with_slash(app)
         if isinstance(error, MethodNotAllowed) and _is_path_of(app, desk, error):
             request.environ[_OURS_KEY] = True
             return handle_http_exception(error)
@@ -108,12 +110,27 @@ def _allow(response: Response, origin: str) -> None:
         headers["Access-Control-Max-Age"] = "600"
 
 
+def _with_slash(app: Flask) -> MethodNotAllowed | None:
+    """Werkzeug finds nothing where a collection is asked by a wrong method and without its slash.
+
+    The right methods it does find there, and they are what the answer names.
+    """
+    adapter = app.create_url_adapter(request)
+    if adapter is None or request.path.endswith("/"):
+        return None
+    methods = sorted(adapter.allowed_methods(f"{request.path}/"))
+    return MethodNotAllowed(methods) if methods else None
+
+
 def _is_path_of(app: Flask, desk: Desk, error: MethodNotAllowed) -> bool:
     adapter = app.create_url_adapter(request)
     if adapter is None:
         return False
     for method in error.valid_methods or ():
-        endpoint, _ = adapter.match(method=method)
+        try:
+            endpoint, _ = adapter.match(method=method)
+        except HTTPException:
+            return False  # a host's route, which redirects to the path with its slash
         return str(endpoint).rpartition(".")[0] in desk.blueprints
     return False
 

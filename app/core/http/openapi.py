@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -57,7 +58,9 @@ def make_document(app: Flask, title: str, version: str) -> dict[str, Any]:
 
     spec = APISpec(title, version, "3.1.0", plugins=[MarshmallowPlugin(schema_name_resolver=_name)])
     spec.components.schema("Problem", schema=ProblemRead)
-    spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer"})
+    schemes = _security_schemes(app)
+    for name, scheme in schemes.items():
+        spec.components.security_scheme(name, scheme)
     tags = set()
     for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
         view = app.view_functions[rule.endpoint]
@@ -69,6 +72,7 @@ def make_document(app: Flask, title: str, version: str) -> dict[str, Any]:
         methods = [method for method in _METHODS if method in (rule.methods or ())]
         for method in methods:
             body = _operation(rule, described, view.__doc__ or "", tag)
+            body["security"] = _security(described, schemes)
             body["operationId"] = f"{rule.endpoint.replace('.', '_')}" + (
                 f"_{method.lower()}" if len(methods) > 1 else ""
             )
@@ -91,7 +95,6 @@ def _operation(rule: Rule, described: Operation, docstring: str, tag: str) -> di
         "tags": [tag],
         "parameters": [_path_parameter(match) for match in _VARIABLE.finditer(rule.rule)],
         "responses": _answers(described) | _problems(described),
-        "security": _security(described),
     }
     if description.strip():
         body["description"] = " ".join(description.split())
@@ -117,11 +120,23 @@ def _path_parameter(match: re.Match[str]) -> dict[str, Any]:
     return {"in": "path", "name": match["name"], "required": True, "schema": kind}
 
 
-def _security(described: Operation) -> list[dict[str, list[str]]]:
+def _security_schemes(app: Flask) -> dict[str, dict[str, Any]]:
+    """A token that one has, or e-mail and password for one, where this application hands it out."""
+    schemes: dict[str, dict[str, Any]] = {"bearer": {"type": "http", "scheme": "bearer"}}
+    for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
+        described = find_operation(app.view_functions[rule.endpoint])
+        if described is not None and described.signs_in and not rule.arguments:
+            flow = {"tokenUrl": rule.rule, "scopes": {}}
+            schemes.setdefault("login", {"type": "oauth2", "flows": {"password": flow}})
+    return schemes
+
+
+def _security(described: Operation, schemes: Iterable[str]) -> list[dict[str, list[str]]]:
+    """Any one of them will do."""
     if not described.bearer:
         return []
-    optional = described.guard == "account_optional"
-    return [{}, {"bearer": []}] if optional else [{"bearer": []}]
+    ways: list[dict[str, list[str]]] = [{name: []} for name in schemes]
+    return [{}, *ways] if described.guard == "account_optional" else ways
 
 
 def _answers(described: Operation) -> dict[str, Any]:

@@ -40,6 +40,7 @@ class Operation:
     guard: str | None = None
     bearer: bool = False
     hidden: bool = False
+    signs_in: bool = False
     examples: dict[str, Any] = field(default_factory=dict)
 
 
@@ -74,6 +75,12 @@ def anyone(view: View) -> View:
 def hidden(view: View) -> View:
     """Leaves a route out of the OpenAPI document (pages, metrics)."""
     operation(view).hidden = True
+    return view
+
+
+def signs_in(view: View) -> View:
+    """Where a form with `username` and `password` gets the token that other routes ask for."""
+    operation(view).signs_in = True
     return view
 
 

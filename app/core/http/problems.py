@@ -12,6 +12,7 @@ import orjson
 from flask import Response, request
 from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..errors import Conflict, Invalid, Problem, Unavailable
@@ -74,7 +75,8 @@ def translate(error: Exception) -> Problem | None:
         return error
     if isinstance(error, PoolTimeout) or _is_outage(error):
         return Unavailable("The database is out of reach")
-    if isinstance(error, IntegrityError):
+    # Stale: somebody else has deleted the row that was to be changed.
+    if isinstance(error, (IntegrityError, StaleDataError)):
         return Conflict()
     if isinstance(error, DataError):
         return Invalid()
