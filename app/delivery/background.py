@@ -39,9 +39,17 @@ class Background:
         """There is work. Returns at once."""
         with self._lock:
             self._woken.set()
-            if self._thread is None and not self._stopping:
-                self._thread = Thread(target=self._run, name=self._name, daemon=True)
-                self._thread.start()
+            self._start(0.0)
+
+    def begin(self, pause: float) -> None:
+        """There may be work, which has time until after a pause. Returns at once."""
+        with self._lock:
+            self._start(pause)
+
+    def _start(self, pause: float) -> None:
+        if self._thread is None and not self._stopping:
+            self._thread = Thread(target=self._run, args=(pause,), name=self._name, daemon=True)
+            self._thread.start()
 
     @property
     def stopping(self) -> bool:
@@ -56,8 +64,8 @@ class Background:
         if thread is not None:
             thread.join(seconds)
 
-    def _run(self) -> None:
-        pause: float | None = 0.0
+    def _run(self, first_pause: float) -> None:
+        pause: float | None = first_pause
         while not self._stopping:
             started = time.monotonic()
             woken = self._woken.wait(IDLE_SECONDS if pause is None else pause)

@@ -24,6 +24,8 @@ from .courier import Courier
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 5.0
+# The request that started the process is answered before the first sweep takes its processor.
+FIRST_SWEEP_SECONDS = 0.5
 LEAVING_SECONDS = 5.0
 
 
@@ -60,7 +62,8 @@ class ThreadEngine:
     def start(self) -> None:
         if not self._started:
             self._started = True
-            self.wake(self._courier.channels.names())
+            for name in self._courier.channels.names():
+                self._thread(name).begin(FIRST_SWEEP_SECONDS)
 
     def wake(self, channels: Iterable[str]) -> None:
         for name in channels:
