@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from ..core.http.fields import Flag, Moment, Page, Received, Text, Whole
 from .models import LINE_BREAK, MESSAGE_LENGTH, TITLE_LENGTH
@@ -25,14 +25,26 @@ class Mark(Received):
     )
 
 
-class NotificationCreate(Received):
+class WithReceivers(Received):
+    """Receivers that are named in another way, or elsewhere, are not passed over: without any, all
+    accounts are meant."""
+
+    @validates_schema(pass_original=True)
+    def refuse_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
+        others = [name for name in original if "receiver" in name.lower()]
+        faults = {name: ["Unknown field."] for name in others if name not in self.fields}
+        if faults:
+            raise ValidationError(faults)
+
+
+class NotificationCreate(WithReceivers):
     title = Text(min=1, max=TITLE_LENGTH, required=True, validate=one_line)
     message = Text(min=1, max=MESSAGE_LENGTH, required=True)
     # Which channels there are is the host's to say, and an empty list has a status of its own.
     channels = fields.List(Text(max=50), required=True, validate=validate.Length(max=MOST_CHANNELS))
 
 
-class Broadcast(Received):
+class Broadcast(WithReceivers):
     data = fields.Nested(NotificationCreate, required=True)
     account_receiver_ids = fields.List(
         Whole(min=0),
@@ -41,7 +53,7 @@ class Broadcast(Received):
     )
 
 
-class Receivers(Received):
+class Receivers(WithReceivers):
     account_receiver_ids = fields.List(
         Whole(min=0), metadata={"description": "Ids of accounts; left out: all accounts"}
     )

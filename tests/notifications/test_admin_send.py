@@ -105,6 +105,24 @@ def test_unknown_receivers_in_the_body_are_told_of_the_body(admin: Api) -> None:
     assert answer.faults == ["json:account_receiver_ids"]
 
 
+@pytest.mark.parametrize("name", ["account_receiver_ids[]", "accountReceiverIds", "receivers"])
+def test_receivers_under_another_name_do_not_become_all(
+    admin: Api, ada: Person, app: Flask, name: str
+) -> None:
+    answer = admin.post(f"{PATH}/", 422, query_string={name: ada.id}, json=body())
+    assert answer.faults == [f"query:{name}"]
+    beside = admin.post(PATH, 422, json={**body(), name: [ada.id]})
+    assert beside.faults == [f"json:{name}"]
+    inside = admin.post(PATH, 422, json={"data": {**body()["data"], name: [ada.id]}})
+    assert inside.faults == [f"json:data.{name}"]
+    assert admin.get(f"{PATH}/all", 200).json == []
+
+
+def test_receivers_inside_data_do_not_become_all(admin: Api, ada: Person) -> None:
+    inside = {"data": {**body()["data"], "account_receiver_ids": [ada.id]}}
+    assert admin.post(PATH, 422, json=inside).faults == ["json:data.account_receiver_ids"]
+
+
 @pytest.mark.parametrize(
     "ids", ["", "x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"]
 )
