@@ -6,10 +6,12 @@ to mend it: the errors that would come of it later speak of something else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
+from marshmallow import Schema
 from sqlalchemy import Integer, Table, inspect
 
 from .accounts.models import AccountMixin, is_mapped
@@ -67,6 +69,25 @@ def check_account_model(model: type[Any] | None) -> type[Any] | None:
             " Frontdesk's tables refer to a whole number."
         )
     return model
+
+
+def check_schemas(**given: type[Schema] | None) -> dict[str, type[Schema] | None]:
+    for name, schema in given.items():
+        if schema is None or (isinstance(schema, type) and issubclass(schema, Schema)):
+            continue
+        raise SetupError(
+            f"frontdesk.init_app was given {name}={schema!r}: it takes a class derived from"
+            " marshmallow.Schema, without parentheses."
+        )
+    return given
+
+
+def check_statuses(given: Sequence[str]) -> None:
+    """A word is a sequence of letters, and each of them would be a status."""
+    if isinstance(given, str):
+        raise SetupError(
+            f'frontdesk.init_app was given active_statuses="{given}": it takes a list, ["{given}"].'
+        )
 
 
 def _needed() -> list[str]:

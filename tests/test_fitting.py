@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
-from app import AccountMixin, Base, Frontdesk, SetupError, account_required, auth, tasks
+from app import (
+    AccountMixin,
+    Base,
+    Frontdesk,
+    LoginRead,
+    SetupError,
+    account_required,
+    auth,
+    roles_required,
+    tasks,
+    workspace_roles_required,
+)
 from app.accounts.account import Account
 from app.testing.client import Api
 
@@ -67,6 +80,23 @@ def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
     host.testing = True
     with pytest.raises(RuntimeError, match="has no Frontdesk"):
         host.test_client().get("/own", headers={"Authorization": "Bearer a.b.c"})
+
+
+@pytest.mark.parametrize("schema", [LoginRead(), "LoginRead", Account])
+def test_a_schema_is_given_as_its_class(schema: Any) -> None:
+    with pytest.raises(SetupError, match=r"login_schema=.*: it takes a class derived from"):
+        host_of(login_schema=schema)
+
+
+def test_active_statuses_are_a_list() -> None:
+    with pytest.raises(SetupError, match=r'it takes a list, \["online"\]'):
+        host_of(active_statuses="online")
+
+
+@pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])
+def test_a_guard_for_roles_is_not_used_without_them(guard: Any) -> None:
+    with pytest.raises(TypeError, match=f'@{guard.__name__}\\("admin"\\)'):
+        guard(lambda: "in")
 
 
 def test_the_services_own_account_fits() -> None:
