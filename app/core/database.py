@@ -49,9 +49,20 @@ class Base(DeclarativeBase):
 
 @event.listens_for(Base, "instrument_class", propagate=True)
 def _name_ours(mapper: Mapper[Any], model: type[Any]) -> None:
-    """A host's models come of `db.Model`, which is another class with the same tables."""
-    if Base in model.__bases__:
+    if _is_ours(model):
         name_constraints(cast(Table, mapper.local_table))
+
+
+def our_tables() -> list[Table]:
+    """Those of the slices that are in use here; whether accounts are among them is the host's."""
+    return [
+        cast(Table, each.local_table) for each in Base.registry.mappers if _is_ours(each.class_)
+    ]
+
+
+def _is_ours(model: type[Any]) -> bool:
+    """A host's models come of `db.Model`, which is another class with the same registry."""
+    return Base in model.__bases__
 
 
 def name_constraints(table: Table) -> None:
