@@ -214,7 +214,8 @@ class Frontdesk:
         It joins the transaction that is open, if one is. `context` goes to the mail's template,
         which its `template_file` names.
         """
-        from .notifications.sending import Draft, Sending, account_ids
+        from .notifications.receivers import account_ids
+        from .notifications.sending import Draft, Sending
 
         more = dict(context or {})
         draft = Draft(

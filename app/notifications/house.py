@@ -43,7 +43,7 @@ def furnish(
     desk.add(gateway)
     desk.add(courier)
     desk.add(Inbox(desk.session))
-    desk.add(SentNotifications(desk.session))
+    desk.add(SentNotifications(desk.session, desk.clock))
     desk.add(Retention(desk.session, desk.clock))
     desk.add(Sending(desk.session, account_model, channels, engine, desk.hooks, desk.clock))
     app.before_request(engine.start)
