@@ -17,13 +17,10 @@ from sqlalchemy import Integer, Table, inspect
 from .accounts.models import AccountMixin, is_mapped
 from .core.database import Base
 from .core.desk import EXTENSION
+from .core.errors import SetupError
 
 TABLE = "accounts"
 _BASE = "SQLAlchemy(model_class=flask_frontdesk.Base)"
-
-
-class SetupError(RuntimeError):
-    """Frontdesk does not fit here as it is; the text says what to do."""
 
 
 def check_application(app: Flask, db: SQLAlchemy) -> None:

@@ -33,7 +33,7 @@ def test_the_database_comes_before_frontdesk() -> None:
 
 def test_a_blueprint_comes_after_frontdesk() -> None:
     host, _ = plain_app()
-    with pytest.raises(RuntimeError, match="before registering the blueprint 'tasks'"):
+    with pytest.raises(SetupError, match="before registering the blueprint 'tasks'"):
         host.register_blueprint(tasks)
 
 
@@ -59,7 +59,7 @@ def test_one_application_has_one_frontdesk() -> None:
 
 @pytest.mark.parametrize("model", [None, AccountMixin, object])
 def test_without_a_mapped_model_auth_cannot_be_mounted(model: type | None) -> None:
-    with pytest.raises(RuntimeError, match="pass account_model=, a mapped class"):
+    with pytest.raises(SetupError, match="pass account_model=, a mapped class"):
         host_of((auth, "/desk"), account_model=model)
 
 
@@ -78,7 +78,7 @@ def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
     host = Flask("host")
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     host.testing = True
-    with pytest.raises(RuntimeError, match="has no Frontdesk"):
+    with pytest.raises(SetupError, match="has no Frontdesk"):
         host.test_client().get("/own", headers={"Authorization": "Bearer a.b.c"})
 
 
