@@ -33,7 +33,14 @@ from .delivery.channel import Handler
 from .delivery.engine import Engine
 from .delivery.mailer import open_mailer
 from .delivery.post import BackgroundPost, Post
-from .fitting import check_account_model, check_application, check_schemas, check_statuses
+from .fitting import (
+    check_account_model,
+    check_application,
+    check_name,
+    check_schemas,
+    check_settings,
+    check_statuses,
+)
 from .hooks import Claims, Hooks, Payload, Receivers, RecoveryMail, WorkspaceResolver
 from .laying import furnish, lay_desk
 from .storage import FileStore
@@ -72,6 +79,7 @@ class Frontdesk:
         owns_application: bool = False,
     ) -> None:
         check_application(app, db)
+        check_settings(settings)
         model = check_account_model(account_model)
         schemas = check_schemas(
             account_schema=account_schema,
@@ -131,6 +139,7 @@ class Frontdesk:
 
     def on(self, event: str) -> Callable[[Listener], Listener]:
         """Register a listener, `(subject, options)`, for an event by its name."""
+        check_name("on", event)
 
         def register(listener: Listener) -> Listener:
             self._listeners.append((event, listener))
@@ -190,6 +199,7 @@ class Frontdesk:
 
     def channel(self, name: str) -> Callable[[Handler], Handler]:
         """Handle a channel of the host's own: `(message, receiver) -> reference or None`."""
+        check_name("channel", name)
 
         def register(handler: Handler) -> Handler:
             self.hooks.channels[name] = handler

@@ -6,7 +6,7 @@ to mend it: the errors that would come of it later speak of something else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Flask
@@ -20,6 +20,7 @@ from .core.desk import EXTENSION
 from .core.errors import SetupError
 
 TABLE = "accounts"
+DATABASES = ("sqlite", "postgresql")
 _BASE = "SQLAlchemy(model_class=flask_frontdesk.Base)"
 
 
@@ -33,6 +34,10 @@ def check_application(app: Flask, db: SQLAlchemy) -> None:
         )
     if EXTENSION in app.extensions:
         raise SetupError("frontdesk.init_app was called twice for this application: call it once.")
+    with app.app_context():
+        database = db.engine.dialect.name
+    if database not in DATABASES:
+        raise SetupError(f"Frontdesk works on SQLite and PostgreSQL, and not on {database}.")
     if db.metadatas[None] is not Base.metadata:
         raise SetupError(
             f"The database object does not know Frontdesk's tables: make it with {_BASE}."
@@ -66,6 +71,20 @@ def check_account_model(model: type[Any] | None) -> type[Any] | None:
             " Frontdesk's tables refer to a whole number."
         )
     return model
+
+
+def check_settings(given: object) -> None:
+    if isinstance(given, Mapping):
+        raise SetupError(
+            "frontdesk.init_app was given a mapping as settings=: it takes an object with the"
+            " settings as attributes, and reads app.config only for SECRET_KEY and MAIL_…."
+        )
+
+
+def check_name(decorator: str, name: object) -> None:
+    """Bare, without its name, the decorator would take the function for one and forget it."""
+    if not isinstance(name, str):
+        raise SetupError(f'@frontdesk.{decorator} takes a name: @frontdesk.{decorator}("…")')
 
 
 def check_schemas(**given: type[Schema] | None) -> dict[str, type[Schema] | None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
+from pydantic import SecretStr
 
 from app import (
     AccountMixin,
@@ -21,6 +23,8 @@ from app import (
     workspace_roles_required,
 )
 from app.accounts.account import Account
+from app.core.settings import CoreSettings, SettingsError
+from app.notifications import house
 from app.testing.client import Api
 
 from .hosts import HostSettings, host_of, plain_app
@@ -93,9 +97,41 @@ def test_active_statuses_are_a_list() -> None:
         host_of(active_statuses="online")
 
 
+def test_settings_are_an_object() -> None:
+    with pytest.raises(SetupError, match="a mapping as settings="):
+        host_of(settings={"PROJECT_NAME": "Host"})
+
+
+def test_another_database_than_those_we_know_is_refused() -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "mssql+pyodbc://host"
+    db = SQLAlchemy(model_class=Base)
+    with mock.patch.object(SQLAlchemy, "engine", mock.Mock(**{"dialect.name": "mssql"})):
+        host.extensions["sqlalchemy"] = db
+        with pytest.raises(SetupError, match="on SQLite and PostgreSQL, and not on mssql"):
+            Frontdesk().init_app(host, db)
+
+
+def test_a_broker_without_celery_is_told_at_the_start() -> None:
+    class Brokered(HostSettings):
+        CORE = CoreSettings(CELERY_BROKER_URL=SecretStr("redis://127.0.0.1"))
+
+    with (
+        mock.patch.object(house, "find_spec", return_value=None),
+        pytest.raises(SettingsError, match=r"install celery, as flask-frontdesk\[celery\] does"),
+    ):
+        host_of(settings=Brokered())
+
+
+@pytest.mark.parametrize("decorator", ["on", "channel"])
+def test_what_is_registered_by_name_is_given_one(decorator: str) -> None:
+    with pytest.raises(SetupError, match=rf'@frontdesk\.{decorator}\("…"\)'):
+        getattr(Frontdesk(), decorator)(lambda *_: None)
+
+
 @pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])
 def test_a_guard_for_roles_is_not_used_without_them(guard: Any) -> None:
-    with pytest.raises(TypeError, match=f'@{guard.__name__}\\("admin"\\)'):
+    with pytest.raises(SetupError, match=f'@{guard.__name__}\\("admin"\\)'):
         guard(lambda: "in")
 
 

@@ -18,7 +18,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.desk import current_desk, service
-from ..core.errors import Problem
+from ..core.errors import Problem, SetupError
 from ..core.http.operation import View, operation
 from ..core.http.problems import known_problem
 from .errors import (
@@ -133,7 +133,7 @@ def roles_required(*roles: str) -> Callable[[View], View]:
 def check_named(guard: str, roles: Sequence[object]) -> None:
     """Bare, without its roles, a guard would take the view for one and let nobody in."""
     if not all(isinstance(role, str) for role in roles):
-        raise TypeError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
+        raise SetupError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
 
 
 def idp_required(view: View) -> View:
