@@ -88,18 +88,10 @@ class Frontdesk:
             task_create_schema=task_create_schema,
             task_update_schema=task_update_schema,
         )
-        if active_statuses is not None:
-            check_statuses(active_statuses)
+        check_statuses(active_statuses)
         hooks = _replaced(self.hooks, active_statuses=active_statuses, **schemas)
-        desk = lay_desk(
-            app,
-            db,
-            settings,
-            hooks,
-            self._listeners,
-            clock or SystemClock(),
-            owns_application=owns_application,
-        )
+        clock = clock or SystemClock()
+        desk = lay_desk(app, db, settings, hooks, self._listeners, clock, owns=owns_application)
         self._desks.add(desk)
         mailer = open_mailer(app, desk.settings)
         files = file_store or open_file_store(desk.settings.profiles, Path(app.instance_path))

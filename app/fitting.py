@@ -7,17 +7,19 @@ to mend it: the errors that would come of it later speak of something else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
-from marshmallow import Schema
 from sqlalchemy import Integer, Table, inspect
 
 from .accounts.models import AccountMixin, is_mapped
 from .core.database import Base
 from .core.desk import EXTENSION
 from .core.errors import SetupError
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 TABLE = "accounts"
 DATABASES = ("sqlite", "postgresql")
@@ -87,18 +89,22 @@ def check_name(decorator: str, name: object) -> None:
         raise SetupError(f'@frontdesk.{decorator} takes a name: @frontdesk.{decorator}("…")')
 
 
-def check_schemas(**given: type[Schema] | None) -> dict[str, type[Schema] | None]:
-    for name, schema in given.items():
-        if schema is None or (isinstance(schema, type) and issubclass(schema, Schema)):
-            continue
-        raise SetupError(
-            f"frontdesk.init_app was given {name}={schema!r}: it takes a class derived from"
-            " marshmallow.Schema, without parentheses."
-        )
-    return given
+def check_schemas(**given: type[Schema] | None) -> dict[str, type[Schema]]:
+    """Those that were given."""
+    schemas = {name: schema for name, schema in given.items() if schema is not None}
+    if schemas:
+        # A host that gives none need not load it at its start.
+        from marshmallow import Schema
+    for name, schema in schemas.items():
+        if not (isinstance(schema, type) and issubclass(schema, Schema)):
+            raise SetupError(
+                f"frontdesk.init_app was given {name}={schema!r}: it takes a class derived from"
+                " marshmallow.Schema, without parentheses."
+            )
+    return schemas
 
 
-def check_statuses(given: Sequence[str]) -> None:
+def check_statuses(given: Sequence[str] | None) -> None:
     """A word is a sequence of letters, and each of them would be a status."""
     if isinstance(given, str):
         raise SetupError(

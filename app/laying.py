@@ -36,10 +36,10 @@ def lay_desk(
     listeners: Iterable[tuple[str, Listener]],
     clock: Clock,
     *,
-    owns_application: bool,
+    owns: bool,
 ) -> Desk:
     chosen = namespaces(settings if settings is not None else load(ComposedSettings))
-    if not owns_application:
+    if not owns:
         chosen = _with_key_of(app, chosen)
     if not chosen.secret_key_is_set:
         log.warning(
@@ -56,7 +56,7 @@ def lay_desk(
         emitter=Emitter(),
         keystore=open_keystore(chosen.core, lambda: db.engine, clock),
         clock=clock,
-        owns_application=owns_application,
+        owns_application=owns,
     )
     for event, listener in listeners:
         desk.emitter.on(event, listener)

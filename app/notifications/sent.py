@@ -48,10 +48,12 @@ class SentNotifications:
         with transaction(self.session), unhurried(self.session):
             row = self._find(sender_id, notification_id)
             item = sent_item(row, self.standings.count([row.id])[row.id])
-            self.session.execute(
+            gone: Any = self.session.execute(
                 delete(Notification).where(Notification.id == notification_id),
                 execution_options={"synchronize_session": False},
             )
+            if not gone.rowcount:
+                raise NotificationNotFound  # somebody else was first
             return item
 
     def _find(self, sender_id: int, notification_id: int) -> Row[Any]:

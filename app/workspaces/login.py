@@ -12,7 +12,6 @@ from ..accounts.models import AccountLike
 from ..core.desk import service
 from ..core.transaction import AnySession
 from .models import Member
-from .schemas import UserRead
 from .service import Workspaces
 
 
@@ -39,6 +38,9 @@ def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[s
 
 def _shown(member: Member) -> dict[str, Any]:
     """Plain values: a login schema that does not declare what a `user` is answers it as it is."""
+    # Schemas are loaded by whoever needs one, and not at the start.
+    from .schemas import UserRead
+
     return {name: getattr(member, name) for name in UserRead().fields}
 
 
