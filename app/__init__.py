@@ -32,7 +32,7 @@ _HOMES = {
     "auth.idp": ("IdpUserInfo",),
     "auth.schemas": ("LoginRead",),
     "core.database": ("Base",),
-    "core.errors": ("Problem",),
+    "core.errors": ("Problem", "SetupError"),
     "core.http.answering": ("answers",),
     "core.http.operation": ("anyone", "raises"),
     "core.http.reading": ("takes",),
@@ -48,7 +48,6 @@ _HOMES = {
     "core.transaction": ("after_commit", "after_rollback", "transaction"),
     "extension": ("Frontdesk",),
     "factory": ("create_app",),
-    "fitting": ("SetupError",),
     "workspaces.guards": (
         "active_member_required",
         "current_member",

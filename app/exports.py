@@ -17,7 +17,7 @@ from .auth.routes import blueprint as auth
 from .auth.schemas import LoginRead
 from .core.database import Base
 from .core.desk import current_desk as current_frontdesk
-from .core.errors import Problem
+from .core.errors import Problem, SetupError
 from .core.http.answering import answers
 from .core.http.docs import blueprint as docs
 from .core.http.operation import anyone, raises
@@ -34,7 +34,6 @@ from .core.settings import (
 from .core.transaction import after_commit, after_rollback, transaction
 from .extension import Frontdesk
 from .factory import create_app
-from .fitting import SetupError
 from .health.routes import blueprint as health
 from .notifications.admin_routes import blueprint as admin_notifications
 from .notifications.routes import blueprint as notifications

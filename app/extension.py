@@ -1,13 +1,11 @@
 """Frontdesk, the extension: the composition root of one application.
 
 It holds what the host declares (hooks, listeners, schemas) and, for each application it is
-initialised with, lays the `Desk`: settings, keystore, emitter and services, which know nothing of
-any other application.
+initialised with, has a `Desk` laid that knows nothing of any other application.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -20,37 +18,36 @@ from flask_sqlalchemy import SQLAlchemy
 from marshmallow import Schema
 
 from . import with_accounts
-from .accounts.errors import AccountModelMissing
-from .accounts.passwords import Passwords
 from .accounts.service import DELETED, REGISTERED, Accounts
-from .auth.house import furnish as furnish_auth
 from .auth.tokens import prepare_signing
 from .cli.accounts import group as accounts_commands
 from .cli.prune import group as frontdesk_commands
 from .core.clock import Clock, SystemClock
-from .core.database import FollowingSession, prepare_sqlite, refer_to_accounts
 from .core.desk import EXTENSION, Desk, find_desk
 from .core.errors import Problem
-from .core.events import Emitter, Listener
+from .core.events import Listener
 from .core.http.envelope import wrap
 from .core.http.problems import problem_response
-from .core.keystore import open_keystore
-from .core.settings import ComposedSettings, load, namespaces
 from .core.transaction import transaction
 from .delivery.channel import Handler
 from .delivery.engine import Engine
 from .delivery.mailer import open_mailer
 from .delivery.post import BackgroundPost, Post
-from .fitting import check_account_model, check_application
-from .health.service import Readiness
+from .fitting import (
+    check_account_model,
+    check_application,
+    check_name,
+    check_schemas,
+    check_settings,
+    check_statuses,
+)
 from .hooks import Claims, Hooks, Payload, Receivers, RecoveryMail, WorkspaceResolver
+from .laying import furnish, lay_desk
 from .storage import FileStore
 from .storage.choice import open_file_store
 
 if TYPE_CHECKING:
     from .notifications.sending import Sent
-
-log = logging.getLogger(__name__)
 
 _COMMANDS = (accounts_commands, frontdesk_commands)
 
@@ -82,20 +79,23 @@ class Frontdesk:
         owns_application: bool = False,
     ) -> None:
         check_application(app, db)
+        check_settings(settings)
         model = check_account_model(account_model)
-        hooks = _replaced(
-            self.hooks,
-            active_statuses=active_statuses,
+        schemas = check_schemas(
             account_schema=account_schema,
             login_schema=login_schema,
             idp_payload_schema=idp_payload_schema,
             task_create_schema=task_create_schema,
             task_update_schema=task_update_schema,
         )
-        desk = self._lay(app, db, hooks, settings, clock or SystemClock(), owns_application)
+        check_statuses(active_statuses)
+        hooks = _replaced(self.hooks, active_statuses=active_statuses, **schemas)
+        clock = clock or SystemClock()
+        desk = lay_desk(app, db, settings, hooks, self._listeners, clock, owns=owns_application)
+        self._desks.add(desk)
         mailer = open_mailer(app, desk.settings)
         files = file_store or open_file_store(desk.settings.profiles, Path(app.instance_path))
-        accounts = _furnish(desk, model, post or BackgroundPost(mailer, desk.clock.now))
+        accounts = furnish(desk, model, post or BackgroundPost(mailer, desk.clock.now))
         commands = [*_COMMANDS]
         if accounts is not None:
             with_accounts.furnish(desk, accounts, files)
@@ -131,6 +131,7 @@ class Frontdesk:
 
     def on(self, event: str) -> Callable[[Listener], Listener]:
         """Register a listener, `(subject, options)`, for an event by its name."""
+        check_name("on", event)
 
         def register(listener: Listener) -> Listener:
             self._listeners.append((event, listener))
@@ -142,12 +143,12 @@ class Frontdesk:
 
     def claims(self, hook: Claims) -> Claims:
         """What is merged into the token's claims: `(account, session) -> dict`."""
-        self._set("claims", hook)
+        self.hooks.claims.append(hook)
         return hook
 
     def payload(self, hook: Payload) -> Payload:
         """What the login answers: `(payload, session) -> payload`."""
-        self._set("payload", hook)
+        self.hooks.payload.append(hook)
         return hook
 
     def recovery_mail(self, hook: RecoveryMail) -> RecoveryMail:
@@ -164,7 +165,8 @@ class Frontdesk:
     def use_workspaces(self) -> None:
         """Give every new account a workspace, and tell of workspaces at login.
 
-        A host with claims and payload hooks of its own calls ours from them instead.
+        The host's own claims and payload hooks take part as before; those registered later are
+        given a payload with the workspaces in it.
         """
         from .workspaces.login import (
             delete_own_workspace,
@@ -174,8 +176,10 @@ class Frontdesk:
         )
         from .workspaces.schemas import WorkspaceLoginRead
 
-        self._set("claims", workspace_claims)
-        self._set("payload", workspace_payload)
+        if workspace_claims in self.hooks.claims:
+            return
+        self.claims(workspace_claims)
+        self.payload(workspace_payload)
         self._set("login_schema", self.hooks.login_schema or WorkspaceLoginRead)
         self.on(REGISTERED)(make_default_workspace)
         self.on(DELETED)(delete_own_workspace)
@@ -187,6 +191,7 @@ class Frontdesk:
 
     def channel(self, name: str) -> Callable[[Handler], Handler]:
         """Handle a channel of the host's own: `(message, receiver) -> reference or None`."""
+        check_name("channel", name)
 
         def register(handler: Handler) -> Handler:
             self.hooks.channels[name] = handler
@@ -211,7 +216,8 @@ class Frontdesk:
         It joins the transaction that is open, if one is. `context` goes to the mail's template,
         which its `template_file` names.
         """
-        from .notifications.sending import Draft, Sending, account_ids
+        from .notifications.receivers import account_ids
+        from .notifications.sending import Draft, Sending
 
         more = dict(context or {})
         draft = Draft(
@@ -232,66 +238,7 @@ class Frontdesk:
         for hooks in (self.hooks, *(desk.hooks for desk in self._desks)):
             setattr(hooks, name, hook)
 
-    def _lay(
-        self,
-        app: Flask,
-        db: SQLAlchemy,
-        hooks: Hooks,
-        settings: object | None,
-        clock: Clock,
-        owns: bool,
-    ) -> Desk:
-        chosen = namespaces(settings if settings is not None else load(ComposedSettings))
-        if not owns and not chosen.secret_key_is_set and app.secret_key:
-            key = app.secret_key
-            chosen = replace(
-                chosen,
-                secret_key=key if isinstance(key, str) else key.hex(),
-                secret_key_is_set=True,
-            )
-        if not chosen.secret_key_is_set:
-            log.warning(
-                "SECRET_KEY is not set: a random one is used, so tokens end with this process"
-                " and no other worker accepts them."
-            )
-        with app.app_context():
-            if db.engine.dialect.name == "sqlite":
-                prepare_sqlite(db.engine)
-        desk = Desk(
-            settings=chosen,
-            session=FollowingSession(db),
-            hooks=hooks,
-            emitter=Emitter(),
-            keystore=open_keystore(chosen.core, lambda: db.engine, clock),
-            clock=clock,
-            owns_application=owns,
-        )
-        for event, listener in self._listeners:
-            desk.emitter.on(event, listener)
-        self._desks.add(desk)
-        return desk
-
 
 def _replaced(hooks: Hooks, **given: Any) -> Hooks:
     """A copy, so that what one application is given is not seen by another."""
     return replace(hooks, **{name: value for name, value in given.items() if value is not None})
-
-
-def _furnish(desk: Desk, account_model: type[Any] | None, post: Post) -> Accounts | None:
-    """Which service needs what, in one place."""
-    desk.add(Readiness(desk.session, desk.keystore))
-    if account_model is None:
-        desk.lacking = AccountModelMissing
-        log.warning("%s", AccountModelMissing.remedy)
-        return None
-    refer_to_accounts(account_model.__table__)
-    accounts = Accounts(
-        desk.session,
-        account_model,
-        Passwords(desk.settings.auth.BCRYPT_ROUNDS, desk.settings.auth.LOGINS_AT_ONCE),
-        desk.emitter,
-        desk.clock,
-    )
-    desk.add(accounts)
-    furnish_auth(desk, accounts, post)
-    return accounts

@@ -6,7 +6,8 @@ to mend it: the errors that would come of it later speak of something else.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
@@ -15,13 +16,14 @@ from sqlalchemy import Integer, Table, inspect
 from .accounts.models import AccountMixin, is_mapped
 from .core.database import Base
 from .core.desk import EXTENSION
+from .core.errors import SetupError
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 TABLE = "accounts"
+DATABASES = ("sqlite", "postgresql")
 _BASE = "SQLAlchemy(model_class=flask_frontdesk.Base)"
-
-
-class SetupError(RuntimeError):
-    """Frontdesk does not fit here as it is; the text says what to do."""
 
 
 def check_application(app: Flask, db: SQLAlchemy) -> None:
@@ -34,6 +36,10 @@ def check_application(app: Flask, db: SQLAlchemy) -> None:
         )
     if EXTENSION in app.extensions:
         raise SetupError("frontdesk.init_app was called twice for this application: call it once.")
+    with app.app_context():
+        database = db.engine.dialect.name
+    if database not in DATABASES:
+        raise SetupError(f"Frontdesk works on SQLite and PostgreSQL, and not on {database}.")
     if db.metadatas[None] is not Base.metadata:
         raise SetupError(
             f"The database object does not know Frontdesk's tables: make it with {_BASE}."
@@ -67,6 +73,43 @@ def check_account_model(model: type[Any] | None) -> type[Any] | None:
             " Frontdesk's tables refer to a whole number."
         )
     return model
+
+
+def check_settings(given: object) -> None:
+    if isinstance(given, Mapping):
+        raise SetupError(
+            "frontdesk.init_app was given a mapping as settings=: it takes an object with the"
+            " settings as attributes, and reads app.config only for SECRET_KEY and MAIL_…."
+        )
+
+
+def check_name(decorator: str, name: object) -> None:
+    """Bare, without its name, the decorator would take the function for one and forget it."""
+    if not isinstance(name, str):
+        raise SetupError(f'@frontdesk.{decorator} takes a name: @frontdesk.{decorator}("…")')
+
+
+def check_schemas(**given: type[Schema] | None) -> dict[str, type[Schema]]:
+    """Those that were given."""
+    schemas = {name: schema for name, schema in given.items() if schema is not None}
+    if schemas:
+        # A host that gives none need not load it at its start.
+        from marshmallow import Schema
+    for name, schema in schemas.items():
+        if not (isinstance(schema, type) and issubclass(schema, Schema)):
+            raise SetupError(
+                f"frontdesk.init_app was given {name}={schema!r}: it takes a class derived from"
+                " marshmallow.Schema, without parentheses."
+            )
+    return schemas
+
+
+def check_statuses(given: Sequence[str] | None) -> None:
+    """A word is a sequence of letters, and each of them would be a status."""
+    if isinstance(given, str):
+        raise SetupError(
+            f'frontdesk.init_app was given active_statuses="{given}": it takes a list, ["{given}"].'
+        )
 
 
 def _needed() -> list[str]:

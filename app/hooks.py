@@ -25,20 +25,13 @@ RecoveryMail = Callable[..., object]
 Receivers = Callable[[list[Any], AnySession], Iterable[Any]]
 
 
-def no_claims(account: Any, session: AnySession) -> Mapping[str, Any]:
-    """The token carries `sub`, `exp` and `iat`, and nothing of the host's."""
-    return {}
-
-
-def same_payload(payload: dict[str, Any], session: AnySession) -> Mapping[str, Any]:
-    """The login response is answered as it is."""
-    return payload
-
-
 @dataclass
 class Hooks:
-    claims: Claims = no_claims
-    payload: Payload = same_payload
+    # Each takes part, in the order in which they were registered. None: the token carries `sub`,
+    # `exp` and `iat` and nothing of the host's, and the login response is answered as it is.
+    claims: list[Claims] = field(default_factory=list)
+    payload: list[Payload] = field(default_factory=list)
+
     # None: the path parameter `workspace_slug`. Where a guard names a resolver, that one counts.
     workspace_resolver: WorkspaceResolver | None = None
     # None: the mail of `templates/reset_password.html`.
@@ -60,3 +53,21 @@ class Hooks:
     idp_payload_schema: type[Schema] | None = None
     task_create_schema: type[Schema] | None = None
     task_update_schema: type[Schema] | None = None
+
+    def all_claims(self, account: Any, session: AnySession) -> dict[str, Any]:
+        claims: dict[str, Any] = {}
+        for hook in self.claims:
+            claims |= _mapping("claims", hook(account, session))
+        return claims
+
+    def finish(self, payload: dict[str, Any], session: AnySession) -> dict[str, Any]:
+        for hook in self.payload:
+            payload = dict(_mapping("payload", hook(payload, session)))
+        return payload
+
+
+def _mapping(name: str, given: Any) -> Mapping[str, Any]:
+    """A hook that has forgotten its `return` is told so by its name."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"A {name} hook must return a mapping, not {type(given).__name__}")
+    return given

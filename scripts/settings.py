@@ -62,9 +62,11 @@ def _kind(annotation: Any) -> str:
         return " or ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) is list:
         return "list"
-    named = [kind for kind in (*get_args(annotation), annotation) if kind is not type(None)]
+    # `Annotated[int, …]`, and `int | None`, are of the kind of their first part.
+    if inner := get_args(annotation):
+        return _kind(inner[0])
     names = {int: "whole number", bool: "`true` or `false`", SecretStr: "secret"}
-    return next((names[kind] for kind in named if kind in names), "text")
+    return names.get(annotation, "text")
 
 
 def _default(value: Any) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app import auth
 from app.testing.client import Api
 
 from .backends import free_port
 from .conftest import PASSWORD, MakeApp, Person
+from .hosts import host_of
 from .test_login import listen_to, log_in
 
 
@@ -79,6 +81,17 @@ def test_set_changes_what_is_given(app: Flask, ada: Person) -> None:
     assert (account["status"], account["role"]) == ("suspended", "admin")
     run(app, "accounts", "set", ada.email, "--email", "countess@example.com")
     api.get("/account", 404)
+
+
+def test_a_status_that_nobody_knows_is_refused(app: Flask, ada: Person) -> None:
+    told = run(app, "accounts", "set", ada.email, "--status", "activ", code=2)
+    assert "'activ' is not one of active, inactive, online, suspended" in told
+    assert "is not one of" in create(app, "--status", "vip", code=2)
+
+
+def test_a_hosts_own_active_statuses_are_known() -> None:
+    host = host_of((auth, ""), active_statuses=["vip"])
+    assert create(host, "--status", "vip")["status"] == "vip"
 
 
 def test_delete_takes_the_account_away(app: Flask, ada: Person) -> None:

@@ -61,6 +61,8 @@ def test_a_history_of_the_hosts_own_holds_our_tables(
         flask_db(url, "migrate", "-m", "accounts")
         flask_db(url, "upgrade")
         assert "No new upgrade operations" in flask_db(url, "check")
+        doctor = ("-m", "flask", "--app", "wsgi", "frontdesk", "doctor")
+        assert "0 faults" in run(*doctor, python=python, cwd=folder, DATABASE_URL=url)
 
     if database == "sqlite":
         make_and_apply(f"sqlite:///{tmp_path / 'host.db'}")

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+from unittest import mock
+
 import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
+from pydantic import SecretStr
 
-from app import AccountMixin, Base, Frontdesk, SetupError, account_required, auth, tasks
+from app import (
+    AccountMixin,
+    Base,
+    Frontdesk,
+    LoginRead,
+    SetupError,
+    account_required,
+    auth,
+    roles_required,
+    tasks,
+    workspace_roles_required,
+)
 from app.accounts.account import Account
+from app.core.settings import CoreSettings, SettingsError
+from app.notifications import house
 from app.testing.client import Api
 
 from .hosts import HostSettings, host_of, plain_app
@@ -20,7 +37,7 @@ def test_the_database_comes_before_frontdesk() -> None:
 
 def test_a_blueprint_comes_after_frontdesk() -> None:
     host, _ = plain_app()
-    with pytest.raises(RuntimeError, match="before registering the blueprint 'tasks'"):
+    with pytest.raises(SetupError, match="before registering the blueprint 'tasks'"):
         host.register_blueprint(tasks)
 
 
@@ -46,7 +63,7 @@ def test_one_application_has_one_frontdesk() -> None:
 
 @pytest.mark.parametrize("model", [None, AccountMixin, object])
 def test_without_a_mapped_model_auth_cannot_be_mounted(model: type | None) -> None:
-    with pytest.raises(RuntimeError, match="pass account_model=, a mapped class"):
+    with pytest.raises(SetupError, match="pass account_model=, a mapped class"):
         host_of((auth, "/desk"), account_model=model)
 
 
@@ -65,8 +82,57 @@ def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
     host = Flask("host")
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     host.testing = True
-    with pytest.raises(RuntimeError, match="has no Frontdesk"):
+    with pytest.raises(SetupError, match="has no Frontdesk"):
         host.test_client().get("/own", headers={"Authorization": "Bearer a.b.c"})
+
+
+@pytest.mark.parametrize("schema", [LoginRead(), "LoginRead", Account])
+def test_a_schema_is_given_as_its_class(schema: Any) -> None:
+    with pytest.raises(SetupError, match=r"login_schema=.*: it takes a class derived from"):
+        host_of(login_schema=schema)
+
+
+def test_active_statuses_are_a_list() -> None:
+    with pytest.raises(SetupError, match=r'it takes a list, \["online"\]'):
+        host_of(active_statuses="online")
+
+
+def test_settings_are_an_object() -> None:
+    with pytest.raises(SetupError, match="a mapping as settings="):
+        host_of(settings={"PROJECT_NAME": "Host"})
+
+
+def test_another_database_than_those_we_know_is_refused() -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "mssql+pyodbc://host"
+    db = SQLAlchemy(model_class=Base)
+    with mock.patch.object(SQLAlchemy, "engine", mock.Mock(**{"dialect.name": "mssql"})):
+        host.extensions["sqlalchemy"] = db
+        with pytest.raises(SetupError, match="on SQLite and PostgreSQL, and not on mssql"):
+            Frontdesk().init_app(host, db)
+
+
+def test_a_broker_without_celery_is_told_at_the_start() -> None:
+    class Brokered(HostSettings):
+        CORE = CoreSettings(CELERY_BROKER_URL=SecretStr("redis://127.0.0.1"))
+
+    with (
+        mock.patch.object(house, "find_spec", return_value=None),
+        pytest.raises(SettingsError, match=r"install celery, as flask-frontdesk\[celery\] does"),
+    ):
+        host_of(settings=Brokered())
+
+
+@pytest.mark.parametrize("decorator", ["on", "channel"])
+def test_what_is_registered_by_name_is_given_one(decorator: str) -> None:
+    with pytest.raises(SetupError, match=rf'@frontdesk\.{decorator}\("…"\)'):
+        getattr(Frontdesk(), decorator)(lambda *_: None)
+
+
+@pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])
+def test_a_guard_for_roles_is_not_used_without_them(guard: Any) -> None:
+    with pytest.raises(SetupError, match=f'@{guard.__name__}\\("admin"\\)'):
+        guard(lambda: "in")
 
 
 def test_the_services_own_account_fits() -> None:

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.auth import house
+from app.core.errors import SetupError
 from app.core.settings import SettingsError
 from app.testing.client import Api
 
@@ -42,7 +43,7 @@ def test_a_host_with_flat_settings(make_idp_host: MakeApp) -> None:
 
 
 def test_a_host_without_a_secret_is_told_at_registration(make_idp_host: MakeApp) -> None:
-    with pytest.raises(RuntimeError, match=r"needs app\.config\['SECRET_KEY'\]"):
+    with pytest.raises(SetupError, match=r"needs app\.config\['SECRET_KEY'\]"):
         make_idp_host(secret_key=None)
     make_idp_host(secret_key=None, ENABLE_IDP_OAUTH=False)
 

@@ -59,7 +59,7 @@ def test_the_answer_is_that_of_a_login(visitor: Visitor, ada: Person) -> None:
 def test_the_same_hooks_and_the_same_event_as_a_login(visitor: Visitor, ada: Person) -> None:
     desk = ada.app.extensions["frontdesk"]
     heard: list[str] = []
-    desk.hooks.payload = lambda payload, session: {**payload, "token_type": heard[-1]}
+    desk.hooks.payload.append(lambda payload, session: {**payload, "token_type": heard[-1]})
     desk.emitter.on("account-logged-in", lambda account, options: heard.append(account.email))
     assert visitor.sign_in("ada").json["token_type"] == ada.email
 

@@ -24,6 +24,7 @@ from app.core.http.blueprint import Blueprint
 from app.testing.client import Api
 from app.testing.kit import Kit
 from app.testing.people import make_person
+from app.testing.twins import Twins
 
 from .hosts import host_of
 
@@ -74,6 +75,19 @@ def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
     mail = frontdesk.mails.last(ada.email)
     assert mail.text == f"Dear {ada.email}: {frontdesk.last_code(ada.email)}"
     assert "<" in mail.html
+
+
+def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(
+    frontdesk_twins: Twins,
+) -> None:
+    extension = Frontdesk()
+    host = host_of(frontdesk=extension)
+    ada = make_person(host, "ada")
+    with host.app_context():
+        extension.notify("Welcome", "Come in", channels=["email"], receivers=[ada.id])
+    frontdesk_twins.mails.assert_empty()
+    Kit(host, frontdesk_twins).deliver()
+    frontdesk_twins.mails.assert_sent(ada.email, subject="Welcome")
 
 
 @pytest.mark.parametrize("blueprint", [health, tasks, docs])

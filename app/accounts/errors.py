@@ -7,16 +7,15 @@ from ..core.errors import Conflict, Invalid, NotFound, Problem, Unavailable
 
 log = logging.getLogger(__name__)
 
+REMEDY = "pass account_model=, a mapped class with AccountMixin, to frontdesk.init_app."
+
 
 class AccountModelMissing(Problem):
     """The client is told that it is so, and the log how to mend it."""
 
     code = "account_model_missing"
     detail = "Account model is not configured"
-    remedy: ClassVar[str] = (
-        "The account model is not configured: pass account_model=, a mapped class with"
-        " AccountMixin, to frontdesk.init_app."
-    )
+    remedy: ClassVar[str] = f"The account model is not configured: {REMEDY}"
 
     def __init__(self) -> None:
         super().__init__()

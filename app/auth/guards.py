@@ -7,7 +7,7 @@ itself to the OpenAPI document.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.desk import current_desk, service
-from ..core.errors import Problem
+from ..core.errors import Problem, SetupError
 from ..core.http.operation import View, operation
 from ..core.http.problems import known_problem
 from .errors import (
@@ -121,12 +121,19 @@ def superuser_required(view: View) -> View:
 
 def roles_required(*roles: str) -> Callable[[View], View]:
     """An account with one of these roles, active or not; stack with `active_account_required`."""
+    check_named("roles_required", roles)
 
     def check() -> None:
         if caller().role not in roles:
             raise NotAuthorized
 
     return guard("roles_required", check, *TOKEN_PROBLEMS, NotAuthorized)
+
+
+def check_named(guard: str, roles: Sequence[object]) -> None:
+    """Bare, without its roles, a guard would take the view for one and let nobody in."""
+    if not all(isinstance(role, str) for role in roles):
+        raise SetupError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
 
 
 def idp_required(view: View) -> View:

@@ -6,9 +6,9 @@ from flask import Response, redirect, request, session
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.models import AccountLike
+from ..accounts.needs import accounts_needed
 from ..accounts.schemas import AccountRead
-from ..accounts.service import Accounts
-from ..core.desk import Desk, current_desk, service
+from ..core.desk import current_desk, service
 from ..core.http.answering import answers, json_response
 from ..core.http.blueprint import Blueprint
 from ..core.http.fields import Message
@@ -70,13 +70,7 @@ CALLBACK = {
 }
 
 
-def _accounts(desk: Desk) -> str | None:
-    if Accounts in desk.services:
-        return None
-    return "pass account_model=, a mapped class with AccountMixin, to frontdesk.init_app."
-
-
-blueprint = Blueprint("auth", __name__, needs=(_accounts,))
+blueprint = Blueprint("auth", __name__, needs=(accounts_needed,))
 blueprint.record(prepare_session)
 
 

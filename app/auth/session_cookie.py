@@ -10,6 +10,7 @@ from flask.blueprints import BlueprintSetupState
 from flask.sessions import SecureCookieSessionInterface
 
 from ..core.desk import EXTENSION
+from ..core.errors import SetupError
 from .idp import IdpSignIn
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ def prepare_session(state: BlueprintSetupState) -> None:
         return
     is_signed_cookie = isinstance(app.session_interface, SecureCookieSessionInterface)
     if is_signed_cookie and not app.secret_key:
-        raise RuntimeError(
+        raise SetupError(
             f"The blueprint '{state.blueprint.name}' cannot be mounted: AUTH.ENABLE_IDP_OAUTH keeps"
             " a sign-in's state in the session, which needs app.config['SECRET_KEY']."
         )

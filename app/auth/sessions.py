@@ -82,7 +82,7 @@ class Sessions:
             if getattr(type(account), "last_login_date", None) is not None:
                 cast(Any, account).last_login_date = self.clock.now()
             self.emitter.emit(LOGGED_IN, account, self.session)
-            claims = self.hooks.claims(account, self.session)
+            claims = self.hooks.all_claims(account, self.session)
             token, expires = self.tokens.issue(account.email, claims)
             payload = {
                 "access_token": token,
@@ -91,7 +91,7 @@ class Sessions:
                 "account": account,
                 "user": None,
             }
-            return dict(self.hooks.payload(payload, self.session))
+            return self.hooks.finish(payload, self.session)
 
     def close(self, account: AccountLike, token: str) -> None:
         """Log an account out, everywhere, until it logs in again.

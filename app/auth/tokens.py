@@ -18,6 +18,7 @@ from flask import Flask
 from flask_jwt_extended import JWTManager, create_access_token
 
 from ..core.clock import Clock
+from ..core.errors import SetupError
 from .errors import InvalidCredentials
 
 ALGORITHM = "HS256"
@@ -134,7 +135,7 @@ def prepare_signing(app: Flask, secret: str) -> None:
         if app.config.get(name) is None:
             app.config[name] = value
         elif app.config[name] != value:
-            raise RuntimeError(
+            raise SetupError(
                 f"{name} differs from what Frontdesk signs with: remove it from the application's"
                 " configuration, or give Frontdesk the same SECRET_KEY."
             )

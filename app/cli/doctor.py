@@ -14,7 +14,7 @@ import click
 import orjson
 from flask import current_app
 from flask.cli import AppGroup
-from sqlalchemy import inspect, select
+from sqlalchemy import Table, inspect, select
 
 from ..accounts.service import Accounts
 from ..auth.errors import ProviderUnavailable
@@ -23,7 +23,7 @@ from ..core.desk import current_desk, service
 from ..core.errors import Unavailable
 from ..core.folders import migrations_folder
 from ..core.keystore import MemoryKeystore
-from ..core.migration_state import pending_migrations
+from ..core.migration_state import lacking_columns, our_revisions
 from ..delivery.courier import Courier
 from ..delivery.models import Delivery
 from ..profiles.avatars import Avatars
@@ -87,10 +87,28 @@ def check_database() -> Iterator[Finding]:
 
 def check_migrations() -> Iterator[Finding]:
     engine = current_app.extensions["sqlalchemy"].engine
-    pending = pending_migrations(engine, migrations_folder())
-    if pending:
-        names = ", ".join(pending)
-        yield Finding("migrations", "fault", f"pending: {names}; run `flask db upgrade`")
+    revisions = our_revisions(engine, migrations_folder())
+    is_service = current_desk.owns_application
+    if is_service or revisions.applied:
+        if revisions.pending:
+            names = ", ".join(sorted(revisions.pending))
+            command = "flask db upgrade" if is_service else "flask db upgrade heads"
+            yield Finding("migrations", "fault", f"pending: {names}; run `{command}`")
+    elif lacking := lacking_columns(engine, _account_table()):
+        # A host that has our tables in its own history, or lets SQLAlchemy create them.
+        yield Finding(
+            "migrations",
+            "fault",
+            f"the database lacks {', '.join(lacking)}; bring its schema up, with"
+            " `flask db migrate` and `flask db upgrade` where our tables are in your own history",
+        )
+
+
+def _account_table() -> Table | None:
+    if Accounts not in current_desk.services:
+        return None
+    table: Table = service(Accounts).model.__table__
+    return table
 
 
 def check_keystore() -> Iterator[Finding]:

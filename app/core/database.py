@@ -5,22 +5,27 @@ from __future__ import annotations
 
 import sqlite3
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Constraint,
     DateTime,
     Engine,
     ForeignKey,
+    ForeignKeyConstraint,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     Table,
+    UniqueConstraint,
     event,
 )
 from sqlalchemy.engine import Dialect, make_url
-from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column, scoped_session
+from sqlalchemy.orm import DeclarativeBase, MappedColumn, Mapper, mapped_column, scoped_session
+from sqlalchemy.sql.naming import conv
 from sqlalchemy.types import TypeDecorator
 from sqlalchemy.util import ScopedRegistry
 
@@ -38,16 +43,47 @@ BUSY_SECONDS = 4
 
 
 class Base(DeclarativeBase):
-    # Names for every constraint, so that a migration can drop them on either database.
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
+    # Without a naming convention: a host's tables are in it too, and keep the names they have.
+    metadata = MetaData()
+
+
+@event.listens_for(Base, "instrument_class", propagate=True)
+def _name_ours(mapper: Mapper[Any], model: type[Any]) -> None:
+    if _is_ours(model):
+        name_constraints(cast(Table, mapper.local_table))
+
+
+def our_tables() -> list[Table]:
+    """Those of the slices that are in use here; whether accounts are among them is the host's."""
+    return [
+        cast(Table, each.local_table) for each in Base.registry.mappers if _is_ours(each.class_)
+    ]
+
+
+def _is_ours(model: type[Any]) -> bool:
+    """A host's models come of `db.Model`, which is another class with the same registry."""
+    return Base in model.__bases__
+
+
+def name_constraints(table: Table) -> None:
+    """A name for every key, so that a migration can drop it on either database."""
+    for constraint in table.constraints:
+        # A `conv` is a name that came of a host's own convention.
+        if constraint.name is None or isinstance(constraint.name, conv):
+            name = _name_of(constraint, table.name)
+            constraint.name = constraint.name if name is None else conv(name)
+
+
+def _name_of(constraint: Constraint, table: str) -> str | None:
+    match constraint:
+        case PrimaryKeyConstraint():
+            return f"pk_{table}"
+        case ForeignKeyConstraint():
+            referred = constraint.elements[0].target_fullname.partition(".")[0]
+            return f"fk_{table}_{'_'.join(constraint.column_keys)}_{referred}"
+        case UniqueConstraint():
+            return f"uq_{table}_{'_'.join(constraint.columns.keys())}"
+    return None
 
 
 _OF_AN_ACCOUNT = "frontdesk_account"
@@ -69,6 +105,7 @@ def refer_to_accounts(accounts: Table) -> None:
             ondelete = column.info.get(_OF_AN_ACCOUNT)
             if ondelete and not column.foreign_keys:
                 column.append_foreign_key(ForeignKey(accounts.c.id, ondelete=ondelete))
+                name_constraints(table)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

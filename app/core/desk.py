@@ -13,7 +13,7 @@ from flask import current_app
 from werkzeug.local import LocalProxy
 
 from .clock import Clock
-from .errors import Problem
+from .errors import Problem, SetupError
 from .events import Emitter
 from .keystore import Keystore
 from .settings import Namespaces
@@ -58,7 +58,7 @@ class Desk:
 def find_desk() -> Desk:
     desk = current_app.extensions.get(EXTENSION)
     if not isinstance(desk, Desk):
-        raise RuntimeError(
+        raise SetupError(
             "This application has no Frontdesk: call frontdesk.init_app(app, db) when it is made."
         )
     return desk

@@ -37,6 +37,10 @@ class Problem(Exception):
         super().__init__(self.detail)
 
 
+class SetupError(RuntimeError):
+    """Frontdesk does not fit here as it is; the text says what to do."""
+
+
 class BadRequest(Problem):
     status = 400
     code = "bad_request"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, Table, inspect
 
-from .database import UtcDateTime
+from .database import UtcDateTime, our_tables
 
 
 def render_item(kind: str, item: Any, context: Any) -> str | Literal[False]:
@@ -18,7 +19,14 @@ def render_item(kind: str, item: Any, context: Any) -> str | Literal[False]:
     return False
 
 
-def pending_migrations(engine: Engine, folder: Path) -> list[str]:
+@dataclass(frozen=True)
+class OurRevisions:
+    applied: set[str]
+    pending: set[str]
+
+
+def our_revisions(engine: Engine, folder: Path) -> OurRevisions:
+    """None is applied where our tables are in a history of the host's own."""
     from alembic.config import Config
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
@@ -27,12 +35,27 @@ def pending_migrations(engine: Engine, folder: Path) -> list[str]:
     config.set_main_option("script_location", str(folder))
     scripts = ScriptDirectory.from_config(config)
     with engine.connect() as connection:
-        applied = MigrationContext.configure(connection).get_current_heads()
+        heads = MigrationContext.configure(connection).get_current_heads()
     known = {script.revision for script in scripts.walk_revisions()}
-    done = {
+    applied = {
         script.revision
-        for head in applied
+        for head in heads
         if head in known
         for script in scripts.iterate_revisions(head, "base")
     }
-    return sorted(known - done)
+    return OurRevisions(applied, known - applied)
+
+
+def lacking_columns(engine: Engine, accounts: Table | None) -> list[str]:
+    """What our tables should have and this database has not: tables, and columns of the others."""
+    inspector = inspect(engine)
+    there = set(inspector.get_table_names())
+    lacking = []
+    for table in [*our_tables(), *([] if accounts is None else [accounts])]:
+        if table.name not in there:
+            lacking.append(table.name)
+            continue
+        found = {column["name"] for column in inspector.get_columns(table.name)}
+        needed = [column.name for column in table.columns]
+        lacking += [f"{table.name}.{name}" for name in needed if name not in found]
+    return sorted(set(lacking))

@@ -10,65 +10,14 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-    SecretStr,
-)
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 
 from .environment import SettingsError as SettingsError
 from .environment import load as load
-from .limits import parse_rates
-
-
-def _path(value: str) -> str:
-    if not value.startswith("/") or value.endswith("/"):
-        raise ValueError("must start with a slash and not end with one")
-    return value
-
-
-def _origin(value: str) -> str:
-    if not value.startswith(("http://", "https://")):
-        raise ValueError("must start with http:// or https://")
-    return value.rstrip("/")
-
-
-def _limit(value: str) -> str:
-    try:
-        parse_rates(value)
-    except ValueError:
-        raise ValueError("must be a limit such as '5/5minutes' or '100 per hour'") from None
-    return value
-
-
-def _database(value: SecretStr) -> SecretStr:
-    """Hosting providers write postgres://, which SQLAlchemy does not know."""
-    text = value.get_secret_value()
-    for scheme in ("postgres://", "postgresql://"):
-        if text.startswith(scheme):
-            text = "postgresql+psycopg://" + text.removeprefix(scheme)
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError):
-        raise ValueError("must be a URL such as sqlite:///frontdesk.db") from None
-    if url.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):
-        raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
-    return SecretStr(text)
-
-
-UrlPath = Annotated[str, AfterValidator(_path)]
-Origin = Annotated[str, AfterValidator(_origin)]
-Limit = Annotated[str, AfterValidator(_limit)]
-DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
+from .setting_kinds import DatabaseUrl, Limit, Origin, UrlPath
 
 
 class _Namespace(BaseModel):

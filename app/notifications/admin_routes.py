@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from functools import wraps
 from typing import Any
 
@@ -22,8 +21,7 @@ from .models import ADMIN
 from .schemas import Broadcast, NotificationRead, Receivers
 from .sending import INAPP, Draft, Sending
 from .sent import SentNotifications, sent_item
-
-log = logging.getLogger(__name__)
+from .standing import Standing
 
 blueprint = Blueprint("admin_notifications", __name__)
 
@@ -55,10 +53,6 @@ def account_model_required(view: View) -> View:
     @wraps(view)
     def check_then_view(*args: Any, **kwargs: Any) -> Any:
         if Sending not in find_desk().services:
-            log.error(
-                "The account model is not configured: pass account_model=, a mapped class with"
-                " AccountMixin, to frontdesk.init_app."
-            )
             raise AccountModelMissing
         return view(*args, **kwargs)
 
@@ -86,7 +80,7 @@ def send(query: dict[str, Any], json: dict[str, Any]) -> Response:
         place = "json" if "account_receiver_ids" in json else "query"
         raise UnknownReceivers(error.ids, place) from None
     assert sent.notification is not None
-    return json_response(sent_item(sent.notification, 0, sent.deliveries), 201)
+    return json_response(sent_item(sent.notification, Standing(0, sent.deliveries)), 201)
 
 
 @blueprint.get("/all")
@@ -95,7 +89,10 @@ def send(query: dict[str, Any], json: dict[str, Any]) -> Response:
 @takes(query=Page)
 @answers(200, NotificationRead, many=True)
 def list_sent(query: dict[str, Any]) -> Response:
-    """List what one has sent, the newest first"""
+    """List what one has sent, the newest first
+
+    Of broadcasts to many, the counts may be those of a while ago; each by itself is counted anew.
+    """
     return json_response(service(SentNotifications).page(caller().id, **query))
 
 

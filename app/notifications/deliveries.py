@@ -95,7 +95,7 @@ class Outgoing:
         return (session.scalar(select(func.count()).select_from(some)) or 0) <= FEW_RECEIVERS
 
 
-def standing(session: AnySession, notification_ids: Iterable[int]) -> dict[int, CountsByChannel]:
+def counts_of(session: AnySession, notification_ids: Iterable[int]) -> dict[int, CountsByChannel]:
     """How the deliveries of each of these notifications stand, in one query."""
     rows: Any = session.execute(
         select(OutgoingMessage.notification_id, Delivery.channel, Delivery.state, func.count())

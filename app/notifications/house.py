@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from flask import Flask
 from sqlalchemy import Engine as DatabaseEngine
 
 from ..core.desk import Desk
+from ..core.settings import SettingsError
 from ..delivery.celery_engine import CeleryEngine
 from ..delivery.channel import Channels
 from ..delivery.courier import Courier
@@ -43,7 +45,7 @@ def furnish(
     desk.add(gateway)
     desk.add(courier)
     desk.add(Inbox(desk.session))
-    desk.add(SentNotifications(desk.session))
+    desk.add(SentNotifications(desk.session, desk.clock))
     desk.add(Retention(desk.session, desk.clock))
     desk.add(Sending(desk.session, account_model, channels, engine, desk.hooks, desk.clock))
     app.before_request(engine.start)
@@ -55,4 +57,8 @@ def choose_engine(desk: Desk, database: DatabaseEngine) -> Engine:
         if database.dialect.name == "sqlite" and database.url.database in (None, "", ":memory:"):
             return InlineEngine()
         return ThreadEngine()
+    if find_spec("celery") is None:
+        raise SettingsError(
+            "CORE__CELERY_BROKER_URL is set: install celery, as flask-frontdesk[celery] does."
+        )
     return CeleryEngine(broker.get_secret_value(), desk.settings.notifications.QUEUE)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -36,6 +37,9 @@ class Notification(Base):
     # How many it was sent to: their inbox rows may be gone by now.
     receivers: Mapped[int] = mapped_column(Id, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # How it stood when it was last counted; kept of those that went to many.
+    standing: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    counted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class InboxItem(Base):

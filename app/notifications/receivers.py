@@ -17,6 +17,11 @@ from .models import InboxItem
 NAMED_IN_AN_ERROR = 20
 
 
+def account_ids(accounts: Iterable[Any]) -> list[int]:
+    """Of accounts, or of their ids."""
+    return [each if isinstance(each, int) else int(each.id) for each in accounts]
+
+
 @dataclass(frozen=True)
 class Audience:
     session: AnySession
@@ -39,8 +44,8 @@ class Audience:
         """As the host's hook will have it; it is given the accounts themselves."""
         accounts = self._restricted(select(self.account_model).order_by(self.account_model.id))
         chosen = hook(list(self.session.scalars(accounts)), self.session)
-        ids = [each if isinstance(each, int) else int(each.id) for each in chosen]
-        return Audience(self.session, self.account_model, list(dict.fromkeys(ids)))
+        ids = list(dict.fromkeys(account_ids(chosen)))
+        return Audience(self.session, self.account_model, ids)
 
     def fill_inbox(self, notification_id: int) -> int:
         """An unread row for each of them; says how many there are."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import orjson
@@ -34,6 +34,7 @@ from .models import (
     Notification,
 )
 from .receivers import Audience
+from .standing import Standing, is_kept
 
 log = logging.getLogger(__name__)
 
@@ -71,11 +72,6 @@ class Sent:
     deliveries: CountsByChannel
 
 
-def account_ids(accounts: Iterable[Any]) -> list[int]:
-    """Of accounts, or of their ids."""
-    return [each if isinstance(each, int) else int(each.id) for each in accounts]
-
-
 class Sending:
     def __init__(
         self,
@@ -111,7 +107,11 @@ class Sending:
             if INAPP in names:
                 notification = self._store(draft, names)
                 notification.receivers = audience.fill_inbox(notification.id)
-            return Sent(notification, self._queue(draft, names, notification, audience))
+            deliveries = self._queue(draft, names, notification, audience)
+            if notification is not None and is_kept(notification.receivers):
+                notification.standing = asdict(Standing(0, deliveries))
+                notification.counted_at = notification.created_at
+            return Sent(notification, deliveries)
 
     def _store(self, draft: Draft, names: list[str]) -> Notification:
         notification = Notification(

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Row, Select, delete, select
 
+from ..core.clock import Clock
 from ..core.patience import unhurried
 from ..core.transaction import AnySession, transaction
-from .deliveries import CountsByChannel, standing
 from .errors import NotificationNotFound
-from .models import ACCOUNT_SCOPE, ADMIN, InboxItem, Notification
+from .models import ACCOUNT_SCOPE, ADMIN, Notification
+from .standing import Counted, Standing, Standings
 
 Item = dict[str, Any]
 
-_COLUMNS = (
+_SHOWN = (
     "id",
     "title",
     "message",
@@ -29,21 +29,25 @@ _COLUMNS = (
 
 
 class SentNotifications:
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: AnySession, clock: Clock) -> None:
         self.session = session
+        self.standings = Standings(session, clock)
 
     def page(self, sender_id: int, *, offset: int, limit: int) -> list[Item]:
         newest_first = _of(sender_id).order_by(Notification.id.desc())
-        return self._items(self.session.scalars(newest_first.offset(offset).limit(limit)).all())
+        rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
+        standings = self.standings.of([_counted(row) for row in rows])
+        return [sent_item(row, standings[row.id]) for row in rows]
 
     def get(self, sender_id: int, notification_id: int) -> Item:
-        return self._items([self._find(sender_id, notification_id)])[0]
+        row = self._find(sender_id, notification_id)
+        return sent_item(row, self.standings.now(_counted(row)))
 
     def delete(self, sender_id: int, notification_id: int) -> Item:
         """With its inbox rows, and with what of it was still to be sent."""
         with transaction(self.session), unhurried(self.session):
-            notification = self._find(sender_id, notification_id)
-            item = self._items([notification])[0]
+            row = self._find(sender_id, notification_id)
+            item = sent_item(row, self.standings.count([row.id])[row.id])
             gone: Any = self.session.execute(
                 delete(Notification).where(Notification.id == notification_id),
                 execution_options={"synchronize_session": False},
@@ -52,36 +56,27 @@ class SentNotifications:
                 raise NotificationNotFound  # somebody else was first
             return item
 
-    def _find(self, sender_id: int, notification_id: int) -> Notification:
-        notification = self.session.scalar(_of(sender_id).where(Notification.id == notification_id))
-        if notification is None:
+    def _find(self, sender_id: int, notification_id: int) -> Row[Any]:
+        query = _of(sender_id).where(Notification.id == notification_id)
+        row = self.session.execute(query).one_or_none()
+        if row is None:
             raise NotificationNotFound
-        return notification
-
-    def _items(self, notifications: Sequence[Notification]) -> list[Item]:
-        """Three queries, however many there are."""
-        ids = [notification.id for notification in notifications]
-        if not ids:
-            return []
-        read = select(InboxItem.notification_id, func.count()).where(
-            InboxItem.notification_id.in_(ids), InboxItem.is_read
-        )
-        found = self.session.execute(read.group_by(InboxItem.notification_id))
-        reads = {notification_id: int(count) for notification_id, count in found}
-        deliveries = standing(self.session, ids)
-        return [
-            sent_item(each, reads.get(each.id, 0), deliveries.get(each.id, {}))
-            for each in notifications
-        ]
+        return row
 
 
-def sent_item(notification: Notification, read: int, deliveries: CountsByChannel) -> Item:
-    fields = {name: getattr(notification, name) for name in _COLUMNS}
-    return {**fields, "read": read, "deliveries": deliveries}
+def sent_item(notification: Any, standing: Standing) -> Item:
+    fields = {name: getattr(notification, name) for name in _SHOWN}
+    return {**fields, "read": standing.read, "deliveries": standing.deliveries}
 
 
-def _of(sender_id: int) -> Select[Notification]:
-    return select(Notification).where(
+def _counted(row: Row[Any]) -> Counted:
+    return Counted(row.id, row.receivers, row.standing, row.counted_at)
+
+
+def _of(sender_id: int) -> Select[Any]:
+    """Rows and not objects: those would be read anew after each commit."""
+    shown = [getattr(Notification, name) for name in _SHOWN]
+    return select(*shown, Notification.standing, Notification.counted_at).where(
         Notification.sender_id == sender_id,
         Notification.notification_type == ADMIN,
         Notification.scope == ACCOUNT_SCOPE,

@@ -18,6 +18,8 @@ _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re
 
 PICTURE_ENDPOINT = "profiles.read_picture"
 
+NOT_AN_ADDRESS = "Not an http or https URL."
+
 
 def is_web_address(text: str) -> bool:
     if not _PLAIN.fullmatch(text):
@@ -34,6 +36,11 @@ def picture_name(address: str) -> str:
     """The name of one of our pictures in an address, or nothing."""
     name = address.rpartition("/")[2]
     return name if PICTURE_NAME.fullmatch(name) else ""
+
+
+def is_own_path(address: str) -> bool:
+    """One of our pictures without an origin before it, as it is shown where that is not known."""
+    return address.startswith("/") and bool(picture_name(address))
 
 
 def picture_url(name: str) -> str:

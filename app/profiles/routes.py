@@ -4,8 +4,9 @@ from typing import Any
 
 from flask import Response, request
 
+from ..accounts.needs import accounts_needed
 from ..auth.guards import active_account_required, caller
-from ..core.desk import Desk, service
+from ..core.desk import service
 from ..core.http.answering import answers
 from ..core.http.blueprint import Blueprint
 from ..core.http.operation import anyone, example, hidden, raises
@@ -52,13 +53,7 @@ PICTURE = "https://api.example.com/api/v1/profiles/avatars/00112233445566778899a
 MOST_FORM_BYTES = MOST_BYTES + 64 * 1024
 
 
-def _profiles(desk: Desk) -> str | None:
-    if Profiles in desk.services:
-        return None
-    return "pass account_model=, a mapped class with AccountMixin, to frontdesk.init_app."
-
-
-blueprint = Blueprint("profiles", __name__, needs=(_profiles,))
+blueprint = Blueprint("profiles", __name__, needs=(accounts_needed,))
 blueprint.record_once(listen)
 
 

@@ -17,7 +17,7 @@ from werkzeug.datastructures import FileStorage
 
 from ..core.http.fields import Moment, Received, Text
 from .extra import faults_in
-from .links import is_web_address, picture_name, picture_url
+from .links import NOT_AN_ADDRESS, is_own_path, is_web_address, picture_url
 from .models import URL_LENGTH, Profile
 from .picture import MOST_BYTES
 
@@ -41,9 +41,8 @@ class PictureAddress(Text):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        is_ours = text.startswith("/") and bool(picture_name(text))
-        if not (is_ours or is_web_address(text)):
-            raise ValidationError("Not an http or https URL.")
+        if not (is_own_path(text) or is_web_address(text)):
+            raise ValidationError(NOT_AN_ADDRESS)
         return text
 
 

@@ -15,7 +15,7 @@ from ..storage import FileStore
 from ..workspaces.models import Member
 from .errors import ProfileExists, ProfileNotFound
 from .extra import WHOLE, faults_in
-from .links import picture_name
+from .links import NOT_AN_ADDRESS, is_own_path, picture_name
 from .models import Profile
 
 # Wherever on earth somebody is born today, it is not yet the day after tomorrow.
@@ -42,8 +42,7 @@ class Profiles:
 
     def create(self, account_id: int, fields: Mapping[str, Any]) -> Profile:
         self._check(fields)
-        if picture_name(fields.get("avatar") or "") and fields["avatar"].startswith("/"):
-            raise _not_own_picture()
+        _refuse_ours(fields.get("avatar"))
         with transaction(self.session):
             now = self.clock.now()
             profile = insert_new(
@@ -107,8 +106,7 @@ class Profiles:
     def _point_to(self, profile: Profile, address: str | None) -> None:
         if address and profile.avatar_file and picture_name(address) == profile.avatar_file:
             return  # the profile's own picture, sent back with the rest of it
-        if address and address.startswith("/"):
-            raise _not_own_picture()
+        _refuse_ours(address)
         self._drop_later(profile.avatar_file)
         profile.avatar, profile.avatar_file = address, None
 
@@ -138,5 +136,7 @@ def _bound(extra: Mapping[str, Any]) -> None:
         )
 
 
-def _not_own_picture() -> Invalid:
-    return Invalid.field("json", "avatar", "Not an http or https URL.")
+def _refuse_ours(address: str | None) -> None:
+    """Only the profile that shows a picture of our store may name it."""
+    if address and is_own_path(address):
+        raise Invalid.field("json", "avatar", NOT_AN_ADDRESS)

@@ -15,9 +15,10 @@ from unittest import mock
 from ..accounts.models import AccountLike
 from ..auth.reset_tokens import ResetTokens
 from ..core.clock import SystemClock
+from ..delivery.celery_engine import CeleryEngine
 from ..delivery.channel import Send
 from ..delivery.email import EmailChannel, Pages
-from ..delivery.engine import ThreadEngine
+from ..delivery.engine import InlineEngine, ThreadEngine
 from ..delivery.message import Email, Message, Receiver, Sms
 from ..delivery.post import BackgroundPost
 from ..delivery.sms import SmsGateway
@@ -63,7 +64,7 @@ def twins() -> Iterator[Twins]:
 
         yield send
 
-    def wait(_self: ThreadEngine, *_channels: Any) -> None:
+    def wait(_self: Any, *_channels: Any) -> None:
         """Nothing happens behind a test's back: it says when to deliver."""
 
     with ExitStack() as stack:
@@ -76,6 +77,8 @@ def twins() -> Iterator[Twins]:
             (EmailChannel, "open", open_email),
             (ThreadEngine, "start", wait),
             (ThreadEngine, "wake", wait),
+            (InlineEngine, "wake", wait),
+            (CeleryEngine, "wake", wait),
         ):
             stack.enter_context(mock.patch.object(kind, name, twin))
         yield made

@@ -15,7 +15,7 @@ from flask import g, request
 from werkzeug.local import LocalProxy
 
 from ..auth.errors import NotAuthorized
-from ..auth.guards import TOKEN_PROBLEMS, caller, guard, known_account
+from ..auth.guards import TOKEN_PROBLEMS, caller, check_named, guard, known_account
 from ..core.desk import current_desk, service
 from ..core.errors import Problem
 from ..core.http.operation import View, operation
@@ -146,6 +146,7 @@ active_member_required = resolving_guard(
 
 def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = None) -> Decorator:
     """A member of one of these types, active or not; stack with `active_member_required`."""
+    check_named("workspace_roles_required", types)
 
     def check(resolver: WorkspaceResolver | None) -> None:
         if load_member(resolver).type not in types:

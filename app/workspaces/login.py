@@ -1,6 +1,6 @@
 """What workspaces add to registering, signing in and going; `Frontdesk.use_workspaces` hangs it in.
 
-A host with hooks of its own calls these from them.
+A host that wants some of it only registers these itself, or calls them from hooks of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 from ..accounts.models import AccountLike
 from ..core.desk import service
 from ..core.transaction import AnySession
+from .models import Member
 from .service import Workspaces
 
 
@@ -29,10 +30,18 @@ def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[s
     entry = workspaces.choose_current(account)
     return {
         **payload,
-        "user": entry.member if entry else None,
+        "user": _shown(entry.member) if entry and entry.member else None,
         "workspaces": workspaces.of(account),
         "current_workspace_id": entry.workspace.id if entry else None,
     }
+
+
+def _shown(member: Member) -> dict[str, Any]:
+    """Plain values: a login schema that does not declare what a `user` is answers it as it is."""
+    # Schemas are loaded by whoever needs one, and not at the start.
+    from .schemas import UserRead
+
+    return {name: getattr(member, name) for name in UserRead().fields}
 
 
 def make_default_workspace(account: AccountLike, options: dict[str, Any]) -> None:

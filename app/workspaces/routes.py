@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..accounts.errors import AccountNotFound
+from ..accounts.needs import accounts_needed
 from ..auth.errors import NotAuthorized
 from ..auth.guards import active_account_required, caller, load_account
-from ..core.desk import Desk, service
+from ..core.desk import service
 from ..core.http.answering import answers
 from ..core.http.blueprint import Blueprint
 from ..core.http.fields import Page
@@ -61,13 +62,7 @@ GRACE_READ = {
 }
 
 
-def _workspaces(desk: Desk) -> str | None:
-    if Workspaces in desk.services:
-        return None
-    return "pass account_model=, a mapped class with AccountMixin, to frontdesk.init_app."
-
-
-blueprint = Blueprint("workspaces", __name__, needs=(_workspaces,))
+blueprint = Blueprint("workspaces", __name__, needs=(accounts_needed,))
 # A host's own default resolver is for the host's routes; here the slug stands in the path.
 IN_PATH = PathResolver()
 

@@ -15,6 +15,7 @@ from werkzeug.routing import BaseConverter
 
 from ..database import MAX_ID
 from ..desk import EXTENSION, Desk
+from ..errors import SetupError
 from ..folders import templates_folder
 from .problems import handlers
 
@@ -53,12 +54,12 @@ class Blueprint(flask.Blueprint):
     def register(self, app: App, options: dict[str, Any]) -> None:
         desk = app.extensions.get(EXTENSION)
         if not isinstance(desk, Desk):
-            raise RuntimeError(
+            raise SetupError(
                 f"Call frontdesk.init_app(app, db) before registering the blueprint '{self.name}'."
             )
         for need in self.needs:
             if missing := need(desk):
-                raise RuntimeError(f"The blueprint '{self.name}' cannot be mounted: {missing}")
+                raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {missing}")
         for furnish in self.brings:
             furnish(desk)
         app.url_map.converters.setdefault("row_id", RowId)

@@ -1,0 +1,93 @@
+"""How notifications stand: how many have read them, and what became of their deliveries.
+
+Counting looks at a row for each receiver, and a page may be a hundred broadcasts to a million each.
+So a page counts the large ones only while there is time, and tells of the others how they stood
+when they were last counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from sqlalchemy import func, select, update
+
+from ..core.clock import Clock
+from ..core.patience import unhurried
+from ..core.transaction import AnySession, transaction
+from .deliveries import CountsByChannel, counts_of
+from .models import InboxItem, Notification
+
+# Up to so many receivers it costs next to nothing, and what was counted need not be kept.
+QUICKLY_COUNTED = 1000
+SECONDS = 0.25
+
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def is_kept(receivers: int) -> bool:
+    return receivers > QUICKLY_COUNTED
+
+
+@dataclass(frozen=True)
+class Standing:
+    read: int
+    deliveries: CountsByChannel
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is known of a notification before it is counted."""
+
+    id: int
+    receivers: int
+    standing: dict[str, Any] | None
+    counted_at: datetime | None
+
+
+class Standings:
+    def __init__(self, session: AnySession, clock: Clock) -> None:
+        self.session = session
+        self.clock = clock
+
+    def of(self, notifications: Sequence[Counted]) -> dict[int, Standing]:
+        """Those that were counted longest ago are counted first."""
+        found = self.count(each.id for each in notifications if not is_kept(each.receivers))
+        many = [each for each in notifications if is_kept(each.receivers)]
+        until = monotonic() + SECONDS
+        for each in sorted(many, key=lambda each: each.counted_at or _NEVER):
+            if each.standing is None or monotonic() < until:
+                found[each.id] = self.now(each)
+            else:
+                found[each.id] = Standing(**each.standing)
+        return found
+
+    def now(self, notification: Counted) -> Standing:
+        """Counted anew, and kept where that was work."""
+        if not is_kept(notification.receivers):
+            return self.count([notification.id])[notification.id]
+        with transaction(self.session), unhurried(self.session):
+            standing = self.count([notification.id])[notification.id]
+            self.session.execute(
+                update(Notification)
+                .where(Notification.id == notification.id)
+                .values(standing=asdict(standing), counted_at=self.clock.now()),
+                execution_options={"synchronize_session": False},
+            )
+            return standing
+
+    def count(self, notification_ids: Iterable[int]) -> dict[int, Standing]:
+        """Two queries, however many there are."""
+        ids = list(notification_ids)
+        if not ids:
+            return {}
+        read = select(InboxItem.notification_id, func.count()).where(
+            InboxItem.notification_id.in_(ids), InboxItem.is_read
+        )
+        rows = self.session.execute(read.group_by(InboxItem.notification_id))
+        reads = {notification_id: int(count) for notification_id, count in rows}
+        deliveries = counts_of(self.session, ids)
+        return {each: Standing(reads.get(each, 0), deliveries.get(each, {})) for each in ids}

@@ -1,0 +1,97 @@
+"""Claims and payload hooks, and workspaces beside them: whoever is registered takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+from marshmallow import Schema, fields
+
+from app import Frontdesk, LoginRead, WorkspaceLoginRead, auth
+from app.testing.client import Api
+from app.testing.people import PASSWORD, make_person
+
+from .hosts import host_of
+
+
+class Greeting(WorkspaceLoginRead):
+    greeting = fields.String()
+
+
+def named(frontdesk: Frontdesk) -> None:
+    @frontdesk.claims
+    def claims(account: Any, session: Any) -> dict[str, Any]:
+        return {"name": account.email}
+
+    @frontdesk.payload
+    def payload(payload: dict[str, Any], session: Any) -> dict[str, Any]:
+        return {**payload, "greeting": f"Good morning, {payload['account'].email}"}
+
+
+def with_workspaces(frontdesk: Frontdesk) -> None:
+    frontdesk.use_workspaces()
+
+
+def signed_in(host: Flask) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The login response, and the claims of the token in it."""
+    ada = make_person(host, "ada")
+    form = {"username": ada.email, "password": PASSWORD}
+    answer = Api(host, "").post("/login", data=form).json
+    return answer, jwt.decode(answer["access_token"], options={"verify_signature": False})
+
+
+@pytest.mark.parametrize("order", [(named, with_workspaces), (with_workspaces, named)])
+def test_workspaces_and_the_hosts_own_hooks_take_part_in_either_order(
+    order: tuple[Callable[[Frontdesk], None], ...],
+) -> None:
+    frontdesk = Frontdesk()
+    for register in order:
+        register(frontdesk)
+    host = host_of((auth, ""), frontdesk=frontdesk, login_schema=Greeting)
+    answer, claims = signed_in(host)
+    assert answer["greeting"] == "Good morning, ada@example.com"
+    assert answer["user"]["type"] == "owner"
+    assert claims["name"] == "ada@example.com"
+    assert claims["workspace_id"] == answer["current_workspace_id"]
+
+
+def test_a_later_hook_is_given_what_the_earlier_one_made() -> None:
+    frontdesk = Frontdesk()
+    frontdesk.use_workspaces()
+    frontdesk.payload(lambda payload, session: {**payload, "token_type": str(len(payload))})
+    frontdesk.payload(lambda payload, session: {**payload, "token_type": payload["token_type"] * 2})
+    answer, _ = signed_in(host_of((auth, ""), frontdesk=frontdesk))
+    assert answer["token_type"] == "77"
+
+
+def test_workspaces_asked_for_twice_make_one() -> None:
+    frontdesk = Frontdesk()
+    frontdesk.use_workspaces()
+    frontdesk.use_workspaces()
+    answer, _ = signed_in(host_of((auth, ""), frontdesk=frontdesk))
+    assert [workspace["slug"] for workspace in answer["workspaces"]] == ["ada"]
+
+
+@pytest.mark.parametrize("schema", [LoginRead, type("Own", (LoginRead,), {})])
+def test_a_login_schema_that_does_not_declare_workspaces_drops_them(schema: type[Schema]) -> None:
+    frontdesk = Frontdesk()
+    frontdesk.use_workspaces()
+    answer, _ = signed_in(host_of((auth, ""), frontdesk=frontdesk, login_schema=schema))
+    assert answer["user"]["type"] == "owner"
+    assert answer["user"]["created_at"].endswith("+00:00")
+    assert "workspaces" not in answer
+
+
+@pytest.mark.parametrize("kind", ["claims", "payload"])
+def test_a_hook_that_returns_nothing_is_told_so(
+    kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    frontdesk = Frontdesk()
+    getattr(frontdesk, kind)(lambda given, session: None)
+    host = host_of((auth, ""), frontdesk=frontdesk)
+    ada = make_person(host, "ada")
+    Api(host, "").post("/login", 500, data={"username": ada.email, "password": PASSWORD})
+    assert f"A {kind} hook must return a mapping, not NoneType" in caplog.text
