@@ -23,14 +23,20 @@ class Store:
         self.process = redis_process(self.folder, self.port)
         wait_for_port(self.port)
 
+    def revive(self) -> None:
+        """Whatever was done to it, it answers again."""
+        self.send(signal.SIGCONT)
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+
     def stop(self) -> None:
         if self.process is not None:
             self.process.kill()
             self.process.wait(timeout=10)
 
     def send(self, number: signal.Signals) -> None:
-        assert self.process is not None
-        self.process.send_signal(number)
+        if self.process is not None:
+            self.process.send_signal(number)
 
     def flush(self) -> None:
         with redis.Redis(port=self.port) as client:

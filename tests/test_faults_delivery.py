@@ -20,7 +20,7 @@ from .backends import lasting_port, postgres_database
 from .conftest import Backend
 from .lines import Line
 from .notifications.processes import Service
-from .offices import Broker, Office, receivers_of
+from .offices import FAULT_SECONDS, Broker, Office, receivers_of
 from .populate import add_accounts
 from .servers import gunicorn
 from .stores import Store
@@ -84,30 +84,19 @@ def large_office(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> It
         yield office
 
 
-@pytest.mark.parametrize("fault", ["down", "vanished", "silent"])
-def test_the_broker_is_out_of_reach(large_office: Office, broker: Broker, fault: str) -> None:
+@pytest.fixture(scope="module")
+def worker(large_office: Office) -> Iterator[None]:
     with large_office.installation.worker(WORKER_PROCESSES):
-        with large_office.traffic():
-            large_office.sink.wait_for(20, seconds=30)
-            broker.fail(fault)
-            time.sleep(3)
-            assert large_office.waiting > 0
-            broker.mend()
-            time.sleep(0.5)
-        large_office.keeps_its_promises()
+        yield
 
 
-@pytest.mark.parametrize("fault", ["silent", "black-holed"])
-def test_the_mail_server_says_nothing_more(office: Office, fault: str) -> None:
+def test_the_mail_server_falls_silent_and_is_then_black_holed(office: Office) -> None:
     with office.traffic():
         office.sink.wait_for(20, seconds=30)
-        if fault == "silent":
-            office.mail.silent = True
-        else:
-            office.mail.swallow()
-        time.sleep(3)
-        assert office.waiting > 0
-        office.mail.mend()
+        for how in ("silent", "black-holed"):
+            with office.mail_away(how):
+                time.sleep(FAULT_SECONDS)
+                assert office.waiting > 0
         time.sleep(0.5)
     office.keeps_its_promises(most_doubles=MAIL_CONNECTIONS)
 
@@ -121,6 +110,19 @@ def test_the_delivery_worker_is_killed_over_and_over(large_office: Office) -> No
                 large_office.sink.wait_for(begin + 40, seconds=30)
             assert large_office.waiting > 0
             large_office.installation.end_leases()
+    large_office.sink.before_taking = lambda: None
     with large_office.installation.worker(WORKER_PROCESSES):
         # Each process that was killed had one in its hands.
         large_office.keeps_its_promises(most_doubles=KILLS * WORKER_PROCESSES)
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("how", ["down", "vanished", "silent"])
+def test_the_broker_is_out_of_reach(large_office: Office, broker: Broker, how: str) -> None:
+    with large_office.traffic():
+        large_office.sink.wait_for(20, seconds=30)
+        with broker.away(how):
+            time.sleep(FAULT_SECONDS)
+            assert large_office.waiting > 0
+        time.sleep(0.5)
+    large_office.keeps_its_promises()

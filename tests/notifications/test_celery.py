@@ -93,18 +93,15 @@ def test_a_worker_delivers(
     installation.engine.dispose()
 
 
-@pytest.mark.parametrize("broker", ["redis", "rabbitmq"])
 def test_a_worker_killed_in_mid_batch_loses_nothing(
-    request: pytest.FixtureRequest,
+    rabbitmq: dict[str, str],
     backend: Backend,
     sink: Sink,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    broker: str,
 ) -> None:
-    settings = request.getfixturevalue(broker)
     installation = Service(
-        backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **settings
+        backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **rabbitmq
     )
     installation.people(250)
     sink.before_taking = lambda: time.sleep(0.01)
