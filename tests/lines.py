@@ -1,4 +1,4 @@
-"""A TCP line to a server, which can be cut, fall silent, grow slow, and be mended."""
+"""A TCP line to a server, which can be cut, fall silent, lead nowhere, grow slow, and be mended."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ class Line:
         self.delay = 0.0
         self._pairs: list[socket.socket] = []
         self._listener: socket.socket | None = None
+        self._hole: list[socket.socket] = []
         self.mend()
 
     def mend(self) -> None:
         self.silent = False
         self.delay = 0.0
         self._drop()
+        for end in self._hole:
+            end.close()
+        self._hole = []
         if self._listener is None:
             self._listener = socket.create_server(("127.0.0.1", self.port), reuse_port=True)
             threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
@@ -40,6 +44,15 @@ class Line:
             self._listener.close()
             self._listener = None
         self._drop()
+
+    def swallow(self) -> None:
+        """Who connects hears nothing, not even that nobody is there."""
+        self.cut()
+        self._hole = [socket.create_server(("127.0.0.1", self.port), backlog=0)]
+        with suppress(TimeoutError):
+            # The kernel drops whoever comes once the queue is full.
+            while True:
+                self._hole.append(socket.create_connection(("127.0.0.1", self.port), timeout=0.2))
 
     def _drop(self) -> None:
         for end in self._pairs:

@@ -22,6 +22,12 @@ SELECT n.id, a.id, false FROM notifications n CROSS JOIN accounts a
 """
 
 
+def add_accounts(connection: Connection, count: int) -> None:
+    """account1@example.com and so on."""
+    connection.execute(text(_ACCOUNTS), {"accounts": count})
+    connection.commit()
+
+
 def populate(connection: Connection, accounts: int, each: int) -> None:
     """So many accounts, each with so many inbox rows."""
     numbers = {"accounts": accounts, "each": each}

@@ -11,15 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from app import create_app
-from app.accounts.service import Accounts
-from app.core.desk import service
-from config import Settings
-
 from .backends import postgres_database
-from .conftest import PASSWORD, SECRET, migrate
+from .conftest import SECRET
 from .servers import Server, gunicorn_server
-from .traffic import Client, stored, traffic
+from .traffic import Client, furnish, people, stored, traffic
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +22,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = f"sqlite:///{tmp_path_factory.mktemp('reload') / 'frontdesk.db'}"
     furnish(url)
     return url
-
-
-def furnish(url: str) -> None:
-    migrate(url)
-    settings = Settings(
-        SECRET_KEY=SECRET,
-        CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
-        AUTH={"BCRYPT_ROUNDS": 4},
-    )
-    with create_app(settings).app_context():
-        for name in ("living", "revoked"):
-            service(Accounts).create(f"{name}@example.com", PASSWORD)
 
 
 @pytest.fixture
@@ -54,13 +37,6 @@ def server(url: str, tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def people(server: Server) -> tuple[Client, Client]:
-    living = Client(server.port).sign_in("living@example.com", PASSWORD)
-    revoked = Client(server.port).sign_in("revoked@example.com", PASSWORD)
-    assert revoked.ask("DELETE", "/logout")[0] == 200
-    return living, revoked
-
-
 def wait_for_other_workers(server: Server, than: set[int]) -> None:
     until = time.monotonic() + 30
     while set(server.workers()) & than or len(server.workers()) < 2:
@@ -69,7 +45,7 @@ def wait_for_other_workers(server: Server, than: set[int]) -> None:
 
 
 def test_a_reload_loses_no_request(server: Server) -> None:
-    living, revoked = people(server)
+    living, revoked = people(server.port)
     with traffic(server.port, living, revoked) as ledger:
         time.sleep(0.3)
         before = set(server.workers())
@@ -103,7 +79,7 @@ def test_a_stop_lets_what_has_begun_come_to_its_end(server: Server) -> None:
 
 def test_without_a_secret_the_workers_share_a_random_one(server: Server) -> None:
     """Each request has a connection of its own, so both workers meet the token."""
-    living, _ = people(server)
+    living, _ = people(server.port)
     assert len(server.workers()) == 2
     assert {living.ask("GET", "/account")[0] for _ in range(40)} == {200}
 

@@ -12,6 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from app import create_app
+from app.accounts.service import Accounts
+from app.core.desk import service
+from config import Settings
+
+from .conftest import PASSWORD, SECRET, migrate
+
 OWNER = "ledger"
 # No answer at all: the connection was refused or broke.
 NONE = 0
@@ -85,9 +92,35 @@ class Ledger:
         return [entry for entry in list(self.entries) if kind in (None, entry.kind)]
 
 
+def furnish(url: str) -> None:
+    """A migrated database with the accounts that traffic needs, and an admin."""
+    migrate(url)
+    settings = Settings(
+        SECRET_KEY=SECRET,
+        CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
+        AUTH={"BCRYPT_ROUNDS": 4},
+    )
+    with create_app(settings).app_context():
+        for name, role in (("living", "user"), ("revoked", "user"), ("boss", "admin")):
+            service(Accounts).create(f"{name}@example.com", PASSWORD, role=role)
+
+
+def people(port: int) -> tuple[Client, Client]:
+    """One who is signed in, and one who has signed out and keeps the token."""
+    living = Client(port).sign_in("living@example.com", PASSWORD)
+    revoked = Client(port).sign_in("revoked@example.com", PASSWORD)
+    assert revoked.ask("DELETE", "/logout")[0] == 200
+    return living, revoked
+
+
 @contextmanager
-def traffic(port: int, living: Client, revoked: Client) -> Iterator[Ledger]:
-    """One client each: reads with a good token and a revoked one, writes, and asks for health."""
+def traffic(
+    port: int, living: Client, revoked: Client, **more: Callable[[], int]
+) -> Iterator[Ledger]:
+    """One client each: reads with a good token and a revoked one, writes, and asks for health.
+
+    A further client for each of `more`, which asks and says the status, five times a second.
+    """
     ledger = Ledger()
     over = threading.Event()
     number = iter(range(10**9))
@@ -104,14 +137,16 @@ def traffic(port: int, living: Client, revoked: Client) -> Iterator[Ledger]:
         "revoked": lambda: revoked.ask("GET", "/account")[0],
         "write": write,
         "health": lambda: Client(port).ask("GET", "/health")[0],
+        **more,
     }
 
     def go(kind: str) -> None:
+        pause = 0.2 if kind in more else 0.02
         while not over.is_set():
             at = time.monotonic()
             status = kinds[kind]()
             ledger.entries.append(Entry(kind, status, time.monotonic() - at, at))
-            over.wait(0.02)
+            over.wait(pause)
 
     threads = [threading.Thread(target=go, args=(kind,)) for kind in kinds]
     for thread in threads:

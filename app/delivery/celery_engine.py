@@ -137,7 +137,12 @@ def _make(app: Flask, courier: Courier, engine: CeleryEngine, url: str, queue: s
 def _waits(url: str) -> dict[str, float]:
     """A silent broker must not hold a thread for ever."""
     if url.startswith(("redis", "sentinel")):
-        return {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": 2 * BROKER_SECONDS}
+        return {
+            "socket_connect_timeout": BROKER_SECONDS,
+            "socket_timeout": 2 * BROKER_SECONDS,
+            # How soon a worker that listens finds that the other end is gone without a word.
+            "health_check_interval": BROKER_SECONDS,
+        }
     if url.startswith(("amqp", "pyamqp")):
         return {"connect_timeout": BROKER_SECONDS, "write_timeout": 2 * BROKER_SECONDS}
     return {}

@@ -21,7 +21,6 @@ def trace(app: Flask, provider: Any = None) -> None:
 
     tracer = (provider or _exporting()).get_tracer("frontdesk")
 
-    @app.before_request
     def begin() -> None:
         route = request.url_rule.rule if request.url_rule else "none"
         g.frontdesk_trace = stack = ExitStack()
@@ -38,6 +37,9 @@ def trace(app: Flask, provider: Any = None) -> None:
                 },
             )
         )
+
+    # Before all others: one of them may answer, and that request has a span too.
+    app.before_request_funcs.setdefault(None, []).insert(0, begin)
 
     @app.after_request
     def tell(response: Response) -> Response:

@@ -61,8 +61,10 @@ class Service:
             kill(process)
 
     @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[bytes]]:
-        process = self.start("celery", "-A", "wsgi:celery", "worker", "-c", "2", "-l", "ERROR")
+    def worker(self, processes: int = 2) -> Iterator[subprocess.Popen[bytes]]:
+        """A Celery worker with so many processes that send; killed at the end."""
+        options = ["-c", str(processes), "-l", "ERROR"]
+        process = self.start("celery", "-A", "wsgi:celery", "worker", *options)
         try:
             yield process
         finally:

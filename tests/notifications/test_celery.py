@@ -93,6 +93,35 @@ def test_a_worker_delivers(
     installation.engine.dispose()
 
 
+def test_a_worker_killed_in_mid_batch_loses_nothing(
+    rabbitmq: dict[str, str],
+    backend: Backend,
+    sink: Sink,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installation = Service(
+        backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **rabbitmq
+    )
+    installation.people(250)
+    sink.before_taking = lambda: time.sleep(0.01)
+    notify(installation, monkeypatch)
+    kills = (20, 130)
+    for mails in kills:
+        with installation.worker(processes=1):
+            sink.wait_for(mails, seconds=60)
+        assert len(sink.received) < 250
+        installation.end_leases()
+    with installation.worker(processes=1):
+        within(60, lambda: installation.count("deliveries WHERE state = 'sent'") == 250)
+    assert len(set(sink.receivers)) == 250
+    # For each that was killed, the one in its hands.
+    assert len(sink.receivers) <= 250 + len(kills)
+    assert installation.count("inbox") == installation.count("deliveries") == 250
+    assert installation.count("(SELECT DISTINCT receiver_id FROM inbox) AS receivers") == 250
+    installation.engine.dispose()
+
+
 def test_a_broker_that_is_gone_holds_up_no_request_and_is_found_again(
     backend: Backend, sink: Sink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

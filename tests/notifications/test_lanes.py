@@ -1,0 +1,93 @@
+"""What is urgent or for few is not held up by what is for all, however many they are."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from app.delivery.courier import BATCH
+from app.testing.smtp import Sink, smtp_sink
+
+from ..backends import postgres_database
+from ..conftest import PASSWORD, Backend
+from ..populate import add_accounts
+from ..servers import gunicorn
+from ..traffic import Client, furnish
+from .processes import Service, within
+
+MANY = 100_000
+# How long the mail server takes over each mail.
+PACE = 0.01
+ID_OF = sa.text("SELECT id FROM accounts WHERE email = :email")
+
+
+@dataclass
+class Office:
+    """The service while its courier is busy with a broadcast to a hundred thousand."""
+
+    installation: Service
+    boss: Client
+    sink: Sink
+
+    def mails_before(self, receiver: str, asking: Callable[[], tuple[int, Any]]) -> int:
+        """How many mails the server took from the answer until it had this one."""
+        begin = len(self.sink.received)
+        status, answer = asking()
+        assert status < 300, answer
+        answered = len(self.sink.received)
+        within(30, lambda: receiver in self.sink.receivers[begin:])
+        return begin + self.sink.receivers[begin:].index(receiver) - answered
+
+    @property
+    def waiting(self) -> int:
+        return self.installation.count("deliveries WHERE state = 'pending'")
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    folder = tmp_path_factory.mktemp("lanes")
+    with postgres_database(f"frontdesk_lanes_{os.getpid()}") as url, smtp_sink() as sink:
+        furnish(url)
+        mail = {"MAIL_SERVER": "127.0.0.1", "MAIL_PORT": str(sink.port)}
+        installation = Service(Backend("postgresql", url), folder, **mail)
+        with installation.engine.connect() as connection:
+            add_accounts(connection, MANY)
+        sink.before_taking = lambda: time.sleep(PACE)
+        with gunicorn(installation.environment, folder / "log") as port:
+            boss = Client(port).sign_in("boss@example.com", PASSWORD)
+            assert send(boss, "To all")[0] == 201
+            sink.wait_for(20, seconds=60)
+            yield Office(installation, boss, sink)
+        installation.engine.dispose()
+
+
+def send(boss: Client, title: str, receivers: list[int] | None = None) -> tuple[int, Any]:
+    data = {"title": title, "message": "x", "channels": ["inapp", "email"]}
+    body = {"data": data} | ({"account_receiver_ids": receivers} if receivers else {})
+    return boss.ask("POST", "/admin/notifications/", body)
+
+
+# Those that the broadcast comes to last.
+@pytest.mark.parametrize("number", [MANY, MANY - 1, MANY - 2])
+def test_a_recovery_mail_leaves_within_a_second(office: Office, number: int) -> None:
+    forgot = f"account{number}@example.com"
+    ask = {"email": forgot}
+    before = office.mails_before(forgot, lambda: office.boss.ask("POST", "/password-recovery", ask))
+    # A second by the mail server's own pace, so that a busy machine changes nothing.
+    assert before < 1 / PACE
+    assert office.waiting > MANY * 0.9
+
+
+def test_a_message_to_one_waits_for_the_batch_in_hand_and_no_longer(office: Office) -> None:
+    receiver = f"account{MANY - 3}@example.com"
+    with office.installation.engine.connect() as connection:
+        number = connection.execute(ID_OF, {"email": receiver}).scalar_one()
+    before = office.mails_before(receiver, lambda: send(office.boss, "To one", [number]))
+    assert before <= BATCH
+    assert office.waiting > MANY * 0.9
