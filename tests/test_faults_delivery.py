@@ -119,10 +119,13 @@ def test_the_delivery_worker_is_killed_over_and_over(large_office: Office) -> No
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("how", ["down", "vanished", "silent"])
 def test_the_broker_is_out_of_reach(large_office: Office, broker: Broker, how: str) -> None:
+    # So slow that the worker always has jobs that it has taken and not begun.
+    large_office.sink.before_taking = lambda: time.sleep(0.03)
     with large_office.traffic():
         large_office.sink.wait_for(20, seconds=30)
         with broker.away(how):
             time.sleep(FAULT_SECONDS)
             assert large_office.waiting > 0
         time.sleep(0.5)
+    large_office.sink.before_taking = lambda: None
     large_office.keeps_its_promises()

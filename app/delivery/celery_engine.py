@@ -110,7 +110,7 @@ def _make(app: Flask, courier: Courier, engine: CeleryEngine, url: str, queue: s
         broker_connection_timeout=BROKER_SECONDS,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        broker_transport_options=_waits(url),
+        broker_transport_options=_transport(url),
     )
 
     def deliver(channel: str) -> None:
@@ -134,14 +134,17 @@ def _make(app: Flask, courier: Courier, engine: CeleryEngine, url: str, queue: s
     return celery
 
 
-def _waits(url: str) -> dict[str, float]:
-    """A silent broker must not hold a thread for ever."""
+def _transport(url: str) -> dict[str, Any]:
+    """A silent broker must not hold a thread for ever, nor a lost one end the worker."""
     if url.startswith(("redis", "sentinel")):
         return {
             "socket_connect_timeout": BROKER_SECONDS,
             "socket_timeout": 2 * BROKER_SECONDS,
             # How soon a worker that listens finds that the other end is gone without a word.
             "health_check_interval": BROKER_SECONDS,
+            # Jobs are hints and need no receipts. With receipts, a worker that loses its connection
+            # gives open jobs back over it, and now and then dies of the error.
+            "ack_emulation": False,
         }
     if url.startswith(("amqp", "pyamqp")):
         return {"connect_timeout": BROKER_SECONDS, "write_timeout": 2 * BROKER_SECONDS}
