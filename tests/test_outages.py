@@ -13,6 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy.engine import make_url
 
+from app.core.breaker import Breaker
 from app.testing.client import Answer, Api
 
 from .backends import free_port, redis_server
@@ -80,6 +81,20 @@ def redis_app(tmp_path: Path, make_app: MakeApp) -> Iterator[tuple[Flask, Line]]
         line = Line("127.0.0.1", port)
         yield make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{line.port}/0"), line
         line.cut()
+
+
+@only_on("postgresql")
+def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
+    app: Flask, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = person().api()
+    api.post("/tasks/", 201, json={"title": "Before"})
+    with monkeypatch.context() as silent:
+        silent.setattr(Breaker, "refuses", True)
+        api.post("/tasks/", 503, json={"title": "Meanwhile"})
+        api.get("/account", 503)
+    api.post("/tasks/", 201, json={"title": "Afterwards"})
+    api.get("/account", 200)
 
 
 @pytest.mark.parametrize("fault", ["cut", "silent"])

@@ -152,6 +152,7 @@ def test_an_unsafe_name_is_refused_by_every_method(store: FileStore, name: str) 
 def test_local_leaves_nothing_behind_when_writing_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING")
     store = LocalFileStore(tmp_path)
     store.put("a1.png", b"whole", "image/png")
 
@@ -222,6 +223,7 @@ def test_s3_lists_more_than_one_page(
 def test_s3_without_its_bucket_is_unavailable(
     s3_endpoint: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("WARNING")
     store = S3FileStore(bucket_at(s3_endpoint, "nowhere"))
     with pytest.raises(StorageUnavailable):
         store.read("a1.png")

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, scoped_session
 
 from .database import AUTOCOMMIT
@@ -77,7 +78,14 @@ def _leave_autocommit(session: AnySession) -> None:
     if bind.get_execution_options().get(AUTOCOMMIT):
         # Gives back the connection that a guard read on; what it loaded stays loaded.
         session.commit()
-        session.connection(execution_options={"isolation_level": "READ COMMITTED"})
+        driver = bind.dialect.loaded_dbapi
+        try:
+            session.connection(execution_options={"isolation_level": "READ COMMITTED"})
+        except driver.Error as error:
+            # Of a connection that breaks at this very moment, SQLAlchemy lets the driver's own
+            # error through and keeps the connection.
+            bind.engine.dispose()
+            raise DBAPIError.instance("BEGIN", None, error, driver.Error) from error
 
 
 def _run(actions: list[Action]) -> None:
