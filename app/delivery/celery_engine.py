@@ -19,7 +19,7 @@ from ..core.desk import EXTENSION
 from ..core.forking import forget_connections
 from .background import Background
 from .courier import Courier
-from .engine import SWEEP_SECONDS, Engine
+from .engine import Engine
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 TASK = "frontdesk.deliver"
 BROKER_SECONDS = 4.0
 RETRY_SECONDS = 1.0
+# A job that was lost is made up for after so long. More often, jobs that say nothing new pile up.
+SWEEP_SECONDS = 5.0
 
 
 class CeleryEngine:

@@ -23,7 +23,9 @@ from .courier import Courier
 
 log = logging.getLogger(__name__)
 
-SWEEP_SECONDS = 5.0
+# Often enough for the other processes of a server to join in a broadcast that one of them began.
+SWEEP_SECONDS = 0.5
+TROUBLE_SECONDS = 5.0
 # The request that started the process is answered before the first sweep takes its processor.
 FIRST_SWEEP_SECONDS = 0.5
 LEAVING_SECONDS = 5.0
@@ -92,7 +94,7 @@ class ThreadEngine:
         except (DBAPIError, PoolTimeout) as error:
             # It is told in one line, for it will be told again.
             log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
-            return SWEEP_SECONDS
+            return TROUBLE_SECONDS
         # Never longer: what another process stores wakes nobody here.
         return SWEEP_SECONDS if wait is None else min(wait, SWEEP_SECONDS)
 
