@@ -41,6 +41,7 @@ class Notification(models.Model):
     sender_id = models.BigIntegerField(null=True)
     notification_type = models.CharField(max_length=16)
     scope = models.CharField(max_length=64)
+    created_at = models.DateTimeField()
 
     class Meta:
         managed = False
@@ -51,7 +52,6 @@ class InboxItem(models.Model):
     notification = models.ForeignKey(Notification, on_delete=models.CASCADE)
     receiver = models.ForeignKey(Account, on_delete=models.CASCADE)
     is_read = models.BooleanField()
-    created_at = models.DateTimeField()
 
     class Meta:
         managed = False

@@ -31,6 +31,7 @@ class InboxItemRead(serializers.ModelSerializer):
     sender_id = serializers.IntegerField(source="notification.sender_id")
     notification_type = serializers.CharField(source="notification.notification_type")
     scope = serializers.CharField(source="notification.scope")
+    created_at = serializers.DateTimeField(source="notification.created_at")
 
     class Meta:
         model = InboxItem

@@ -101,7 +101,7 @@ async def inbox(
             Notification.sender_id,
             Notification.notification_type,
             Notification.scope,
-            InboxItem.created_at,
+            Notification.created_at,
         )
         .join(Notification, Notification.id == InboxItem.notification_id)
         .where(InboxItem.receiver_id == user.id)

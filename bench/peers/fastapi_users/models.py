@@ -46,6 +46,7 @@ class Notification(Base):
     sender_id: Mapped[int | None]
     notification_type: Mapped[str]
     scope: Mapped[str]
+    created_at: Mapped[datetime]
 
 
 class InboxItem(Base):
@@ -55,7 +56,6 @@ class InboxItem(Base):
     notification_id: Mapped[int] = mapped_column(ForeignKey("notifications.id"))
     receiver_id: Mapped[int]
     is_read: Mapped[bool]
-    created_at: Mapped[datetime]
 
 
 async def get_session() -> AsyncIterator[AsyncSession]:

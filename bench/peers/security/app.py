@@ -95,5 +95,5 @@ def in_json(item: InboxItem) -> dict[str, object]:
         "sender_id": item.notification.sender_id,
         "notification_type": item.notification.notification_type,
         "scope": item.notification.scope,
-        "created_at": iso(item.created_at),
+        "created_at": iso(item.notification.created_at),
     }

@@ -48,5 +48,4 @@ class InboxItem(db.Model):  # type: ignore[name-defined, misc]
     notification_id: Mapped[int] = mapped_column(ForeignKey("notifications.id"))
     receiver_id: Mapped[int]
     is_read: Mapped[bool]
-    created_at: Mapped[datetime]
     notification: Mapped[Notification] = relationship()

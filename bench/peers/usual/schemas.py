@@ -25,4 +25,4 @@ class InboxItemRead(Schema):
     sender_id = fields.Integer(attribute="notification.sender_id")
     notification_type = fields.String(attribute="notification.notification_type")
     scope = fields.String(attribute="notification.scope")
-    created_at = fields.DateTime()
+    created_at = fields.DateTime(attribute="notification.created_at")
