@@ -85,6 +85,18 @@ def together(work: Callable[[], Any]) -> list[Any]:
         return list(pool.map(run, range(THREADS)))
 
 
+def test_many_values_come_in_the_order_of_their_keys(
+    keystore: Keystore, key: str, wait: Pass
+) -> None:
+    keystore.put(f"{key}:first", "1", 60)
+    keystore.put(f"{key}:third", "3", 60)
+    keystore.put(f"{key}:over", "4", 1)
+    wait(1)
+    keys = [f"{key}:third", f"{key}:second", f"{key}:over", f"{key}:first"]
+    assert keystore.get_many(keys) == ["3", None, None, "1"]
+    assert keystore.get_many([]) == []
+
+
 def test_what_is_put_can_be_got_until_it_is_dropped(keystore: Keystore, key: str) -> None:
     assert keystore.get(key) is None
     keystore.put(key, "wörd", 60)

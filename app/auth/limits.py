@@ -43,8 +43,10 @@ class Failures:
         if not self.enabled:
             return
         address = _network(address)
-        for limit, key in self._keys(email, address):
-            if int(self.keystore.get(key) or 0) >= limit.amount and not (
+        keys = self._keys(email, address)
+        counted = self.keystore.get_many([key for _, key in keys])
+        for (limit, key), total in zip(keys, counted, strict=True):
+            if int(total or 0) >= limit.amount and not (
                 limit in self._account and self._is_known(email, address)
             ):
                 raise TooManyAttempts(self.keystore.remaining(key))

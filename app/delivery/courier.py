@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 BATCH = 100
 # A server that is away costs nobody an attempt, and is waited for this long.
 LONGEST_WAIT_DAYS = 2
+TAKEN_PAUSE = 0.05
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
 
 
@@ -40,10 +41,14 @@ class Courier:
         `on_full` is told when there may be more than this batch, as soon as the server answers:
         another worker can begin with the next.
         """
+        # Asked first: it is what most sweeps end with, and costs less than an attempt to claim.
+        wait = self.queue.seconds_until_due(name)
+        if wait is None or wait > 0:
+            return wait
         batch = self.queue.claim(name, BATCH)
         if batch is None:
-            wait = self.queue.seconds_until_due(name)
-            return None if wait is None else max(0.0, wait)
+            # Others are claiming it at this moment.
+            return TAKEN_PAUSE
         begun = on_full if len(batch.items) == BATCH else lambda: None
         round_ = Round(self.queue, batch, name)
         with Lease(self.queue, batch) as lease:

@@ -17,7 +17,8 @@ from .service import Workspaces
 
 def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, Any]:
     """Claims hook. They inform the client; the server does not read them back."""
-    entry = service(Workspaces).choose_current(account)
+    workspaces = service(Workspaces)
+    entry = workspaces.choose_current(account, workspaces.of(account))
     if entry is None or entry.member is None:
         return {"user_id": None, "workspace_id": None}
     return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
@@ -27,11 +28,12 @@ def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[s
     """Payload hook; `WorkspaceLoginRead` declares what it adds."""
     account: AccountLike = payload["account"]
     workspaces = service(Workspaces)
-    entry = workspaces.choose_current(account)
+    entries = workspaces.of(account)
+    entry = workspaces.choose_current(account, entries)
     return {
         **payload,
         "user": _shown(entry.member) if entry and entry.member else None,
-        "workspaces": workspaces.of(account),
+        "workspaces": entries,
         "current_workspace_id": entry.workspace.id if entry else None,
     }
 

@@ -106,10 +106,10 @@ class Workspaces:
             account.current_workspace_id = entry.workspace.id
             return entry
 
-    def choose_current(self, account: AccountLike) -> Entry | None:
-        """The current workspace, which is the first where there is none or it is left."""
+    def choose_current(self, account: AccountLike, entries: Sequence[Entry]) -> Entry | None:
+        """Of the account's workspaces the current one, or the first where there is none or it is
+        left."""
         with transaction(self.session):
-            entries = self.of(account)
             chosen = next(
                 (e for e in entries if e.workspace.id == account.current_workspace_id),
                 entries[0] if entries else None,

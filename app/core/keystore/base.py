@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ..errors import Unavailable
@@ -14,6 +15,9 @@ class KeystoreUnavailable(Unavailable):
 
 class Keystore(Protocol):
     def get(self, key: str) -> str | None: ...
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """The values in the order of the keys, by one question."""
 
     def put(self, key: str, value: str, seconds: int) -> None: ...
 

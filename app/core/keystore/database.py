@@ -8,7 +8,7 @@ not come between a request's first write and its commit.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -42,6 +42,13 @@ class DatabaseKeystore:
         )
         value: str | None = self._run(alive).scalar_one_or_none()
         return value
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        alive = select(KeystoreEntry.key, KeystoreEntry.value).where(
+            KeystoreEntry.key.in_(keys), KeystoreEntry.expires_at > self._clock.now()
+        )
+        found: dict[str, str] = dict(self._run(alive).all())
+        return [found.get(key) for key in keys]
 
     def put(self, key: str, value: str, seconds: int) -> None:
         self._run(self._upsert(key, value, seconds, {"value": value}, replace=True))

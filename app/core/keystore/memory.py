@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from threading import Lock
 
 from ..clock import Clock
@@ -22,6 +23,9 @@ class MemoryKeystore:
         # Reading one dict entry is atomic: the hot path takes no lock.
         entry = self._entries.get(key)
         return entry[0] if entry and entry[1] > self._now() else None
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        return [self.get(key) for key in keys]
 
     def put(self, key: str, value: str, seconds: int) -> None:
         with self._lock:

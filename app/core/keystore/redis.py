@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -70,6 +70,10 @@ class RedisKeystore:
     @_reaching
     def get(self, key: str) -> str | None:
         return cast("str | None", self._client.get(key))
+
+    @_reaching
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        return cast("list[str | None]", self._client.mget(keys)) if keys else []
 
     @_reaching
     def put(self, key: str, value: str, seconds: int) -> None:
