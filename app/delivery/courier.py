@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 
 from ..core.clock import Clock
@@ -47,8 +48,9 @@ class Courier:
             return wait
         batch = self.queue.claim(name, BATCH)
         if batch is None:
-            # Others are claiming it at this moment.
-            return TAKEN_PAUSE
+            # Others are claiming it at this moment; whether they leave any is asked again.
+            time.sleep(TAKEN_PAUSE)
+            return 0.0
         begun = on_full if len(batch.items) == BATCH else lambda: None
         round_ = Round(self.queue, batch, name)
         with Lease(self.queue, batch) as lease:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from sqlalchemy import create_engine, text
 
 from app.core.desk import current_desk, service
 from app.delivery import courier as courier_module
@@ -63,6 +64,23 @@ def test_workers_at_once_send_no_row_twice(
         worker.join(60)
     assert Counter(sink.receivers) == {f"p{number}@example.com": 1 for number in range(60)}
     assert sink.connections >= 12
+
+
+@only_on("postgresql")
+@pytest.mark.usefixtures("people")
+def test_the_command_does_not_leave_what_others_held_for_a_moment(
+    app: Flask, backend: Backend, notify: Notify, sink: Sink
+) -> None:
+    notify(channels=["inapp", "email"])
+    engine = create_engine(backend.database_url)
+    with engine.connect() as other:
+        other.execute(text("SELECT id FROM deliveries FOR UPDATE"))
+        release = threading.Timer(0.5, other.rollback)
+        release.start()
+        app.test_cli_runner().invoke(args=["notifications", "send"])
+        release.join()
+    engine.dispose()
+    assert len(sink.receivers) == 60
 
 
 @pytest.mark.usefixtures("people")
