@@ -20,8 +20,7 @@ from marshmallow import Schema
 from . import with_accounts
 from .accounts.service import DELETED, REGISTERED, Accounts
 from .auth.tokens import prepare_signing
-from .cli.accounts import group as accounts_commands
-from .cli.prune import group as frontdesk_commands
+from .cli.groups import COMMANDS, COMMANDS_WITH_ACCOUNTS
 from .core.clock import Clock, SystemClock
 from .core.desk import EXTENSION, Desk, find_desk
 from .core.errors import Problem
@@ -48,8 +47,6 @@ from .storage.choice import open_file_store
 
 if TYPE_CHECKING:
     from .notifications.sending import Sent
-
-_COMMANDS = (accounts_commands, frontdesk_commands)
 
 
 class Frontdesk:
@@ -96,14 +93,14 @@ class Frontdesk:
         mailer = open_mailer(app, desk.settings)
         files = file_store or open_file_store(desk.settings.profiles, Path(app.instance_path))
         accounts = furnish(desk, model, post or BackgroundPost(mailer, desk.clock.now))
-        commands = [*_COMMANDS]
+        commands = [*COMMANDS]
         if accounts is not None:
             with_accounts.furnish(desk, accounts, files)
             with app.app_context():
                 with_accounts.furnish_notifications(
                     app, desk, db.engine, accounts.model, mailer, engine
                 )
-            commands += with_accounts.COMMANDS
+            commands += COMMANDS_WITH_ACCOUNTS
         prepare_signing(app, desk.settings.secret_key)
         app.extensions[EXTENSION] = desk
         for group in commands:

@@ -12,7 +12,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from .accounts.service import Accounts
 from .auth.idp import ACCOUNT_CREATE, IdpUserInfo
 from .auth.routes import blueprint as auth
-from .cli.migrations import Migrations
+from .cli.migrations import migrations
 from .core.clock import Clock
 from .core.database import Base, engine_options
 from .core.desk import current_desk, service
@@ -81,7 +81,7 @@ def create_app(
     if chosen.core.TRUSTED_PROXIES:
         hops = chosen.core.TRUSTED_PROXIES
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
-    app.cli.add_command(Migrations(app, db))
+    app.cli.add_command(migrations(app, db))
     for kind, handler in handlers():
         app.register_error_handler(kind, handler)
     if app.debug:

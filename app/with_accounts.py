@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from .accounts.service import Accounts
-from .cli.notifications import group as notifications_commands
-from .cli.profiles import group as profiles_commands
-from .cli.workspaces import group as workspaces_commands
 from .core.desk import Desk
 from .notifications.house import furnish as furnish_notifications
 from .profiles.avatars import Avatars
@@ -14,9 +11,7 @@ from .storage import FileStore
 from .workspaces.members import Members
 from .workspaces.service import Workspaces
 
-__all__ = ["COMMANDS", "furnish", "furnish_notifications"]
-
-COMMANDS = (notifications_commands, workspaces_commands, profiles_commands)
+__all__ = ["furnish", "furnish_notifications"]
 
 
 def furnish(desk: Desk, accounts: Accounts, files: FileStore) -> None:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
 from ..core.folders import migrations_folder
+from .groups import Deferred
 
 
-class Migrations(click.Group):
-    """Stands in for Flask-Migrate's group, and gives way to it when called."""
+def migrations(app: Flask, db: SQLAlchemy) -> Deferred:
+    """Flask-Migrate's own group, and the extension that it works with."""
 
-    def __init__(self, app: Flask, db: SQLAlchemy) -> None:
-        super().__init__("db", help="Bring the database's schema up or down.")
-        self._app = app
-        self._db = db
-
-    def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
-    ) -> click.Context:
+    def load() -> click.Group:
         from flask_migrate import Migrate
         from flask_migrate.cli import db as group
 
-        if "migrate" not in self._app.extensions:
-            Migrate(self._app, self._db, directory=str(migrations_folder()))
-        context: click.Context = group.make_context(info_name, args, parent, **extra)
-        return context
+        if "migrate" not in app.extensions:
+            Migrate(app, db, directory=str(migrations_folder()))
+        commands: click.Group = group
+        return commands
+
+    return Deferred("db", load)

@@ -9,6 +9,7 @@ from flask.cli import AppGroup
 from ..core.desk import current_desk, service
 from ..delivery.courier import Courier
 from ..delivery.engine import Engine
+from ..notifications.retention import Retention
 from .accounts import in_words
 
 group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
@@ -58,3 +59,20 @@ def send(channel: str | None) -> None:
         while courier.work(name) == 0.0:
             pass
     status.callback(as_json=False)  # type: ignore[misc]
+
+
+@group.command()
+@click.option("--days", type=click.IntRange(min=1), help="Instead of NOTIFICATIONS__KEEP_DAYS.")
+@in_words
+def prune(days: int | None) -> None:
+    """Delete notifications that are older, with their inbox rows and deliveries."""
+    if days is None and current_desk.settings.notifications.KEEP_DAYS is None:
+        raise click.ClickException("Say --days, or set NOTIFICATIONS__KEEP_DAYS.")
+    click.echo(orjson.dumps({"notifications": prune_old(days)}).decode())
+
+
+def prune_old(days: int | None) -> int:
+    days = days or current_desk.settings.notifications.KEEP_DAYS
+    if days is None or Retention not in current_desk.services:
+        return 0
+    return service(Retention).prune(days)

@@ -3,9 +3,8 @@ what an engine needs before a server may use it."""
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import (
@@ -23,11 +22,15 @@ from sqlalchemy import (
     UniqueConstraint,
     event,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, Mapper, mapped_column, scoped_session
 from sqlalchemy.sql.naming import conv
 from sqlalchemy.types import TypeDecorator
 from sqlalchemy.util import ScopedRegistry
+
+if TYPE_CHECKING:
+    import sqlite3
 
 MAX_ID = 2**63 - 1
 
@@ -51,6 +54,11 @@ class Base(DeclarativeBase):
 def _name_ours(mapper: Mapper[Any], model: type[Any]) -> None:
     if _is_ours(model):
         name_constraints(cast(Table, mapper.local_table))
+
+
+def insert_of(dialect: Dialect) -> Any:
+    """INSERT with what both databases add to it, each in its own way."""
+    return sqlite.insert if dialect.name == "sqlite" else postgresql.insert
 
 
 def our_tables() -> list[Table]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, update
-from sqlalchemy.dialects import postgresql, sqlite
 
+from .database import insert_of
 from .transaction import AnySession
 
 Row = TypeVar("Row")
@@ -17,8 +17,8 @@ def insert_new(session: AnySession, model: type[Row], **values: Any) -> Row | No
 
     Unlike a failed INSERT this leaves the transaction whole, so the caller may try another value.
     """
-    dialect: Any = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(model).values(**values).on_conflict_do_nothing().returning(model)
+    insert = insert_of(session.get_bind().dialect)
+    statement = insert(model).values(**values).on_conflict_do_nothing().returning(model)
     inserted: Row | None = session.scalar(statement)
     return inserted
 

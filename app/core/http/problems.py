@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
 from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
@@ -87,6 +86,9 @@ def _is_outage(error: Exception) -> bool:
     """SQLite calls nearly everything operational, a missing table included."""
     if not isinstance(error, (OperationalError, InterfaceError)):
         return False
+    # Here and not above: only an error asks for it, and most servers run on PostgreSQL.
+    import sqlite3
+
     if isinstance(error.orig, sqlite3.Error):
         return any(word in str(error.orig) for word in _SQLITE_OUTAGES)
     return True

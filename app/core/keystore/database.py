@@ -19,7 +19,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import BigInteger
 
 from ..clock import Clock
-from ..database import Base, UtcDateTime
+from ..database import Base, UtcDateTime, insert_of
 from .base import KeystoreUnavailable
 
 
@@ -106,12 +106,7 @@ class DatabaseKeystore:
         self, key: str, value: str, seconds: int, changes: dict[str, Any], *, replace: bool
     ) -> Insert:
         """An expired entry is replaced in any case: it is there only until it is swept."""
-        insert: Any
-        # Each brings a dialect along, of which a process needs one.
-        if self._engine().dialect.name == "sqlite":
-            from sqlalchemy.dialects.sqlite import insert
-        else:
-            from sqlalchemy.dialects.postgresql import insert
+        insert = insert_of(self._engine().dialect)
         until = self._until(seconds)
         statement: Insert = (
             insert(KeystoreEntry)

@@ -1,0 +1,43 @@
+"""The groups of commands, each loaded when it is called: a server's start has no use for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class Deferred(click.Group):
+    """Stands in for a group of commands, and gives way to it when called or listed."""
+
+    def __init__(self, name: str, load: Callable[[], click.Group]) -> None:
+        super().__init__(name)
+        self._load = load
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        return self._load().make_context(info_name, args, parent, **extra)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return self._load().get_short_help_str(limit)
+
+
+def _deferred(name: str, module: str) -> Deferred:
+    def load() -> click.Group:
+        group: click.Group = import_module(f".{module}", __package__).group
+        return group
+
+    return Deferred(name, load)
+
+
+COMMANDS = (_deferred("accounts", "accounts"), _deferred("frontdesk", "prune"))
+COMMANDS_WITH_ACCOUNTS = tuple(
+    _deferred(name, name) for name in ("notifications", "workspaces", "profiles")
+)
