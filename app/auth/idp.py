@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.exc import IntegrityError
 
@@ -28,8 +27,7 @@ log = logging.getLogger(__name__)
 ACCOUNT_CREATE = "idp-account-create"
 
 
-@dataclass(frozen=True)
-class IdpUserInfo:
+class IdpUserInfo(NamedTuple):
     """Who the provider says it is, for the listener that makes an account of it."""
 
     email: str

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..core.keystore import Keystore
-from ..core.limits import Rate, parse_rates
+from ..core.limits import parse_rates
 from ..core.settings import AuthSettings
 from .errors import TooManyAttempts
 
@@ -20,8 +20,9 @@ KNOWN_SECONDS = 90 * 24 * 3600
 UNLOCK_SECONDS = 7 * 24 * 3600
 
 
-@dataclass(frozen=True)
-class Limit(Rate):
+class Limit(NamedTuple):
+    amount: int
+    seconds: int
     name: str
 
     def key(self, *who: str) -> str:

@@ -6,8 +6,7 @@ The session is a signed cookie, so it stays small: the newest few, for some minu
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.clock import Clock
 
@@ -16,8 +15,7 @@ KEEP = 3
 KEEP_SECONDS = 600
 
 
-@dataclass(frozen=True)
-class PendingSignIn:
+class PendingSignIn(NamedTuple):
     """What ties the callback to the browser that began: no other has nonce and verifier."""
 
     state: str
@@ -32,7 +30,7 @@ class PendingSignIns:
         self._now = int(clock.now().timestamp())
 
     def add(self, pending: PendingSignIn) -> None:
-        entry = {**asdict(pending), "until": self._now + KEEP_SECONDS}
+        entry = {**pending._asdict(), "until": self._now + KEEP_SECONDS}
         self._store([*self._live(), entry][-KEEP:])
 
     def __bool__(self) -> bool:

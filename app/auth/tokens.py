@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import jwt
 from flask import Flask
@@ -39,8 +38,7 @@ _OPTIONS: Any = {
 }
 
 
-@dataclass(frozen=True)
-class Claims:
+class Claims(NamedTuple):
     email: str
     expires: float
     # Unset in a token that was signed elsewhere, with `sub` and `exp` alone.

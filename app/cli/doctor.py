@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from datetime import timedelta
 from secrets import token_hex
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import click
@@ -36,8 +35,7 @@ LONGEST_WAIT = timedelta(minutes=5)
 group = AppGroup("frontdesk", help="Look after this installation.")
 
 
-@dataclass
-class Finding:
+class Finding(NamedTuple):
     check: str
     level: Literal["fault", "warning"]
     message: str
@@ -53,7 +51,7 @@ def doctor(as_json: bool) -> None:
     findings = [finding for check in CHECKS for finding in _found(check)]
     faults = [finding for finding in findings if finding.level == "fault"]
     if as_json:
-        report = {"ok": not faults, "findings": [asdict(finding) for finding in findings]}
+        report = {"ok": not faults, "findings": [finding._asdict() for finding in findings]}
         click.echo(orjson.dumps(report).decode())
     else:
         for finding in findings:

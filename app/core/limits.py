@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2592000}
 _ONE = re.compile(
@@ -11,8 +11,7 @@ _ONE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Rate:
+class Rate(NamedTuple):
     """So many in so many seconds, counted from the first."""
 
     amount: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Engine, Table, inspect
 
@@ -19,8 +18,7 @@ def render_item(kind: str, item: Any, context: Any) -> str | Literal[False]:
     return False
 
 
-@dataclass(frozen=True)
-class OurRevisions:
+class OurRevisions(NamedTuple):
     applied: set[str]
     pending: set[str]
 

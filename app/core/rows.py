@@ -10,8 +10,7 @@ writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select
 from sqlalchemy.engine import Dialect
@@ -25,8 +24,7 @@ Row = Sequence[Any]
 Readers = Sequence[tuple[int, Callable[[Any], Any]]]
 
 
-@dataclass
-class _Compiled:
+class _Compiled(NamedTuple):
     sql: str
     # The order of the parameters, for a driver that takes them by position.
     positions: Sequence[str] | None

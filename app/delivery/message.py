@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Sms:
     text: str = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Receiver:
+class Receiver(NamedTuple):
     id: int
     email: str
     phone: str | None

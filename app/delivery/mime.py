@@ -10,11 +10,11 @@ from __future__ import annotations
 import binascii
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import datetime
 from email.header import Header
 from email.utils import format_datetime, parseaddr
 from functools import lru_cache
+from typing import NamedTuple
 
 from .errors import Refused
 from .message import Email
@@ -27,8 +27,7 @@ _PLAIN = re.compile(rb"(?:[\t\x20-\x7e]{0,990}\r\n)*")
 _BREAK = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True)
-class Letter:
+class Letter(NamedTuple):
     """A message with its envelope, ready to be sent."""
 
     sender: str

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import Engine, bindparam, delete, func, literal_column, select, text, update
@@ -26,8 +25,7 @@ from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMes
 LEASE = timedelta(seconds=30)
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One delivery in a worker's hands."""
 
     id: int
@@ -37,8 +35,7 @@ class Item:
     receiver: Receiver | None
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     claim: str
     items: Sequence[Item]
 

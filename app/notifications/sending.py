@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import orjson
 from sqlalchemy import insert
@@ -64,8 +64,7 @@ class Draft:
             raise ValueError("A title and a message have no NUL and no lone surrogates")
 
 
-@dataclass(frozen=True)
-class Sent:
+class Sent(NamedTuple):
     """What came of it. Without `inapp` there is no notification, and none is stored."""
 
     notification: Notification | None
@@ -109,7 +108,7 @@ class Sending:
                 notification.receivers = audience.fill_inbox(notification.id)
             deliveries = self._queue(draft, names, notification, audience)
             if notification is not None and is_kept(notification.receivers):
-                notification.standing = asdict(Standing(0, deliveries))
+                notification.standing = Standing(0, deliveries)._asdict()
                 notification.counted_at = notification.created_at
             return Sent(notification, deliveries)
 

@@ -8,10 +8,9 @@ when they were last counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select, update
 
@@ -32,14 +31,12 @@ def is_kept(receivers: int) -> bool:
     return receivers > QUICKLY_COUNTED
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     read: int
     deliveries: CountsByChannel
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(NamedTuple):
     """What is known of a notification before it is counted."""
 
     id: int
@@ -74,7 +71,7 @@ class Standings:
             self.session.execute(
                 update(Notification)
                 .where(Notification.id == notification.id)
-                .values(standing=asdict(standing), counted_at=self.clock.now()),
+                .values(standing=standing._asdict(), counted_at=self.clock.now()),
                 execution_options={"synchronize_session": False},
             )
             return standing

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import PictureRefused, PictureTooLarge
 
@@ -32,8 +31,7 @@ _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _WORKING_SIDE = 4 * SIDE
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """An encoded picture that we have made ourselves."""
 
     data: bytes

@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..core.errors import Unavailable
 
@@ -40,8 +39,7 @@ class StorageUnavailable(Unavailable):
         log.warning("%s: %s", self.detail, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One file as a listing shows it; its age tells an orphan from a file about to be used."""
 
     name: str

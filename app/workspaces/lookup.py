@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, or_, select
 
@@ -14,8 +13,7 @@ from .models import Member, Workspace
 from .slugs import CURRENT, DEFAULT, is_slug
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A workspace as one account comes to it: with its membership there, or without."""
 
     workspace: Workspace

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
 
@@ -26,8 +25,7 @@ from .rules import may_manage
 OWNER = "owner"
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(NamedTuple):
     """A member with the e-mail that others know the account by."""
 
     member: Member

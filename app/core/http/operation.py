@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from marshmallow import Schema
 
@@ -21,8 +21,7 @@ SchemaSource = type[Schema] | Callable[[], type[Schema]]
 _ATTRIBUTE = "_frontdesk_operation"
 
 
-@dataclass
-class Answer:
+class Answer(NamedTuple):
     schema: SchemaSource | None
     many: bool = False
     content_type: str = "application/json"

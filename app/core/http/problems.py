@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
 from http import HTTPStatus
 from typing import Any
 
@@ -28,7 +27,7 @@ def problem_response(problem: Problem) -> Response:
     headers = dict(problem.headers)
     if problem.status == 401:
         headers.setdefault("WWW-Authenticate", "Bearer")
-    faults = [asdict(fault) for fault in problem.faults]
+    faults = [fault._asdict() for fault in problem.faults]
     return _render(
         problem.status, problem.code, problem.detail, headers, {"errors": faults} if faults else {}
     )
