@@ -201,3 +201,39 @@ def test_a_sender_that_no_mail_can_have_stops_the_start() -> None:
     app.config["MAIL_DEFAULT_SENDER"] = "nobody at all"
     with pytest.raises(SettingsError, match="MAIL_DEFAULT_SENDER"):
         open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAIL_SERVER", 5),
+        ("MAIL_PORT", "hunter2"),
+        ("MAIL_PORT", 70_000),
+        ("MAIL_USE_TLS", "maybe"),
+        ("MAIL_USE_SSL", 587),
+        ("MAIL_USERNAME", ["hunter2"]),
+        ("MAIL_PASSWORD", 12345678),
+        ("MAIL_DEFAULT_SENDER", ("The Desk", "desk@example.com", "hunter2")),
+        ("MAIL_DEFAULT_SENDER", ("The Desk", None)),
+        ("MAIL_DEFAULT_SENDER", 5),
+        ("MAIL_SUPPRESS_SEND", "perhaps"),
+    ],
+)
+def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: object) -> None:
+    app = Flask(__name__)
+    app.config[name] = value
+    with pytest.raises(SettingsError, match=f"Wrong settings: {name}: ") as error:
+        open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+    assert not {"hunter2", "12345678"} & set(str(error.value).split())
+
+
+def test_a_hosts_settings_may_be_words_as_in_its_environment() -> None:
+    given = {"MAIL_PORT": "587", "MAIL_USE_TLS": "true", "MAIL_USE_SSL": "false"}
+    mail = MailSettings.read(given, namespaces(ComposedSettings(SECRET_KEY="x")))
+    assert (mail.port, mail.use_tls, mail.use_ssl) == (587, True, False)
+
+
+def test_what_a_host_leaves_empty_is_as_if_not_given() -> None:
+    empty = dict.fromkeys(("MAIL_SERVER", "MAIL_PORT", "MAIL_USE_TLS", "MAIL_DEFAULT_SENDER"), "")
+    settings = namespaces(ComposedSettings(SECRET_KEY="x"))
+    assert MailSettings.read(empty, settings) == MailSettings()
