@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,12 +19,10 @@ from app.extension import Frontdesk
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
-from ..backends import free_port, missing, redis_server
+from ..backends import AMQP, free_port, rabbitmq_queue, redis_server
 from ..conftest import Backend, only_on
 from ..lines import Line
 from .processes import Service, within
-
-AMQP = os.environ.get("FRONTDESK_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672//")
 
 pytestmark = [only_on("postgresql"), pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -39,19 +35,8 @@ def sink() -> Iterator[Sink]:
 
 @pytest.fixture
 def rabbitmq() -> Iterator[dict[str, str]]:
-    import kombu
-
-    queue = f"frontdesk-test-{secrets.token_hex(4)}"
-    broker: Any = kombu
-    with broker.Connection(AMQP, connect_timeout=3) as connection:
-        try:
-            connection.connect()
-        except OSError:
-            missing("RabbitMQ does not answer")
+    with rabbitmq_queue() as queue:
         yield {"CORE__CELERY_BROKER_URL": AMQP, "NOTIFICATIONS__QUEUE": queue}
-        channel = connection.channel()
-        channel.queue_delete(queue)
-        channel.exchange_delete(queue)
 
 
 @pytest.fixture
@@ -147,7 +132,7 @@ def test_a_broker_that_is_gone_holds_up_no_request_and_is_found_again(
     installation.engine.dispose()
 
 
-@pytest.mark.parametrize(("broker", "seconds"), [("redis", 25)])
+@pytest.mark.parametrize(("broker", "seconds"), [("redis", 25), ("rabbitmq", 60)])
 def test_connections_that_died_without_a_word_are_replaced(
     request: pytest.FixtureRequest,
     backend: Backend,
@@ -191,6 +176,16 @@ def test_over_redis_no_wait_is_for_ever_and_a_job_needs_no_receipt(
     assert all(0 < options[name] <= 10 for name in waits)
     # With receipts, one worker in seven did not survive the loss of its Redis.
     assert options["ack_emulation"] is False
+
+
+@pytest.mark.parametrize("url", ["amqp://127.0.0.1", "pyamqp://127.0.0.1", "amqps://127.0.0.1"])
+def test_over_rabbitmq_no_wait_is_for_ever_and_a_job_is_confirmed(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    options = options_for(url, backend, monkeypatch)
+    waits = ("connect_timeout", "read_timeout", "write_timeout")
+    assert all(0 < options[name] <= 10 for name in waits)
+    assert options["confirm_publish"] is True
 
 
 def test_without_a_broker_the_worker_says_what_to_set(backend: Backend, tmp_path: Path) -> None:
