@@ -99,7 +99,7 @@ class Sending(Protocol):
     def send(self, letter: Letter, before: Before = nothing) -> None:
         """Returns when it has left; raises one of errors.py when it has not.
 
-        `before` is called once, before the letter is out of our hands.
+        `before` is called before the letter is out of our hands, and again if it is begun anew.
         """
 
 

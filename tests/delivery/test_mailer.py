@@ -23,6 +23,8 @@ from app.delivery.smtp import SmtpMailer
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
+from ..lines import Line
+
 
 @pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
 def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
@@ -86,6 +88,74 @@ def test_a_server_that_says_goodbye_is_nobodys_fault(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
     with mailer.open() as sending, pytest.raises(Unreachable, match="421 too many messages"):
         sending.send(letter(mailer))
+
+
+def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_again(
+    sink: Sink,
+) -> None:
+    sink.receiver_answer = lambda _to: (
+        "421 too many messages" if len(sink.received) >= 2 * sink.connections else None
+    )
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending:
+        for number in range(5):
+            sending.send(letter(mailer, f"p{number}@example.com"))
+    assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
+    assert sink.connections == 3
+
+
+def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) -> None:
+    line = Line("127.0.0.1", sink.port)
+    mailer = mailer_for(line.port)
+    with mailer.open() as sending:
+        sending.send(letter(mailer, "ada@example.com"))
+        line.mend()
+        sending.send(letter(mailer, "bob@example.com"))
+    assert sink.receivers == ["ada@example.com", "bob@example.com"]
+    assert sink.connections == 2
+
+
+def test_a_server_that_is_gone_between_two_letters_is_told_so(sink: Sink) -> None:
+    line = Line("127.0.0.1", sink.port)
+    mailer = mailer_for(line.port)
+    with mailer.open() as sending:
+        sending.send(letter(mailer))
+        line.cut()
+        with pytest.raises(Unreachable, match="cannot be reached"):
+            sending.send(letter(mailer))
+
+
+def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None:
+    mailer = mailer_for(sink.port)
+
+    def no_database() -> None:
+        raise LookupError("what has left cannot be written down")
+
+    with mailer.open() as sending:
+        with pytest.raises(LookupError):
+            sending.send(letter(mailer, "ada@example.com"), no_database)
+        sending.send(letter(mailer, "bob@example.com"))
+    assert sink.receivers == ["bob@example.com"]
+    assert sink.received[0].message["To"] == "bob@example.com"
+    assert b"MAIL FROM" not in sink.received[0].data
+
+
+def test_a_server_that_refuses_and_hangs_up_has_refused() -> None:
+    def refuse_and_hang_up(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client, client.makefile("rb") as lines:
+            client.sendall(b"220 hello\r\n")
+            for line in lines:
+                answer = b"550 no" if line.startswith(b"RCPT") else b"250 fine"
+                client.sendall(answer + b"\r\n")
+                if line.startswith(b"RCPT"):
+                    return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=refuse_and_hang_up, args=(listener,), daemon=True).start()
+        mailer = mailer_for(listener.getsockname()[1])
+        with mailer.open() as sending, pytest.raises(Refused, match="550 no"):
+            sending.send(letter(mailer))
 
 
 @contextmanager
