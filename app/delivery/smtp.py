@@ -51,7 +51,8 @@ class SmtpMailer:
     def _connect(self) -> smtplib.SMTP:
         try:
             client = self._dial()
-        except (OSError, smtplib.SMTPException) as error:
+        except (OSError, UnicodeError, smtplib.SMTPException) as error:
+            # UnicodeError: a name that no server can have, such as one with two dots in a row.
             raise Unreachable(f"The mail server cannot be reached: {_told(error)}") from error
         try:
             self._introduce(client)

@@ -192,6 +192,12 @@ def test_no_message_follows_a_refusal_though_the_server_asks_for_it(after: int) 
     assert heard[5] == b"rset"
 
 
+def test_a_name_that_no_server_can_have_is_nobodys_fault() -> None:
+    mailer = SmtpMailer(MailSettings(server="mail..example.com", sender="desk@example.com"))
+    with pytest.raises(Unreachable, match="cannot be reached"), mailer.open():
+        pass
+
+
 def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(smtp, "CONNECT_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
