@@ -20,6 +20,7 @@ from marshmallow import Schema
 from . import with_accounts
 from .accounts.service import DELETED, REGISTERED, Accounts
 from .auth.tokens import prepare_signing
+from .calling import check_hook
 from .cli.groups import COMMANDS, COMMANDS_WITH_ACCOUNTS
 from .core.clock import Clock, SystemClock
 from .core.desk import EXTENSION, Desk, find_desk
@@ -131,6 +132,7 @@ class Frontdesk:
         check_name("on", event)
 
         def register(listener: Listener) -> Listener:
+            check_hook("on", listener, f'@frontdesk.on("{event}")')
             self._listeners.append((event, listener))
             for desk in self._desks:
                 desk.emitter.on(event, listener)
@@ -140,22 +142,26 @@ class Frontdesk:
 
     def claims(self, hook: Claims) -> Claims:
         """What is merged into the token's claims: `(account, session) -> dict`."""
+        check_hook("claims", hook)
         self.hooks.claims.append(hook)
         return hook
 
     def payload(self, hook: Payload) -> Payload:
         """What the login answers: `(payload, session) -> payload`."""
+        check_hook("payload", hook)
         self.hooks.payload.append(hook)
         return hook
 
     def recovery_mail(self, hook: RecoveryMail) -> RecoveryMail:
         """Sends the recovery mail: `(email_to=, username=, token=, code=)`."""
+        check_hook("recovery_mail", hook)
         self._set("recovery_mail", hook)
         return hook
 
     def workspace_resolver(self, hook: WorkspaceResolver) -> WorkspaceResolver:
         """Finds the slug for guards that name no resolver of their own:
         `(session, account, path_params, headers) -> slug | None`."""
+        check_hook("workspace_resolver", hook)
         self._set("workspace_resolver", hook)
         return hook
 
@@ -183,6 +189,7 @@ class Frontdesk:
 
     def receivers(self, hook: Receivers) -> Receivers:
         """Who receives a notification: `(accounts, session) -> accounts or ids`."""
+        check_hook("receivers", hook)
         self._set("receivers", hook)
         return hook
 
@@ -191,6 +198,7 @@ class Frontdesk:
         check_name("channel", name)
 
         def register(handler: Handler) -> Handler:
+            check_hook("channel", handler, f'@frontdesk.channel("{name}")')
             self.hooks.channels[name] = handler
             return handler
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -19,6 +21,7 @@ from sqlalchemy.engine import make_url
 POSTGRES = os.environ.get(
     "FRONTDESK_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres"
 )
+AMQP = os.environ.get("FRONTDESK_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672//")
 NO_SKIPS = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
 
 
@@ -88,6 +91,25 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+@contextmanager
+def rabbitmq_queue() -> Iterator[str]:
+    """The name of a queue of our own on the machine's RabbitMQ."""
+    import kombu
+
+    queue = f"frontdesk-test-{secrets.token_hex(4)}"
+    broker: Any = kombu
+    with broker.Connection(AMQP, connect_timeout=3) as connection:
+        try:
+            connection.connect()
+        except OSError:
+            missing("RabbitMQ does not answer")
+    yield queue
+    with broker.Connection(AMQP, connect_timeout=3) as connection:
+        channel = connection.channel()
+        channel.queue_delete(queue)
+        channel.exchange_delete(queue)
 
 
 def wait_for_port(port: int, seconds: float = 15) -> None:

@@ -1,4 +1,5 @@
-"""A TCP line to a server, which can be cut, fall silent, lead nowhere, grow slow, and be mended."""
+"""A TCP line to a server, which can be cut, fall silent, forget who was connected, lead nowhere,
+grow slow, and be mended."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ class Line:
         # What comes back comes this much later.
         self.delay = 0.0
         self._pairs: list[socket.socket] = []
+        self._forgotten: list[socket.socket] = []
         self._listener: socket.socket | None = None
         self._hole: list[socket.socket] = []
         self.mend()
@@ -37,6 +39,11 @@ class Line:
         """End a silence or a slowness; what was held back arrives now."""
         self.silent = False
         self.delay = 0.0
+
+    def forget(self) -> None:
+        """As a router that was restarted: nothing goes to and fro for those who are connected, and
+        nobody is told. Who connects anew is let through."""
+        self._forgotten = list(self._pairs)
 
     def cut(self) -> None:
         if self._listener is not None:
@@ -58,6 +65,7 @@ class Line:
         for end in self._pairs:
             end.close()
         self._pairs = []
+        self._forgotten = []
 
     def _accept(self, listener: socket.socket) -> None:
         while True:
@@ -81,7 +89,7 @@ class Line:
             while data := source.recv(65536):
                 if back:
                     time.sleep(self.delay)
-                while self.silent:
+                while self.silent or source in self._forgotten:
                     time.sleep(0.02)
                 target.sendall(data)
         except OSError:

@@ -37,29 +37,38 @@ BACK_WITHIN = 60.0
 
 @dataclass
 class Broker:
-    """A Redis, and the line to it."""
+    """What the jobs go through, and the line to it."""
 
-    store: Store
     line: Line
+    settings: dict[str, str]
+    # None: the machine's own, which others use too.
+    store: Store | None = None
 
     @contextmanager
     def away(self, how: str) -> Iterator[None]:
         if how == "down":
-            self.store.stop()
+            self._stop()
             # All that were connected to it are told; from now on nobody is let in.
             time.sleep(0.2)
             self.line.cut()
         elif how == "vanished":
             # As when its machine loses power: nobody is told.
             self.line.cut()
-            self.store.stop()
+            self._stop()
+        elif how == "black-holed":
+            self.line.swallow()
         else:
             self.line.silent = True
         try:
             yield
         finally:
-            self.store.revive()
+            if self.store is not None:
+                self.store.revive()
             self.line.mend()
+
+    def _stop(self) -> None:
+        if self.store is not None:
+            self.store.stop()
 
 
 @dataclass

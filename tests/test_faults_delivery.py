@@ -11,12 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from app.testing.smtp import smtp_sink
 
-from .backends import lasting_port, postgres_database
+from .backends import AMQP, lasting_port, postgres_database, rabbitmq_queue
 from .conftest import Backend
 from .lines import Line
 from .notifications.processes import Service
@@ -49,7 +50,7 @@ def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
             "WEB_CONCURRENCY": "2",
         }
         if broker is not None:
-            settings["CORE__CELERY_BROKER_URL"] = f"redis://127.0.0.1:{broker.line.port}/0"
+            settings |= broker.settings
         installation = Service(Backend("postgresql", url), folder, **settings)
         stack.callback(installation.engine.dispose)
         with installation.engine.connect() as connection:
@@ -60,14 +61,33 @@ def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
         yield Office(installation, port, log, sink, mail, receivers)
 
 
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    store = Store(tmp_path_factory.mktemp("broker"), lasting_port())
+@contextmanager
+def redis_broker(folder: Path) -> Iterator[Broker]:
+    store = Store(folder, lasting_port())
     store.start()
     line = Line("127.0.0.1", store.port)
-    yield Broker(store, line)
+    url = f"redis://127.0.0.1:{line.port}/0"
+    yield Broker(line, {"CORE__CELERY_BROKER_URL": url}, store)
     line.cut()
     store.stop()
+
+
+@contextmanager
+def rabbitmq_broker(_folder: Path) -> Iterator[Broker]:
+    with rabbitmq_queue() as queue:
+        server = urlsplit(AMQP)
+        line = Line(server.hostname or "127.0.0.1", server.port or 5672)
+        url = server._replace(netloc=f"{server.username}:{server.password}@127.0.0.1:{line.port}")
+        yield Broker(line, {"CORE__CELERY_BROKER_URL": url.geturl(), "NOTIFICATIONS__QUEUE": queue})
+        line.cut()
+
+
+@pytest.fixture(scope="module", params=[redis_broker, rabbitmq_broker], ids=["redis", "rabbitmq"])
+def broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    with request.param(tmp_path_factory.mktemp("broker")) as broker:
+        yield broker
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +137,7 @@ def test_the_delivery_worker_is_killed_over_and_over(large_office: Office) -> No
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("how", ["down", "vanished", "silent"])
+@pytest.mark.parametrize("how", ["down", "vanished", "silent", "black-holed"])
 def test_the_broker_is_out_of_reach(large_office: Office, broker: Broker, how: str) -> None:
     # So slow that the worker always has jobs that it has taken and not begun.
     large_office.sink.before_taking = lambda: time.sleep(0.03)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 from unittest import mock
 
@@ -18,6 +21,7 @@ from app import (
     SetupError,
     account_required,
     auth,
+    member_required,
     roles_required,
     tasks,
     workspace_roles_required,
@@ -127,6 +131,64 @@ def test_a_broker_without_celery_is_told_at_the_start() -> None:
 def test_what_is_registered_by_name_is_given_one(decorator: str) -> None:
     with pytest.raises(SetupError, match=rf'@frontdesk\.{decorator}\("…"\)'):
         getattr(Frontdesk(), decorator)(lambda *_: None)
+
+
+Register = Callable[[Any], object]
+
+HOOKS: dict[str, tuple[Register, str]] = {
+    "@frontdesk.claims": (Frontdesk().claims, "account, session"),
+    "@frontdesk.payload": (Frontdesk().payload, "payload, session"),
+    "@frontdesk.receivers": (Frontdesk().receivers, "accounts, session"),
+    "@frontdesk.recovery_mail": (
+        Frontdesk().recovery_mail,
+        "email_to=, username=, token=, code=",
+    ),
+    "@frontdesk.workspace_resolver": (
+        Frontdesk().workspace_resolver,
+        "session, account, path_params, headers",
+    ),
+    '@frontdesk.channel("slack")': (Frontdesk().channel("slack"), "message, receiver"),
+    '@frontdesk.on("left")': (Frontdesk().on("left"), "subject, options"),
+    "@member_required(resolver=…)": (
+        lambda hook: member_required(resolver=hook),
+        "session, account, path_params, headers",
+    ),
+}
+
+
+def one_short(account: Any) -> dict[str, Any]:
+    return {}
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+def test_a_hook_that_cannot_be_called_is_told_so_where_it_is_registered(kind: str) -> None:
+    register, arguments = HOOKS[kind]
+    with pytest.raises(SetupError) as error:
+        register(one_short)
+    assert f"{kind} is called with ({arguments}), which one_short(account" in str(error.value)
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+def test_what_is_not_a_function_is_no_hook(kind: str) -> None:
+    register, arguments = HOOKS[kind]
+    with pytest.raises(SetupError, match=re.escape(f"{kind} takes a function of ({arguments})")):
+        register("a name")
+
+
+def injected(account: Any, session: Any, library: Any) -> dict[str, Any]:
+    return {}
+
+
+@wraps(injected)
+def injecting(account: Any, session: Any) -> dict[str, Any]:
+    return injected(account, session, "library")
+
+
+@pytest.mark.parametrize(
+    "hook", [partial(injected, library=1), injecting, mock.Mock(), max, lambda *_, **__: None]
+)
+def test_whatever_can_be_called_may_be_a_hook(hook: Any) -> None:
+    Frontdesk().claims(hook)
 
 
 @pytest.mark.parametrize("guard", [roles_required, workspace_roles_required])

@@ -14,7 +14,7 @@ from app import Frontdesk, LoginRead, WorkspaceLoginRead, auth
 from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
 
-from .hosts import host_of
+from .hosts import HostSettings, host_of
 
 
 class Greeting(WorkspaceLoginRead):
@@ -83,6 +83,56 @@ def test_a_login_schema_that_does_not_declare_workspaces_drops_them(schema: type
     assert answer["user"]["type"] == "owner"
     assert answer["user"]["created_at"].endswith("+00:00")
     assert "workspaces" not in answer
+
+
+OURS = [
+    {"sub": "somebody"},
+    {"iat": 2**40},
+    {"exp": 1},
+    {"nbf": 2**40},
+    {"nbf": "on Monday"},
+    {"type": "refresh"},
+]
+
+
+def with_claims(claims: dict[str, Any], **config: Any) -> Flask:
+    frontdesk = Frontdesk()
+    frontdesk.claims(lambda account, session: claims)
+    host = host_of((auth, ""), frontdesk=frontdesk)
+    host.config.update(config)
+    return host
+
+
+@pytest.mark.parametrize("claims", [*OURS, {"aud": "library"}, {"jti": 7}, {"iss": "library"}])
+def test_a_token_opens_the_door_whatever_a_hook_adds_to_it(claims: dict[str, Any]) -> None:
+    host = with_claims(claims)
+    answer, _ = signed_in(host)
+    Api(host, "", token=answer["access_token"]).get("/account")
+
+
+@pytest.mark.parametrize("claims", OURS)
+def test_a_hook_that_gives_what_is_ours_is_told_so(
+    claims: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    _, signed = signed_in(with_claims(claims))
+    assert f"A claims hook gives {', '.join(claims)}: left out" in caplog.text
+    assert signed | claims != signed
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        lambda: with_claims({"aud": "library"}),
+        lambda: with_claims({"aud": ["archive", "library"]}),
+        lambda: with_claims({}, JWT_ENCODE_AUDIENCE="library"),
+        lambda: with_claims({}, JWT_ENCODE_AUDIENCE=["library"]),
+    ],
+)
+def test_a_token_may_be_for_others_too(host: Callable[[], Flask]) -> None:
+    made = host()
+    token = signed_in(made)[0]["access_token"]
+    Api(made, "", token=token).get("/account")
+    assert jwt.decode(token, HostSettings.SECRET_KEY, ["HS256"], audience="library")
 
 
 @pytest.mark.parametrize("kind", ["claims", "payload"])

@@ -49,6 +49,14 @@ def test_each_blueprint_works_alone_at_an_odd_prefix(
     Api(host_of((blueprint, ODD)), ODD).send(method, path, status)
 
 
+@pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
+@pytest.mark.parametrize("prefix", ["/", "", None])
+def test_each_blueprint_works_alone_at_the_root(
+    prefix: Any, blueprint: Blueprint, method: str, path: str, status: int
+) -> None:
+    Api(host_of((blueprint, prefix)), "").send(method, path, status)
+
+
 def test_the_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()

@@ -15,6 +15,35 @@ from .conftest import MakeApp
 
 Described = tuple[str, dict[str, Any]]
 
+# As the description of the interface writes them, with the service's own places for the two routers
+# of notifications. Which slash a path ends with is part of it.
+ROUTES = {
+    "/login": "POST",
+    "/logout": "DELETE",
+    "/password-recovery": "POST",
+    "/verify-token": "POST",
+    "/reset-password": "POST",
+    "/idp/login": "GET",
+    "/idp/callback": "POST",
+    "/health": "GET",
+    "/profiles": "GET POST PUT DELETE",
+    "/profiles/avatar": "PUT",
+    "/profiles/{}": "GET PUT",
+    "/workspaces": "GET POST",
+    "/workspaces/current": "PUT",
+    "/workspaces/{}/members": "GET POST",
+    "/workspaces/{}/members/{}": "PATCH DELETE",
+    "/notifications/": "GET",
+    "/notifications/{}": "GET DELETE",
+    "/notifications/{}/mark": "PATCH",
+    "/notifications/mark-all": "PATCH",
+    "/admin/notifications/": "POST",
+    "/admin/notifications/all": "GET",
+    "/admin/notifications/{}": "GET DELETE",
+    "/tasks/": "GET POST",
+    "/tasks/{}": "GET PATCH DELETE",
+}
+
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 
@@ -44,6 +73,19 @@ def test_every_route_is_documented(app: Flask, document: dict[str, Any]) -> None
             served |= {f"{method} {path}" for method in rule.methods or ()}
     served = {name for name in served if name.split()[0] not in ("HEAD", "OPTIONS")}
     assert {name for name, _ in operations(document)} == served
+
+
+def test_the_routes_of_the_interface_are_written_as_it_writes_them(
+    document: dict[str, Any],
+) -> None:
+    written = {f"{method} {path}" for path, methods in ROUTES.items() for method in methods.split()}
+    prefix = "/api/v1"
+    documented = {
+        re.sub(r"{[^}]*}", "{}", name.replace(prefix, "", 1)) for name, _ in operations(document)
+    }
+    assert written - documented == set()
+    missing_a_slash = {f"{name}/" for name in written} | {name.rstrip("/") for name in written}
+    assert documented & (missing_a_slash - written) == set()
 
 
 def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(

@@ -419,7 +419,7 @@ def test_the_document_allows_further_properties_and_shows_the_header(app: Flask)
     assert schemas["ProfileCreate"]["additionalProperties"] is True
     assert sorted(schemas["ProfileCreate"]["required"]) == sorted(ADA)
     assert "required" not in schemas["ProfileUpdate"]
-    operation = document["paths"]["/api/v1/profiles/"]["get"]
+    operation = document["paths"]["/api/v1/profiles"]["get"]
     assert [parameter["name"] for parameter in operation["parameters"]] == ["X-Workspace"]
     avatar = document["paths"]["/api/v1/profiles/avatar"]["put"]["requestBody"]["content"]
     assert list(avatar) == ["multipart/form-data"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from flask import Flask
 
 from app.core.http.operation import Operation, find_operation
@@ -81,6 +83,17 @@ def test_paths_answer_with_and_without_a_slash_and_never_redirect(app: Flask) ->
     client = app.test_client()
     for path in ("/api/v1/health", "/api/v1/health/", "/api/v1/tasks", "/api/v1/tasks/"):
         assert client.get(path).status_code == 200, path
+
+
+def test_every_path_is_answered_alike_with_and_without_its_slash(api: Api) -> None:
+    for path, methods in api.get("/openapi.json").json["paths"].items():
+        bare = re.sub(r"{[^}]*}", "1", path).rstrip("/")
+        for method in ("get", "post", "put", "patch", "delete"):
+            ways = (bare, f"{bare}/")
+            one, other = (api.client.open(way, method=method).status_code for way in ways)
+            assert one == other, f"{method} {path}: {one} and {other}"
+            assert one not in (301, 307, 308), f"{method} {path}: {one}"
+            assert one != 405 or method not in methods, f"{method} {path}: {one}"
 
 
 def test_the_prefix_moves_every_route(make_app: MakeApp) -> None:

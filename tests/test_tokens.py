@@ -61,6 +61,8 @@ def test_claims_are_not_read_back(api: Api, ada: Person) -> None:
         signed(type="refresh"),
         signed(type="reset"),
         signed(aud="somebody"),
+        signed(aud=["somebody", "else"]),
+        signed(aud=7),
         signed(header={"kid": "1"}),
         signed(header={"jwk": {"kty": "oct", "k": "eA"}}),
         signed(header={"jku": "http://127.0.0.1/keys"}),

@@ -7,20 +7,28 @@ that asks to be checked in another way.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import jwt
-from flask import Flask
+from flask import Flask, current_app
 from flask_jwt_extended import JWTManager, create_access_token
 
 from ..core.clock import Clock
 from ..core.errors import SetupError
 from .errors import InvalidCredentials
 
+log = logging.getLogger(__name__)
+
 ALGORITHM = "HS256"
+
+# What a token is read by: of a host's making, it could be one that nobody enters with.
+OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
+# Among the audiences of a token that names any; one for others alone is not for us.
+AUDIENCE = "frontdesk"
 
 # Clocks of several machines differ by a little.
 LEEWAY_SECONDS = 2.0
@@ -34,6 +42,8 @@ _OPTIONS: Any = {
     "verify_exp": False,
     "verify_nbf": False,
     "verify_iat": False,
+    "verify_aud": False,
+    "verify_jti": False,
     "require": ["sub", "exp"],
 }
 
@@ -61,7 +71,9 @@ class Tokens:
         expires = (now + self.lifetime).replace(microsecond=0)
         ours = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
         token = create_access_token(
-            email, expires_delta=False, additional_claims={**claims, **ours, "type": "access"}
+            email,
+            expires_delta=False,
+            additional_claims={**_theirs(claims), **ours, "type": "access"},
         )
         return token, expires.astimezone(UTC)
 
@@ -94,6 +106,8 @@ class Tokens:
             raise InvalidCredentials
         if payload.get("type", "access") != "access" or not isinstance(payload["sub"], str):
             raise InvalidCredentials
+        if not _is_for_us(payload.get("aud")):
+            raise InvalidCredentials
         return Claims(
             payload["sub"],
             _moment(payload["exp"]),
@@ -110,6 +124,22 @@ class Tokens:
             except (jwt.PyJWTError, ValueError, RecursionError):
                 break
         raise InvalidCredentials
+
+
+def _theirs(claims: Mapping[str, Any]) -> dict[str, Any]:
+    """The host's claims, and its audience with ourselves in it."""
+    if refused := sorted(OURS & claims.keys()):
+        log.warning("A claims hook gives %s: left out, these are ours alone.", ", ".join(refused))
+    theirs = {name: value for name, value in claims.items() if name not in OURS}
+    audience = theirs.get("aud", current_app.config.get("JWT_ENCODE_AUDIENCE"))
+    if audience:
+        theirs["aud"] = [*([audience] if isinstance(audience, str) else audience), AUDIENCE]
+    return theirs
+
+
+def _is_for_us(audience: object) -> bool:
+    among = isinstance(audience, list) and AUDIENCE in audience
+    return not audience or audience == AUDIENCE or among
 
 
 def _moment(value: object) -> float:

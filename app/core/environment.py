@@ -27,16 +27,20 @@ def load(kind: type[Loaded]) -> Loaded:
     try:
         return kind()
     except ValidationError as error:
-        faults = "; ".join(
-            f"{'__'.join(str(part) for part in fault['loc'])}: {_plain(fault['msg'])}"
-            for fault in error.errors(include_input=False, include_url=False)
-        )
-        raise SettingsError(f"Wrong settings: {faults}") from None
+        raise wrong_settings(error) from None
     except PydanticSettingsError as error:
         # It names the namespace at best; its cause holds the value, which may be a secret.
         names = ", ".join(_not_json(kind, {**dotenv, **os.environ}))
         reason = f'{names}: must be JSON, such as ["one", "two"]' if names else str(error)
         raise SettingsError(f"Wrong settings: {reason}") from None
+
+
+def wrong_settings(error: ValidationError) -> SettingsError:
+    faults = "; ".join(
+        f"{'__'.join(str(part) for part in fault['loc'])}: {_plain(fault['msg'])}"
+        for fault in error.errors(include_input=False, include_url=False)
+    )
+    return SettingsError(f"Wrong settings: {faults}")
 
 
 def _plain(message: str) -> str:

@@ -28,9 +28,14 @@ log = logging.getLogger(__name__)
 
 TASK = "frontdesk.deliver"
 BROKER_SECONDS = 4.0
+# A worker that listens takes a RabbitMQ for gone that has said nothing for two of these.
+HEARTBEAT_SECONDS = 10
 RETRY_SECONDS = 1.0
 # A job that was lost is made up for after so long. More often, jobs that say nothing new pile up.
 SWEEP_SECONDS = 5.0
+
+# On a connection that is new: the one that was kept may have died meanwhile.
+_ONCE_MORE = {"max_retries": 1, "interval_start": 0}
 
 
 class CeleryEngine:
@@ -68,7 +73,9 @@ class CeleryEngine:
         while self._told:
             name = self._told.pop()
             try:
-                self.celery.send_task(TASK, args=[name], retry=False, ignore_result=True)
+                self.celery.send_task(
+                    TASK, args=[name], retry=True, retry_policy=_ONCE_MORE, ignore_result=True
+                )
             except Exception as error:
                 self._told.add(name)
                 log.warning("The broker is out of reach: %s", type(error).__name__)
@@ -110,6 +117,7 @@ def _make(app: Flask, courier: Courier, engine: CeleryEngine, url: str, queue: s
         worker_prefetch_multiplier=1,
         worker_hijack_root_logger=False,
         broker_connection_timeout=BROKER_SECONDS,
+        broker_heartbeat=HEARTBEAT_SECONDS,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options=_transport(url),
@@ -149,5 +157,11 @@ def _transport(url: str) -> dict[str, Any]:
             "ack_emulation": False,
         }
     if url.startswith(("amqp", "pyamqp")):
-        return {"connect_timeout": BROKER_SECONDS, "write_timeout": 2 * BROKER_SECONDS}
+        return {
+            "connect_timeout": BROKER_SECONDS,
+            "read_timeout": 2 * BROKER_SECONDS,
+            "write_timeout": 2 * BROKER_SECONDS,
+            # Otherwise a job counts as sent as soon as it is written to a line that may be dead.
+            "confirm_publish": True,
+        }
     return {}

@@ -11,31 +11,49 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import formataddr
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from flask import Flask
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from ..core.settings import Namespaces, SettingsError, reveal
+from ..core.environment import SettingsError, wrong_settings
+from ..core.settings import Namespaces, reveal
 from .errors import Refused, SwitchedOff
 from .mime import Letter, Writer, one_line
 
 log = logging.getLogger(__name__)
 
-NAMES = (
-    "MAIL_SERVER",
-    "MAIL_PORT",
-    "MAIL_USE_TLS",
-    "MAIL_USE_SSL",
-    "MAIL_USERNAME",
-    "MAIL_PASSWORD",
-    "MAIL_DEFAULT_SENDER",
-    "MAIL_SUPPRESS_SEND",
-)
+DEFAULT_SENDER = "frontdesk@localhost"
+
+
+def _sender(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    try:
+        name, address = given
+        return formataddr((one_line(name or ""), address))
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError("must be an address, or a name and an address") from None
+
+
+class _Given(BaseModel):
+    """Flask-Mail's names and meanings."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    MAIL_SERVER: str = ""
+    MAIL_PORT: int = Field(25, ge=1, le=65535)
+    MAIL_USE_TLS: bool = False
+    MAIL_USE_SSL: bool = False
+    MAIL_USERNAME: str | None = None
+    MAIL_PASSWORD: str | None = None
+    MAIL_DEFAULT_SENDER: Annotated[str, BeforeValidator(_sender)] = DEFAULT_SENDER
+    MAIL_SUPPRESS_SEND: bool = False
 
 
 @dataclass(frozen=True)
 class MailSettings:
-    """Flask-Mail's names and meanings, from the host's `app.config` or from the settings."""
+    """From the host's `app.config` or from the settings."""
 
     server: str = ""
     port: int = 25
@@ -43,21 +61,28 @@ class MailSettings:
     use_ssl: bool = False
     username: str | None = None
     password: str | None = field(default=None, repr=False)
-    sender: str = "frontdesk@localhost"
+    sender: str = DEFAULT_SENDER
     enabled: bool = True
 
     @classmethod
     def read(cls, config: Mapping[str, Any], settings: Namespaces) -> MailSettings:
-        given = {name: reveal(config.get(name, settings.top_level(name))) for name in NAMES}
+        found = {
+            name: reveal(config.get(name, settings.top_level(name))) for name in _Given.model_fields
+        }
+        try:
+            # What is empty counts as not given.
+            given = _Given(**{name: value for name, value in found.items() if value})
+        except ValidationError as error:
+            raise wrong_settings(error) from None
         return cls(
-            server=given["MAIL_SERVER"] or "",
-            port=int(given["MAIL_PORT"] or 25),
-            use_tls=bool(given["MAIL_USE_TLS"]),
-            use_ssl=bool(given["MAIL_USE_SSL"]),
-            username=given["MAIL_USERNAME"] or None,
-            password=given["MAIL_PASSWORD"] or None,
-            sender=_sender(given["MAIL_DEFAULT_SENDER"]),
-            enabled=settings.core.EMAILS_ENABLED and not given["MAIL_SUPPRESS_SEND"],
+            server=given.MAIL_SERVER,
+            port=given.MAIL_PORT,
+            use_tls=given.MAIL_USE_TLS,
+            use_ssl=given.MAIL_USE_SSL,
+            username=given.MAIL_USERNAME,
+            password=given.MAIL_PASSWORD,
+            sender=given.MAIL_DEFAULT_SENDER,
+            enabled=settings.core.EMAILS_ENABLED and not given.MAIL_SUPPRESS_SEND,
         )
 
 
@@ -74,7 +99,7 @@ class Sending(Protocol):
     def send(self, letter: Letter, before: Before = nothing) -> None:
         """Returns when it has left; raises one of errors.py when it has not.
 
-        `before` is called once, before the letter is out of our hands.
+        `before` is called before the letter is out of our hands, and again if it is begun anew.
         """
 
 
@@ -151,10 +176,3 @@ class OutboxMailer:
             one_line(letter.subject),
             path,
         )
-
-
-def _sender(given: Any) -> str:
-    if isinstance(given, (tuple, list)):
-        name, address = given
-        return formataddr((one_line(name or ""), address))
-    return given or MailSettings.sender

@@ -1,5 +1,7 @@
 """Letters over SMTP, many on one connection, with a limit on every wait.
 
+A server that ends a connection after so many letters is connected to again, and nobody waits.
+
 Flask-Mail gives the names of the settings, but its connection waits for a silent server for ever
 and does not check a certificate; so the connection is our own.
 """
@@ -10,7 +12,7 @@ import logging
 import smtplib
 import socket
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import NamedTuple
@@ -40,16 +42,17 @@ class SmtpMailer:
 
     @contextmanager
     def open(self) -> Iterator[SmtpConnection]:
-        client = self._connect()
+        connection = SmtpConnection(self._connect)
         try:
-            yield SmtpConnection(client)
+            yield connection
         finally:
-            _leave(client)
+            connection.leave()
 
     def _connect(self) -> smtplib.SMTP:
         try:
             client = self._dial()
-        except (OSError, smtplib.SMTPException) as error:
+        except (OSError, UnicodeError, smtplib.SMTPException) as error:
+            # UnicodeError: a name that no server can have, such as one with two dots in a row.
             raise Unreachable(f"The mail server cannot be reached: {_told(error)}") from error
         try:
             self._introduce(client)
@@ -94,16 +97,51 @@ class Command(NamedTuple):
 
 
 class SmtpConnection:
-    def __init__(self, client: smtplib.SMTP) -> None:
-        self._client = client
+    def __init__(self, connect: Callable[[], smtplib.SMTP]) -> None:
+        self._connect = connect
+        self._client = connect()
+        # Not before a letter: a server that takes none at all is away.
+        self._may_reconnect = False
 
     def send(self, letter: Letter, before: Before = nothing) -> None:
         try:
-            self._transmit(letter, before)
+            self._offer_surely(letter, before)
+            self._wait(ACCEPT_SECONDS)
+            self._client.send(_ended(letter.data))
+            self._expect("message", self._client.getreply())
+        except (Refused, Deferred):
+            self._may_reconnect = True
+            raise
         except (OSError, smtplib.SMTPException) as error:
+            self._client.close()
             raise Unreachable(f"The mail server went away: {_told(error)}") from error
+        except BaseException:
+            # The next letter must not be taken for the rest of this one.
+            self._client.close()
+            self._may_reconnect = True
+            raise
+        self._may_reconnect = True
 
-    def _transmit(self, letter: Letter, before: Before) -> None:
+    def leave(self) -> None:
+        try:
+            self._wait(1.0)
+            self._client.quit()
+        except (OSError, smtplib.SMTPException):
+            self._client.close()
+
+    def _offer_surely(self, letter: Letter, before: Before) -> None:
+        try:
+            self._offer(letter, before)
+        except (OSError, smtplib.SMTPException):
+            if not self._may_reconnect:
+                raise
+            self._client.close()
+            self._client = self._connect()
+            self._may_reconnect = False
+            self._offer(letter, before)
+
+    def _offer(self, letter: Letter, before: Before) -> None:
+        """Until the server waits for the letter itself: so far nothing has left."""
         client = self._client
         if letter.utf8 and not client.has_extn("smtputf8"):
             raise Refused("The mail server takes no addresses beyond ASCII")
@@ -120,9 +158,6 @@ class SmtpConnection:
             self._announce_at_once(commands, before)
         else:
             self._announce(commands, before)
-        self._wait(ACCEPT_SECONDS)
-        client.send(_ended(letter.data))
-        self._expect("message", client.getreply())
 
     def _announce(self, commands: Iterable[Command], before: Before) -> None:
         for command in commands:
@@ -155,23 +190,20 @@ class SmtpConnection:
         if code // 100 == good:
             return
         reason = f"{what}: {code} {text.decode('utf-8', 'replace')}"
-        if code in (_CLOSING, -1) or (what == "sender" and code in _NO_LOGIN):
+        if code in (_CLOSING, -1):
+            raise smtplib.SMTPServerDisconnected(reason)
+        if what == "sender" and code in _NO_LOGIN:
             raise Unreachable(reason)
-        self._client.rset()
+        try:
+            self._client.rset()
+        except (OSError, smtplib.SMTPException):
+            # It is said all the same, though the server hangs up.
+            self._client.close()
         raise Refused(reason) if code >= 500 else Deferred(reason)
 
     def _wait(self, seconds: float) -> None:
         if self._client.sock is not None:
             self._client.sock.settimeout(seconds)
-
-
-def _leave(client: smtplib.SMTP) -> None:
-    try:
-        if client.sock is not None:
-            client.sock.settimeout(1.0)
-        client.quit()
-    except (OSError, smtplib.SMTPException):
-        client.close()
 
 
 def _ended(data: bytes) -> bytes:

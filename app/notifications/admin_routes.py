@@ -18,7 +18,7 @@ from ..core.http.operation import View, example, raises
 from ..core.http.reading import takes
 from .errors import NoChannels, NotificationNotFound, UnknownReceivers
 from .models import ADMIN
-from .schemas import Broadcast, NotificationRead, Receivers
+from .schemas import Broadcast, ListedNotificationRead, NotificationRead, Receivers
 from .sending import INAPP, Draft, Sending
 from .sent import SentNotifications, sent_item
 from .standing import Standing
@@ -87,11 +87,12 @@ def send(query: dict[str, Any], json: dict[str, Any]) -> Response:
 @admins_only
 @example(answer=[SENT])
 @takes(query=Page)
-@answers(200, NotificationRead, many=True)
+@answers(200, ListedNotificationRead, many=True)
 def list_sent(query: dict[str, Any]) -> Response:
     """List what one has sent, the newest first
 
-    Of broadcasts to many, the counts may be those of a while ago; each by itself is counted anew.
+    Of broadcasts to many, the counts may be those of a while ago, or null where there are none yet;
+    each by itself is counted anew.
     """
     return json_response(service(SentNotifications).page(caller().id, **query))
 

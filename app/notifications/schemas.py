@@ -98,3 +98,15 @@ class NotificationRead(Schema):
     deliveries: Any = fields.Dict(
         keys=fields.String(), values=fields.Nested(DeliveryCounts), required=True
     )
+
+
+class ListedNotificationRead(NotificationRead):
+    """In a list, those that went to many and were never counted have no counts yet."""
+
+    read = fields.Integer(required=True, allow_none=True)
+    deliveries: Any = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(DeliveryCounts),
+        required=True,
+        allow_none=True,
+    )

@@ -37,7 +37,7 @@ class SentNotifications:
         newest_first = _of(sender_id).order_by(Notification.id.desc())
         rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
         standings = self.standings.of([_counted(row) for row in rows])
-        return [sent_item(row, standings[row.id]) for row in rows]
+        return [sent_item(row, standings.get(row.id)) for row in rows]
 
     def get(self, sender_id: int, notification_id: int) -> Item:
         row = self._find(sender_id, notification_id)
@@ -64,8 +64,10 @@ class SentNotifications:
         return row
 
 
-def sent_item(notification: Any, standing: Standing) -> Item:
+def sent_item(notification: Any, standing: Standing | None) -> Item:
     fields = {name: getattr(notification, name) for name in _SHOWN}
+    if standing is None:
+        return {**fields, "read": None, "deliveries": None}
     return {**fields, "read": standing.read, "deliveries": standing.deliveries}
 
 

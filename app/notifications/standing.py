@@ -2,7 +2,8 @@
 
 Counting looks at a row for each receiver, and a page may be a hundred broadcasts to a million each.
 So a page counts the large ones only while there is time, and tells of the others how they stood
-when they were last counted.
+when they were last counted. Those from before anybody kept that are counted first, one at least for
+each page, and nothing is said of the rest until it is their turn.
 """
 
 from __future__ import annotations
@@ -51,14 +52,15 @@ class Standings:
         self.clock = clock
 
     def of(self, notifications: Sequence[Counted]) -> dict[int, Standing]:
-        """Those that were counted longest ago are counted first."""
+        """Those that were counted longest ago are counted first; some may never have been yet."""
         found = self.count(each.id for each in notifications if not is_kept(each.receivers))
         many = [each for each in notifications if is_kept(each.receivers)]
         until = monotonic() + SECONDS
-        for each in sorted(many, key=lambda each: each.counted_at or _NEVER):
-            if each.standing is None or monotonic() < until:
+        many.sort(key=lambda each: each.counted_at or _NEVER)
+        for number, each in enumerate(many):
+            if monotonic() < until or (number == 0 and each.standing is None):
                 found[each.id] = self.now(each)
-            else:
+            elif each.standing is not None:
                 found[each.id] = Standing(**each.standing)
         return found
 

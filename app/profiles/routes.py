@@ -57,7 +57,7 @@ blueprint = Blueprint("profiles", __name__, needs=(accounts_needed,))
 blueprint.record_once(listen)
 
 
-@blueprint.get("/")
+@blueprint.get("")
 @active_account_required
 @scoped
 @example(answer=ADA_READ)
@@ -68,7 +68,7 @@ def read_own() -> Profile:
     return service(Profiles).get(caller().id)
 
 
-@blueprint.post("/")
+@blueprint.post("")
 @active_account_required
 @scoped
 @example(json=ADA, answer=ADA_READ)
@@ -80,7 +80,7 @@ def create_own(json: dict[str, Any]) -> Profile:
     return service(Profiles).create(caller().id, json)
 
 
-@blueprint.put("/")
+@blueprint.put("")
 @active_account_required
 @scoped
 @example(json={"city": "London"}, answer=ADA_READ)
@@ -92,7 +92,7 @@ def update_own(json: dict[str, Any]) -> Profile:
     return service(Profiles).update(caller().id, json)
 
 
-@blueprint.delete("/")
+@blueprint.delete("")
 @active_account_required
 @scoped
 @example(answer=ADA_READ)

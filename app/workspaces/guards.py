@@ -16,6 +16,7 @@ from werkzeug.local import LocalProxy
 
 from ..auth.errors import NotAuthorized
 from ..auth.guards import TOKEN_PROBLEMS, caller, check_named, guard, known_account
+from ..calling import check_hook
 from ..core.desk import current_desk, service
 from ..core.errors import Problem
 from ..core.http.operation import View, operation
@@ -108,6 +109,9 @@ def resolving_guard(
     def with_resolver(
         view: View | None = None, /, *, resolver: WorkspaceResolver | None = None
     ) -> Any:
+        if resolver is not None:
+            check_hook("workspace_resolver", resolver, f"@{name}(resolver=…)")
+
         def headers() -> Mapping[str, str]:
             return documented_headers(resolver or _default())
 

@@ -67,7 +67,7 @@ blueprint = Blueprint("workspaces", __name__, needs=(accounts_needed,))
 IN_PATH = PathResolver()
 
 
-@blueprint.get("/")
+@blueprint.get("")
 @active_account_required
 @example(answer=[TEAM_READ])
 @takes(query=Page)
@@ -77,7 +77,7 @@ def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
     return service(Workspaces).of(caller(), **query)
 
 
-@blueprint.post("/")
+@blueprint.post("")
 @active_account_required
 @example(json=TEAM, answer=TEAM_READ)
 @raises(SlugTaken)

@@ -23,6 +23,8 @@ from app.delivery.smtp import SmtpMailer
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
+from ..lines import Line
+
 
 @pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
 def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
@@ -88,6 +90,74 @@ def test_a_server_that_says_goodbye_is_nobodys_fault(sink: Sink) -> None:
         sending.send(letter(mailer))
 
 
+def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_again(
+    sink: Sink,
+) -> None:
+    sink.receiver_answer = lambda _to: (
+        "421 too many messages" if len(sink.received) >= 2 * sink.connections else None
+    )
+    mailer = mailer_for(sink.port)
+    with mailer.open() as sending:
+        for number in range(5):
+            sending.send(letter(mailer, f"p{number}@example.com"))
+    assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
+    assert sink.connections == 3
+
+
+def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) -> None:
+    line = Line("127.0.0.1", sink.port)
+    mailer = mailer_for(line.port)
+    with mailer.open() as sending:
+        sending.send(letter(mailer, "ada@example.com"))
+        line.mend()
+        sending.send(letter(mailer, "bob@example.com"))
+    assert sink.receivers == ["ada@example.com", "bob@example.com"]
+    assert sink.connections == 2
+
+
+def test_a_server_that_is_gone_between_two_letters_is_told_so(sink: Sink) -> None:
+    line = Line("127.0.0.1", sink.port)
+    mailer = mailer_for(line.port)
+    with mailer.open() as sending:
+        sending.send(letter(mailer))
+        line.cut()
+        with pytest.raises(Unreachable, match="cannot be reached"):
+            sending.send(letter(mailer))
+
+
+def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None:
+    mailer = mailer_for(sink.port)
+
+    def no_database() -> None:
+        raise LookupError("what has left cannot be written down")
+
+    with mailer.open() as sending:
+        with pytest.raises(LookupError):
+            sending.send(letter(mailer, "ada@example.com"), no_database)
+        sending.send(letter(mailer, "bob@example.com"))
+    assert sink.receivers == ["bob@example.com"]
+    assert sink.received[0].message["To"] == "bob@example.com"
+    assert b"MAIL FROM" not in sink.received[0].data
+
+
+def test_a_server_that_refuses_and_hangs_up_has_refused() -> None:
+    def refuse_and_hang_up(listener: socket.socket) -> None:
+        client, _ = listener.accept()
+        with client, client.makefile("rb") as lines:
+            client.sendall(b"220 hello\r\n")
+            for line in lines:
+                answer = b"550 no" if line.startswith(b"RCPT") else b"250 fine"
+                client.sendall(answer + b"\r\n")
+                if line.startswith(b"RCPT"):
+                    return
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        Thread(target=refuse_and_hang_up, args=(listener,), daemon=True).start()
+        mailer = mailer_for(listener.getsockname()[1])
+        with mailer.open() as sending, pytest.raises(Refused, match="550 no"):
+            sending.send(letter(mailer))
+
+
 @contextmanager
 def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
     """A server that offers pipelining, refuses one command and asks for the message all the same;
@@ -120,6 +190,12 @@ def test_no_message_follows_a_refusal_though_the_server_asks_for_it(after: int) 
             sending.send(letter(mailer))
     assert heard[3:5] == [b"DATA", b"."]
     assert heard[5] == b"rset"
+
+
+def test_a_name_that_no_server_can_have_is_nobodys_fault() -> None:
+    mailer = SmtpMailer(MailSettings(server="mail..example.com", sender="desk@example.com"))
+    with pytest.raises(Unreachable, match="cannot be reached"), mailer.open():
+        pass
 
 
 def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,3 +277,39 @@ def test_a_sender_that_no_mail_can_have_stops_the_start() -> None:
     app.config["MAIL_DEFAULT_SENDER"] = "nobody at all"
     with pytest.raises(SettingsError, match="MAIL_DEFAULT_SENDER"):
         open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MAIL_SERVER", 5),
+        ("MAIL_PORT", "hunter2"),
+        ("MAIL_PORT", 70_000),
+        ("MAIL_USE_TLS", "maybe"),
+        ("MAIL_USE_SSL", 587),
+        ("MAIL_USERNAME", ["hunter2"]),
+        ("MAIL_PASSWORD", 12345678),
+        ("MAIL_DEFAULT_SENDER", ("The Desk", "desk@example.com", "hunter2")),
+        ("MAIL_DEFAULT_SENDER", ("The Desk", None)),
+        ("MAIL_DEFAULT_SENDER", 5),
+        ("MAIL_SUPPRESS_SEND", "perhaps"),
+    ],
+)
+def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: object) -> None:
+    app = Flask(__name__)
+    app.config[name] = value
+    with pytest.raises(SettingsError, match=f"Wrong settings: {name}: ") as error:
+        open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+    assert not {"hunter2", "12345678"} & set(str(error.value).split())
+
+
+def test_a_hosts_settings_may_be_words_as_in_its_environment() -> None:
+    given = {"MAIL_PORT": "587", "MAIL_USE_TLS": "true", "MAIL_USE_SSL": "false"}
+    mail = MailSettings.read(given, namespaces(ComposedSettings(SECRET_KEY="x")))
+    assert (mail.port, mail.use_tls, mail.use_ssl) == (587, True, False)
+
+
+def test_what_a_host_leaves_empty_is_as_if_not_given() -> None:
+    empty = dict.fromkeys(("MAIL_SERVER", "MAIL_PORT", "MAIL_USE_TLS", "MAIL_DEFAULT_SENDER"), "")
+    settings = namespaces(ComposedSettings(SECRET_KEY="x"))
+    assert MailSettings.read(empty, settings) == MailSettings()

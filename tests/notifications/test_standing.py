@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
 from app.core.desk import current_desk
 from app.notifications import standing
@@ -65,16 +66,41 @@ def test_a_page_of_them_counts_nothing(admin: Api, app: Flask, ada: Person) -> N
     assert not [query for query in queries if "count(" in query]
 
 
+def forget_counts(app: Flask) -> None:
+    """As they are after an upgrade from a version that kept none."""
+    with app.app_context():
+        current_desk.session.execute(update(Notification).values(standing=None, counted_at=None))
+        current_desk.session.commit()
+
+
 @pytest.mark.usefixtures("no_time")
 def test_one_that_was_never_counted_is(admin: Api, app: Flask, ada: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body()).json
-    with app.app_context():
-        notification = current_desk.session.get(Notification, sent["id"])
-        assert notification is not None
-        notification.standing = notification.counted_at = None
-        current_desk.session.commit()
+    forget_counts(app)
     read_it(ada, sent)
     assert reads(admin) == [1]
+
+
+@pytest.mark.usefixtures("no_time")
+def test_of_many_that_were_never_counted_each_page_counts_one(
+    admin: Api, app: Flask, ada: Person
+) -> None:
+    for _ in range(3):
+        sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
+        read_it(ada, sent)
+    forget_counts(app)
+    page = admin.get(f"{PATH}/all").json
+    assert [each["read"] for each in page] == [1, None, None]
+    assert [each["deliveries"] for each in page] == [sent["deliveries"], None, None]
+    assert [reads(admin) for _ in range(2)] == [[1, 1, None], [1, 1, 1]]
+
+
+@pytest.mark.usefixtures("no_time")
+def test_one_that_is_asked_for_by_itself_is_counted(admin: Api, app: Flask, ada: Person) -> None:
+    first, _ = (admin.post(f"{PATH}/", 201, json=body()).json for _ in range(2))
+    forget_counts(app)
+    assert admin.get(f"{PATH}/{first['id']}").json["read"] == 0
+    assert reads(admin) == [0, 0]
 
 
 def test_what_was_counted_longest_ago_is_counted_first(

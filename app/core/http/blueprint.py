@@ -66,7 +66,8 @@ class Blueprint(flask.Blueprint):
         # As Flask names it, which puts the name of a blueprint around it in front.
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}"
         desk.blueprints.add(name.lstrip("."))
-        super().register(app, options)
+        # Without a prefix, a collection that is written as nothing would have no path at all.
+        super().register(app, {**options, "url_prefix": options.get("url_prefix") or "/"})
 
     def add_url_rule(self, rule: str, *args: Any, **options: Any) -> None:
         # Every path answers with and without a trailing slash, and never redirects.
