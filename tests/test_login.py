@@ -13,6 +13,7 @@ from app.accounts.service import Accounts
 from app.core.desk import service
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
 
 from .conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
 
@@ -77,6 +78,12 @@ def test_wrong_credentials_are_told_nothing_more(
     answer = log_in(api, email, password, 400)
     assert answer.detail == "Incorrect email or password"
     assert answer.json["code"] == "incorrect_credentials"
+
+
+def test_a_login_asks_its_database_four_times(app: Flask, api: Api, ada: Person) -> None:
+    with noted_queries(app) as queries:
+        log_in(api, ada.email, PASSWORD)
+    assert [query.split()[0] for query in queries] == ["SELECT", "SELECT", "UPDATE", "SELECT"]
 
 
 def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerson) -> None:

@@ -11,8 +11,10 @@ from flask import Flask
 from marshmallow import Schema, fields
 
 from app import Frontdesk, LoginRead, WorkspaceLoginRead, auth
+from app.core.desk import service
 from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
+from app.workspaces.service import Workspaces
 
 from .hosts import HostSettings, host_of
 
@@ -31,8 +33,17 @@ def named(frontdesk: Frontdesk) -> None:
         return {**payload, "greeting": f"Good morning, {payload['account'].email}"}
 
 
-def with_workspaces(frontdesk: Frontdesk) -> None:
+def with_workspaces(frontdesk: Frontdesk, *_: str) -> None:
     frontdesk.use_workspaces()
+
+
+def joining(frontdesk: Frontdesk, kind: str) -> None:
+    def join(given: Any, session: Any) -> dict[str, Any]:
+        account = given["account"] if kind == "payload" else given
+        service(Workspaces).create(account, "The Team", "team")
+        return given if kind == "payload" else {}
+
+    getattr(frontdesk, kind)(join)
 
 
 def signed_in(host: Flask) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -65,6 +76,20 @@ def test_a_later_hook_is_given_what_the_earlier_one_made() -> None:
     frontdesk.payload(lambda payload, session: {**payload, "token_type": payload["token_type"] * 2})
     answer, _ = signed_in(host_of((auth, ""), frontdesk=frontdesk))
     assert answer["token_type"] == "77"
+
+
+@pytest.mark.parametrize("order", [(with_workspaces, joining), (joining, with_workspaces)])
+@pytest.mark.parametrize("kind", ["claims", "payload"])
+def test_a_workspace_that_a_hook_makes_is_told_of_by_those_after_it(
+    kind: str, order: tuple[Callable[[Frontdesk, str], None], ...]
+) -> None:
+    frontdesk = Frontdesk()
+    for register in order:
+        register(frontdesk, kind)
+    answer, _ = signed_in(host_of((auth, ""), frontdesk=frontdesk))
+    late = kind == "payload" and order[1] is joining
+    slugs = [workspace["slug"] for workspace in answer["workspaces"]]
+    assert slugs == (["ada"] if late else ["ada", "team"])
 
 
 def test_workspaces_asked_for_twice_make_one() -> None:

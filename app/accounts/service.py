@@ -45,6 +45,9 @@ class Accounts:
         self._row: Any = namedtuple("AccountRow", self._names, rename=True)  # type: ignore[misc]
         columns = (getattr(model, name) for name in self._names)
         self._rows = Rows(select(*columns).where(model.email == bindparam("email")))
+        self._credentials = Rows(
+            select(model.id, model.password_hash).where(model.email == bindparam("email"))
+        )
 
     def read(self, email: str) -> AccountLike | None:
         """The account's columns as a plain row, for the guards of every request."""
@@ -77,10 +80,8 @@ class Accounts:
 
     def credentials(self, email: str) -> tuple[object, str | None]:
         """The id and password hash of an account, without loading it; nothing where none is."""
-        row = self.session.execute(
-            select(self.model.id, self.model.password_hash).where(self.model.email == fold(email))
-        ).one_or_none()
-        return (row[0], row[1]) if row else (None, None)
+        rows = self._credentials.read(self.session, email=fold(email))
+        return (rows[0][0], rows[0][1]) if rows else (None, None)
 
     def get(self, email: str) -> AccountLike:
         account = self.find(email)

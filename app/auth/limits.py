@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..core.keystore import Keystore
@@ -18,6 +19,8 @@ from .errors import TooManyAttempts
 # How long an address that has signed in to an account is remembered as its owner's.
 KNOWN_SECONDS = 90 * 24 * 3600
 UNLOCK_SECONDS = 7 * 24 * 3600
+# An account's counters are in this round until they are forgiven.
+FIRST_ROUND = "0"
 
 
 class Limit(NamedTuple):
@@ -44,10 +47,8 @@ class Failures:
         if not self.enabled:
             return
         address = _network(address)
-        keys = self._keys(email, address)
-        counted = self.keystore.get_many([key for _, key in keys])
-        for (limit, key), total in zip(keys, counted, strict=True):
-            if int(total or 0) >= limit.amount and not (
+        for limit, key, total in self._counted(email, address):
+            if total >= limit.amount and not (
                 limit in self._account and self._is_known(email, address)
             ):
                 raise TooManyAttempts(self.keystore.remaining(key))
@@ -58,7 +59,8 @@ class Failures:
             return
         address = _network(address)
         beyond = None
-        for limit, key in self._keys(email, address):
+        turn = self.keystore.get(_round(email)) or FIRST_ROUND
+        for limit, key in self._keys(turn, email, address):
             total = self.keystore.count(key, limit.seconds)
             if total > limit.amount and not (
                 limit in self._account and self._is_known(email, address)
@@ -76,8 +78,17 @@ class Failures:
         """Start counting anew for an account, from every address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
 
-    def _keys(self, email: str, address: str) -> list[tuple[Limit, str]]:
-        turn = self.keystore.get(_round(email)) or "0"
+    def _counted(self, email: str, address: str) -> Iterator[tuple[Limit, str, int]]:
+        """Nearly all accounts are in their first round: of them, one question tells all."""
+        keys = self._keys(FIRST_ROUND, email, address)
+        turn, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
+        if turn is not None:
+            keys = self._keys(turn, email, address)
+            totals = self.keystore.get_many([key for _, key in keys])
+        for (limit, key), total in zip(keys, totals, strict=True):
+            yield limit, key, int(total or 0)
+
+    def _keys(self, turn: str, email: str, address: str) -> list[tuple[Limit, str]]:
         return [
             *((limit, limit.key(turn, email, address)) for limit in self._both),
             *((limit, limit.key(address)) for limit in self._address),

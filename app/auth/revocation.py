@@ -27,6 +27,8 @@ class Revocations:
     def lift(self, email: str, session: AnySession) -> None:
         """End a revocation within a login; it stands again if the login comes to nothing."""
         key = _key(email)
+        if self.keystore.get(key) is None:
+            return
         seconds = self.keystore.remaining(key)
         revoked = self.keystore.take(key)
         if revoked is not None:

@@ -41,6 +41,10 @@ class Rows:
         bind = _idle_engine(session)
         if bind is None:
             return session.execute(self.statement, parameters).all()
+        return self.read_from(bind, **parameters)
+
+    def read_from(self, bind: Engine, **parameters: Any) -> Sequence[Row]:
+        """Beside the session, on a connection of the question's own."""
         compiled = self._compiled.get(bind.dialect.name) or self._compile(bind.dialect)
         values: Any = parameters
         if compiled.positions is not None:

@@ -18,7 +18,7 @@ from sqlalchemy.sql import Executable
 
 from ..core.clock import Clock
 from ..core.database import AUTOCOMMIT
-from ..core.rows import ask
+from ..core.rows import Rows, ask
 from .message import Message, Receiver
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
 
@@ -40,14 +40,12 @@ class Batch(NamedTuple):
     items: Sequence[Item]
 
 
+# Written out: it is the same every time, and each value costs its time.
+_WAITS = Delivery.state == literal_column(f"'{PENDING}'")
+
 _SETTLE = (
     update(Delivery)
-    .where(
-        Delivery.id == bindparam("delivery_id"),
-        Delivery.claim == bindparam("by"),
-        # Written out: it is the same for each mail, and each value costs its time.
-        Delivery.state == literal_column(f"'{PENDING}'"),
-    )
+    .where(Delivery.id == bindparam("delivery_id"), Delivery.claim == bindparam("by"), _WAITS)
     .values(
         state=bindparam("new_state"),
         reason=bindparam("why"),
@@ -55,6 +53,18 @@ _SETTLE = (
         finished_at=bindparam("moment"),
     )
     .returning(Delivery.id)
+)
+
+# When the first delivery of a channel is due: of each lane by itself, which the index answers
+# without a look at the others that wait.
+_CHANNEL: Any = bindparam("channel")
+_FIRSTS: Any = select(
+    *(
+        select(func.min(Delivery.due_at))
+        .where(Delivery.channel == _CHANNEL, Delivery.lane == literal_column(str(lane)), _WAITS)
+        .scalar_subquery()
+        for lane in LANES
+    )
 )
 
 
@@ -65,6 +75,7 @@ class Queue:
         self._engine = engine if ready else engine.execution_options(isolation_level="AUTOCOMMIT")
         self._account = account_model
         self._clock = clock
+        self._firsts = Rows(_FIRSTS)
         self._postgres = engine.dialect.name == "postgresql"
         self._settle = _SETTLE
         if self._postgres:
@@ -158,15 +169,8 @@ class Queue:
 
     def seconds_until_due(self, channel: str) -> float | None:
         """Until the next is due, negative when it is late; None when nothing waits."""
-        # Of each lane by itself, which the index answers without a look at the others that wait.
-        firsts = [
-            select(func.min(Delivery.due_at))
-            .where(Delivery.channel == channel, Delivery.lane == lane, Delivery.state == PENDING)
-            .scalar_subquery()
-            for lane in LANES
-        ]
-        with self._engine.connect() as connection:
-            found = [moment for moment in connection.execute(select(*firsts)).one() if moment]
+        (firsts,) = self._firsts.read_from(self._engine, channel=channel)
+        found = [moment for moment in firsts if moment]
         return (min(found) - self._clock.now()).total_seconds() if found else None
 
     def counts(self) -> list[tuple[str, str, int]]:

@@ -74,7 +74,7 @@ IN_PATH = PathResolver()
 @answers(200, WorkspaceRead, many=True)
 def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
     """List the caller's workspaces"""
-    return service(Workspaces).of(caller(), **query)
+    return service(Workspaces).page(caller(), **query)
 
 
 @blueprint.post("")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, exists, select, update
+from sqlalchemy import Select, bindparam, delete, exists, select, update
 from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
@@ -21,23 +21,23 @@ class Workspaces:
     def __init__(self, session: AnySession, clock: Clock) -> None:
         self.session = session
         self.clock = clock
+        # Made once: a login asks it twice.
+        self._theirs = (
+            select(Workspace, Member)
+            .join(Member, Member.workspace_id == Workspace.id)
+            .where(Member.account_id == bindparam("account_id"))
+            .order_by(Member.id)
+        )
 
     def enter(self, slug: str | None, account: AccountLike | None) -> Entry:
         return find_entry(self.session, slug, account)
 
-    def of(
-        self, account: AccountLike, offset: int = 0, limit: int | None = None
-    ) -> Sequence[Entry]:
+    def of(self, account: AccountLike) -> Sequence[Entry]:
         """The account's workspaces, the one it has been in longest first."""
-        rows = self.session.execute(
-            select(Workspace, Member)
-            .join(Member, Member.workspace_id == Workspace.id)
-            .where(Member.account_id == account.id)
-            .order_by(Member.id)
-            .offset(offset)
-            .limit(limit)
-        )
-        return [Entry(workspace, member) for workspace, member in rows]
+        return self._entries(self._theirs, account)
+
+    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Entry]:
+        return self._entries(self._theirs.offset(offset).limit(limit), account)
 
     def get(self, slug: str) -> Workspace:
         """The workspace of this very slug: an operator has neither a current nor a default one."""
@@ -117,6 +117,10 @@ class Workspaces:
             if chosen is not None:
                 account.current_workspace_id = chosen.workspace.id
             return chosen
+
+    def _entries(self, which: Select[Workspace, Member], account: AccountLike) -> Sequence[Entry]:
+        rows = self.session.execute(which, {"account_id": account.id})
+        return [Entry(workspace, member) for workspace, member in rows]
 
     def _insert(self, name: str, slug: str, **fields: bool) -> Workspace:
         workspace = self._insert_free(name, slug, **fields)
