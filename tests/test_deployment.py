@@ -66,10 +66,8 @@ def ours(command: str, group: click.Group) -> None:
 
 
 def exists(group: click.Group, words: list[str]) -> None:
-    if group.name == "db":
-        assert words == ["upgrade"]
-        return
-    found = group.commands[words[0]]
+    found = group.get_command(click.Context(group), words[0])
+    assert found is not None, f"{group.name} {words[0]}"
     if isinstance(found, click.Group):
         exists(found, words[1:])
 

@@ -25,6 +25,12 @@ class Deferred(click.Group):
     ) -> click.Context:
         return self._load().make_context(info_name, args, parent, **extra)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return self._load().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self._load().get_command(ctx, cmd_name)
+
     def get_short_help_str(self, limit: int = 45) -> str:
         return self._load().get_short_help_str(limit)
 
