@@ -49,11 +49,18 @@ def loaded(tmp_path: Path, **settings: str) -> set[str]:
     )
     status, modules = json.loads(done.stdout)
     assert status == 200
-    return {name.partition(".")[0] for name in modules}
+    return set(modules)
 
 
 def test_the_first_answer_loads_nothing_heavy(tmp_path: Path) -> None:
     assert loaded(tmp_path) & HEAVY == set()
+
+
+def test_a_server_loads_no_commands(tmp_path: Path) -> None:
+    commands = {f"app.cli.{path.stem}" for path in (ROOT / "app" / "cli").glob("*.py")}
+    deferred = commands - {"app.cli.__init__", "app.cli.groups", "app.cli.migrations"}
+    assert deferred
+    assert loaded(tmp_path) & deferred == set()
 
 
 def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> None:
