@@ -9,12 +9,12 @@ from bench.client import Client
 from bench.database import Data
 from bench.figures import Column, Goal, Table
 from bench.options import Options
-from bench.places import PASSWORD
+from bench.places import PASSWORD, WORKERS
 from bench.requests import email
 from bench.servers import Server, running
 
 COLUMNS = (Column("ms", "ms", "{:.1f}"),)
-PATH = "/api/v1/notifications/mark-all?status=true"
+PATH = "/api/v1/notifications/mark-all"
 UPDATE = "UPDATE inbox SET is_read = true WHERE receiver_id = %s"
 READERS = 40
 
@@ -37,7 +37,10 @@ def measure(options: Options) -> list[Table]:
             return [table]
         with running(service[0], data) as server:
             headers = _headers(server, rounds)
-            _service(server, connection, headers[rounds], rounds + 1, each)
+            # Each worker's connection has been over the table before the clock, as the raw one has.
+            for turn in range(8 * WORKERS):
+                status = "true" if turn % 2 else "false"
+                Client(server.port).expect(200, "PATCH", f"{PATH}?status={status}", headers[rounds])
             for number in range(rounds):
                 # Each side has its own accounts, whose rows nobody has touched yet.
                 mine, its = number + 1, READERS - 1 - number
@@ -58,7 +61,7 @@ def _headers(server: Server, rounds: int) -> list[str]:
 def _service(
     server: Server, connection: psycopg.Connection, header: str, account: int, rows: int
 ) -> float:
-    seconds = Client(server.port).expect(200, "PATCH", PATH, header).seconds
+    seconds = Client(server.port).expect(200, "PATCH", f"{PATH}?status=true", header).seconds
     marked = connection.execute(
         "SELECT count(*) FROM inbox WHERE receiver_id = %s AND is_read", (account,)
     ).fetchone()
