@@ -46,7 +46,7 @@ class _Given(BaseModel):
     MAIL_USE_TLS: bool = False
     MAIL_USE_SSL: bool = False
     MAIL_USERNAME: str | None = None
-    MAIL_PASSWORD: str | None = None
+    MAIL_PASSWORD: str | None = Field(None, repr=False)
     MAIL_DEFAULT_SENDER: Annotated[str, BeforeValidator(_sender)] = DEFAULT_SENDER
     MAIL_SUPPRESS_SEND: bool = False
 

@@ -84,6 +84,16 @@ class DeliveryCounts(Schema):
     skipped = fields.Integer(required=True)
 
 
+def _deliveries(*, allow_none: bool = False) -> Any:
+    """Counts by channel."""
+    return fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(DeliveryCounts),
+        required=True,
+        allow_none=allow_none,
+    )
+
+
 class NotificationRead(Schema):
     id = fields.Integer(required=True)
     title = fields.String(required=True)
@@ -95,18 +105,11 @@ class NotificationRead(Schema):
     created_at = Moment(required=True)
     receivers = fields.Integer(required=True)
     read = fields.Integer(required=True)
-    deliveries: Any = fields.Dict(
-        keys=fields.String(), values=fields.Nested(DeliveryCounts), required=True
-    )
+    deliveries = _deliveries()
 
 
 class ListedNotificationRead(NotificationRead):
     """In a list, those that went to many and were never counted have no counts yet."""
 
     read = fields.Integer(required=True, allow_none=True)
-    deliveries: Any = fields.Dict(
-        keys=fields.String(),
-        values=fields.Nested(DeliveryCounts),
-        required=True,
-        allow_none=True,
-    )
+    deliveries = _deliveries(allow_none=True)
