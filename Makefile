@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test sure format lint types bench wheel settings snippets
+.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks snippets docs screens
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +18,10 @@ run: ## Set up what is missing and serve on http://127.0.0.1:5000 (PORT=… for 
 	@$(PYTHON) -m scripts.run
 
 test: ## Run the whole suite; PostgreSQL, Redis and Chromium count where they are there
-	$(TOOL) pytest $(ARGS)
+	$(TOOL) scripts.suite $(ARGS)
+
+quick: ## A room's tests in under a minute, on SQLite alone: make quick ARGS=tests/auth
+	$(TOOL) pytest -n auto --dist worksteal -m "not waiting and not alone" -k "not postgresql" $(ARGS)
 
 sure: format lint types test ## Format, then everything that must hold before a commit
 
@@ -39,8 +42,26 @@ bench: ## Measure
 wheel: ## Build dist/flask_frontdesk-….whl
 	$(TOOL) build --wheel --no-isolation
 
+image: ## Build the image and see it start (Debian, as root, with buildah and mmdebstrap)
+	@$(PYTHON) -m scripts.image
+
+pin: ## Write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer packages)
+	$(TOOL) scripts.pin $(ARGS)
+
+sbom: ## Write the list of what Frontdesk is made of anew, for programs and for people
+	$(TOOL) scripts.sbom
+
 settings: ## Write docs/settings.md anew from the code
 	$(TOOL) scripts.settings
 
+hooks: ## Write the tables in docs/hooks/ anew from the code
+	$(TOOL) scripts.hooks
+
 snippets: ## Write the code in the documentation anew from the files it is taken from
 	$(TOOL) scripts.snippets
+
+docs: ## Build the documentation as a site, in build/docs; a warning is an error
+	$(TOOL) sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
+
+screens: ## Take the documentation's pictures anew, with Chromium
+	$(TOOL) scripts.screens

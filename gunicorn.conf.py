@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
-import sys
-from pathlib import Path
-from tempfile import mkdtemp
+import signal
 from typing import Any
 
+from gunicorn.config import Bind
+
+from app.server.counting import count_together, forget_worker
+
 # Without BIND, gunicorn's own rule holds: 127.0.0.1:8000, or 0.0.0.0:$PORT.
-if "BIND" in os.environ:
-    bind = os.environ["BIND"]
+bind = os.environ["BIND"].split(",") if "BIND" in os.environ else list(Bind.default)
+# The application tells by where a request came in whether it is one for the metrics.
+if "CORE__METRICS_BIND" in os.environ:
+    bind.append(os.environ["CORE__METRICS_BIND"])
 
 # More than one needs a keystore that they share (CORE__REDIS_URL, or CORE__KEYSTORE=database).
 workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
-worker_class = "gthread"
+# gthread, whose threads wait for no slow client.
+worker_class = "app.server.worker.BufferedWorker"
 # More than AUTH__LOGINS_AT_ONCE, so that a flood of sign-ins leaves some to the other routes. They
 # may be more than CORE__DATABASE_POOL_SIZE: a request holds a connection for its queries alone.
 threads = int(os.environ.get("WEB_THREADS", "32"))
 
+# With it a worker stays under the usual 1024 open files; then the slowest client makes room.
+worker_connections = 800
+
 # One start for all workers, and one random secret where none is set.
 preload_app = True
+
+# No header of a client's becomes part of the environment, and a proxy is believed about the scheme
+# and the address where CORE__TRUSTED_PROXIES says so.
+forwarder_headers = ""
+secure_scheme_headers: dict[str, str] = {}
+# Whom to believe is not looked up at each request, since nobody is believed about anything.
+forwarded_allow_ips = "*"
 
 # The longest line that still has an end: receivers may be listed in a query. A request with more of
 # them than fit here lists them in its body.
@@ -31,7 +44,7 @@ limit_request_line = 8190
 keepalive = 5
 timeout = 30
 graceful_timeout = 30
-if Path("/dev/shm").is_dir():  # noqa: S108
+if os.access("/dev/shm", os.W_OK | os.X_OK):  # noqa: S108
     # The workers' sign of life must not wait for a busy disk.
     worker_tmp_dir = "/dev/shm"  # noqa: S108
 
@@ -41,35 +54,34 @@ control_socket_disable = True
 # What stands in front logs every request; `--access-logfile -` does it here.
 accesslog = None
 
-# Where workers count for the metrics, so that one can answer for all; unused while they are off.
-if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = made = mkdtemp(prefix="frontdesk-metrics-")
-    parent = os.getpid()
-
-    def remove_metrics() -> None:
-        """A worker that ends leaves them to the others."""
-        if os.getpid() == parent:
-            shutil.rmtree(made, ignore_errors=True)
-
-    atexit.register(remove_metrics)
+count_together()
 
 
 def when_ready(server: Any) -> None:
     """From here on gunicorn's own lines have the application's form too: JSON in production."""
     server.log.error_log.handlers.clear()
     server.log.error_log.propagate = True
+    # Here and not above: wsgi.py decides how the application is loaded.
+    from app.monitoring.apart import is_unheard
+
+    if is_unheard(server.app.wsgi(), [listener.getsockname() for listener in server.LISTENERS]):
+        # It is set in .env alone, or sockets of systemd or the command line are used instead.
+        server.log.error("No socket is at CORE__METRICS_BIND: nobody can read the metrics.")
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    # Here and not above: wsgi.py decides how the application is loaded.
-    from app.core.forking import forget_connections
+    from app.core.process.forking import forget_connections
 
     forget_connections(server.app.wsgi())
+    worker.noted_signals = server.SIG_QUEUE
+
+
+def post_worker_init(worker: Any) -> None:
+    """A stop that comes while a worker starts is noted for its parent, and not heard again."""
+    while not worker.noted_signals.empty():
+        if worker.noted_signals.get() in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            worker.alive = False
 
 
 def child_exit(server: Any, worker: Any) -> None:
-    """The connections of a worker that is gone are open no more."""
-    if "prometheus_client" in sys.modules:
-        from prometheus_client.multiprocess import mark_process_dead
-
-        mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+    forget_worker(worker.pid)

@@ -16,7 +16,7 @@ if sys.modules["cryptography"] is None:
     del sys.modules["cryptography"]
 
 from app import create_app  # noqa: E402
-from app.core.settings import SettingsError  # noqa: E402
+from app.core.config.environment import SettingsError  # noqa: E402
 
 try:
     app = create_app()
@@ -31,7 +31,11 @@ gc.enable()
 def __getattr__(name: str) -> Any:
     """`celery -A wsgi:celery worker`: made only when asked for."""
     if name == "celery":
-        from app.delivery.celery_engine import celery_of
+        from app.core.errors import SetupError
+        from app.delivery.worker.celery import celery_of
 
-        return celery_of(app)
+        try:
+            return celery_of(app)
+        except SetupError as error:
+            sys.exit(str(error))
     raise AttributeError(name)

@@ -5,49 +5,38 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from flask import Flask
+from flask import Flask, request
 from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy.engine import make_url
+from werkzeug.exceptions import NotFound
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from . import blueprints
+from .accounts.account import Account, ServiceBase
 from .accounts.service import Accounts
-from .auth.idp import ACCOUNT_CREATE, IdpUserInfo
-from .auth.routes import blueprint as auth
+from .auth.idp.service import ACCOUNT_CREATE, IdpUserInfo
+from .auth.settings import AuthSettings
 from .cli.migrations import migrations
-from .core.clock import Clock
-from .core.database import Base, engine_options
-from .core.desk import current_desk, service
-from .core.folders import ROOT, templates_folder
-from .core.http.cookies import CookieSessions
-from .core.http.docs import blueprint as docs
-from .core.http.problems import handlers
-from .core.http.reading import MAX_BODY
-from .core.logging import configure_logging, log_requests
-from .core.settings import (
-    ComposedSettings,
-    CoreSettings,
-    Namespaces,
-    SettingsError,
-    load,
-    namespaces,
-)
-from .delivery.courier import Courier
-from .delivery.engine import Engine
-from .delivery.post import Post
-from .extension import Frontdesk
-from .health.routes import blueprint as health
-from .notifications.admin_routes import blueprint as admin_notifications
-from .notifications.routes import blueprint as notifications
-from .profiles.routes import blueprint as profiles
-from .tasks.routes import blueprint as tasks
-from .workspaces.routes import blueprint as workspaces
+from .core.config.environment import SettingsError, load
+from .core.config.settings import Namespaces
+from .core.context import service
+from .core.db.base import engine_options
+from .core.extras import missing_extra
+from .core.process.folders import ROOT, templates_folder
+from .core.process.logging import configure_logging, log_requests
+from .core.web.forwarded import tell_of_unbelieved_proxies
+from .core.web.problems import handlers
+from .core.web.reading import MAX_BODY
+from .extension.frontdesk import Frontdesk
+from .extension.options import NO_PARTS, Parts
+from .extension.settings import ComposedSettings, namespaces
+from .tasks.settings import TasksSettings
 
 
 def create_app(
     settings: object | None = None,
     *,
-    clock: Clock | None = None,
-    post: Post | None = None,
-    engine: Engine | None = None,
+    parts: Parts = NO_PARTS,
 ) -> Flask:
     """The whole service on one application, set up by `config.Settings` unless told otherwise."""
     settings = settings if settings is not None else _own_settings()
@@ -58,14 +47,11 @@ def create_app(
         template_folder=str(templates_folder()),
         static_folder=None,
     )
-    app.session_interface = CookieSessions()
+    _keep_paths_exact(app)
     _configure(app, chosen)
     db = _database(app)
-    # Here and not above: a host that brings its own model must never meet ours.
-    from .accounts.account import Account
-
     frontdesk = Frontdesk()
-    if chosen.auth.ALLOW_IDP_OAUTH_SIGNUP:
+    if chosen.of(AuthSettings).ALLOW_IDP_OAUTH_SIGNUP:
         frontdesk.on(ACCOUNT_CREATE)(create_account)
     frontdesk.use_workspaces()
     frontdesk.init_app(
@@ -73,33 +59,46 @@ def create_app(
         db,
         settings=chosen,
         account_model=Account,
-        clock=clock,
-        post=post,
-        engine=engine,
+        parts=parts,
         owns_application=True,
     )
     if chosen.core.TRUSTED_PROXIES:
         hops = chosen.core.TRUSTED_PROXIES
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
+    else:
+        tell_of_unbelieved_proxies(app)
     app.cli.add_command(migrations(app, db))
     for kind, handler in handlers():
         app.register_error_handler(kind, handler)
     if app.debug:
         log_requests(app)
-    _mount(app, chosen.core.API_V1_STR)
-    _monitor(app, db, chosen.core)
+    _mount(app, chosen)
     return app
 
 
+def _keep_paths_exact(app: Flask) -> None:
+    """A path with more slashes is another path, as it is for the rules of a proxy in front."""
+    app.url_map.merge_slashes = False
+
+    @app.before_request
+    def refuse_doubled_slashes() -> None:
+        # Werkzeug passes over those that a path begins with.
+        if request.environ["PATH_INFO"].startswith("//"):
+            raise NotFound
+
+
 def _database(app: Flask) -> SQLAlchemy:
+    url = make_url(app.config["SQLALCHEMY_DATABASE_URI"])
+    if url.get_backend_name() == "postgresql" and (line := missing_extra("postgresql")):
+        raise SettingsError(f"CORE__DATABASE_URL names PostgreSQL, and needs an extra: {line}")
     try:
-        db = SQLAlchemy(app, model_class=Base, session_options={"expire_on_commit": False})
+        db = SQLAlchemy(app, model_class=ServiceBase, session_options={"expire_on_commit": False})
     except OSError as error:
         # A relative SQLite path makes the instance folder.
         raise SettingsError(f"Cannot write {error.filename}: {error.strerror}.") from None
     with app.app_context():
         if db.engine.dialect.name == "postgresql":
-            from .core.postgres import prepare_postgres
+            from .core.db.postgres import prepare_postgres
 
             prepare_postgres(db.engine)
     return db
@@ -110,41 +109,29 @@ def create_account(person: IdpUserInfo, options: dict[str, Any]) -> None:
     service(Accounts).create(person.email, password=None)
 
 
-def _mount(app: Flask, prefix: str) -> None:
-    app.register_blueprint(health, url_prefix=prefix)
-    app.register_blueprint(auth, url_prefix=prefix)
-    app.register_blueprint(tasks, url_prefix=f"{prefix}/tasks")
-    app.register_blueprint(workspaces, url_prefix=f"{prefix}/workspaces")
-    app.register_blueprint(profiles, url_prefix=f"{prefix}/profiles")
+def _mount(app: Flask, chosen: Namespaces) -> None:
+    core = chosen.core
+    prefix = core.API_V1_STR
+    app.register_blueprint(blueprints.health, url_prefix=prefix)
+    app.register_blueprint(blueprints.auth, url_prefix=prefix)
+    app.register_blueprint(blueprints.registration, url_prefix=prefix)
+    if chosen.of(TasksSettings).ENABLED:
+        app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
+    app.register_blueprint(blueprints.workspaces, url_prefix=f"{prefix}/workspaces")
+    app.register_blueprint(blueprints.invitations, url_prefix=prefix)
+    app.register_blueprint(blueprints.profiles, url_prefix=f"{prefix}/profiles")
     app.register_blueprint(
-        profiles, url_prefix=f"{prefix}/<workspace_slug>/profiles", name="workspace_profiles"
+        blueprints.profiles,
+        url_prefix=f"{prefix}/<workspace_slug>/profiles",
+        name="workspace_profiles",
     )
-    app.register_blueprint(notifications, url_prefix=f"{prefix}/notifications")
-    app.register_blueprint(admin_notifications, url_prefix=f"{prefix}/admin/notifications")
-    app.register_blueprint(docs, url_prefix=prefix)
-
-
-def _monitor(app: Flask, db: SQLAlchemy, core: CoreSettings) -> None:
-    try:
-        if core.METRICS_ENABLED:
-            from .monitoring.metrics import measure
-            from .monitoring.queue import QueueMetrics
-            from .monitoring.routes import blueprint
-
-            with app.app_context():
-                current_desk.add(measure(app, db.engine))
-                current_desk.add(QueueMetrics(service(Courier), current_desk.clock))
-            app.register_blueprint(blueprint)
-        if core.TRACING_ENABLED:
-            from .monitoring.tracing import trace
-
-            trace(app)
-    except ModuleNotFoundError as error:
-        extra = "metrics" if "prometheus" in str(error.name) else "tracing"
-        raise SettingsError(
-            f"Monitoring needs a package that is not installed: {error.name}."
-            f" Install flask-frontdesk[{extra}]."
-        ) from None
+    app.register_blueprint(blueprints.notifications, url_prefix=f"{prefix}/notifications")
+    app.register_blueprint(
+        blueprints.admin_notifications, url_prefix=f"{prefix}/admin/notifications"
+    )
+    app.register_blueprint(blueprints.docs, url_prefix=prefix)
+    if core.METRICS_ENABLED:
+        app.register_blueprint(blueprints.monitoring)
 
 
 def _own_settings() -> ComposedSettings:
@@ -152,7 +139,11 @@ def _own_settings() -> ComposedSettings:
     if __package__ == "app":
         kind: type[ComposedSettings] = import_module("config").Settings
         return load(kind)
-    return load(ComposedSettings)
+    return load(InstalledSettings)
+
+
+class InstalledSettings(ComposedSettings):
+    SHARES_ENVIRONMENT = False
 
 
 def _configure(app: Flask, chosen: Namespaces) -> None:
@@ -161,7 +152,9 @@ def _configure(app: Flask, chosen: Namespaces) -> None:
     app.config.update(
         SECRET_KEY=chosen.secret_key,
         SECRET_KEY_FALLBACKS=[key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS],
-        SESSION_COOKIE_NAME="frontdesk_session",
+        # With the prefix no other host of the site, and nobody without TLS, can plant one.
+        SESSION_COOKIE_NAME="frontdesk_session" if app.debug else "__Host-frontdesk_session",
+        SESSION_COOKIE_PATH="/",
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=not app.debug,
         SQLALCHEMY_DATABASE_URI=url,

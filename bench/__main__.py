@@ -20,6 +20,7 @@ from bench.works import (
     mails,
     mark_all,
     mixed,
+    slow,
     start,
 )
 
@@ -33,6 +34,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "start": start.measure,
     "growth": growth.measure,
     "mixed": mixed.measure,
+    "slow": slow.measure,
 }
 
 

@@ -135,7 +135,7 @@ def _make_tables(data: Data) -> None:
             command, cwd=ROOT, env=service_environment(data), check=True, capture_output=True
         )
     with psycopg.connect(data.url) as connection:
-        if connection.execute("SELECT to_regclass('inbox')").fetchone() == (None,):
+        if connection.execute("SELECT to_regclass('frontdesk_inbox')").fetchone() == (None,):
             connection.execute((BENCH / "schema.sql").read_bytes())
 
 
@@ -152,12 +152,13 @@ def _fill(data: Data) -> None:
     notifications = "FROM generate_series(1, %(each)s) n"
     # Notification by notification, as broadcasts come: the rows of one account lie far apart.
     inbox = (
-        "FROM notifications n CROSS JOIN accounts a WHERE a.id <= %(readers)s ORDER BY n.id, a.id"
+        "FROM frontdesk_notifications n CROSS JOIN accounts a"
+        " WHERE a.id <= %(readers)s ORDER BY n.id, a.id"
     )
     with psycopg.connect(data.url) as connection:
         _insert(connection, "accounts", ACCOUNT_VALUES, accounts, values)
-        _insert(connection, "notifications", NOTIFICATION_VALUES, notifications, values)
-        _insert(connection, "inbox", INBOX_VALUES, inbox, values)
+        _insert(connection, "frontdesk_notifications", NOTIFICATION_VALUES, notifications, values)
+        _insert(connection, "frontdesk_inbox", INBOX_VALUES, inbox, values)
     settle(data)
 
 

@@ -24,10 +24,11 @@ class Contender:
     title: str
     account: str = "/account"
     inbox: str = "/inbox?offset=0&limit=50"
+    threads: int = THREADS
 
     @property
     def is_service(self) -> bool:
-        return self.name == "frontdesk"
+        return self.name.startswith("frontdesk")
 
     def present(self) -> bool:
         return not self.is_service or migrated()
@@ -47,6 +48,8 @@ class Contender:
 
     def command(self, port: int) -> list[str]:
         python = str(self.python())
+        if self.name == "frontdesk_granian":
+            return [python, "-m", "app.server.granian"]
         if self.name == "fastapi_users":
             target = "bench.peers.fastapi_users.app:app"
             options = ["--host", HOST, "--port", str(port), "--workers", str(WORKERS)]
@@ -56,8 +59,16 @@ class Contender:
         own = self.is_service and (ROOT / "gunicorn.conf.py").exists()
         # Without a file named, gunicorn would take the service's own for the peers too.
         config = ["-c", "gunicorn.conf.py" if own else PEERS_CONFIG]
-        options = ["--workers", str(WORKERS), "--worker-class", "gthread"]
-        options += ["--threads", str(THREADS), "--keep-alive", "30", "--no-control-socket"]
+        options = [] if own else ["--worker-class", "gthread"]
+        options += [
+            "--workers",
+            str(WORKERS),
+            "--threads",
+            str(self.threads),
+            "--keep-alive",
+            "30",
+            "--no-control-socket",
+        ]
         return [python, "-m", "gunicorn", *config, *options, "--bind", f"{HOST}:{port}", target]
 
 
@@ -68,6 +79,12 @@ CONTENDERS = {
     for contender in (
         Contender("limit", "limit (by hand)"),
         Contender("frontdesk", "Frontdesk", "/api/v1/account", "/api/v1/notifications/?limit=50"),
+        Contender(
+            "frontdesk_granian",
+            "Frontdesk on granian",
+            "/api/v1/account",
+            "/api/v1/notifications/?limit=50",
+        ),
         Contender("security", "Flask-Security-Too"),
         Contender("fastapi_users", "fastapi-users, uvicorn"),
         Contender("drf", "Django REST framework"),
@@ -110,12 +127,21 @@ def launch(contender: Contender, data: Data, extra: Mapping[str, str] | None = N
         process = subprocess.Popen(
             contender.command(port),
             cwd=ROOT,
-            env=contender.environment(data) | dict(extra or {}),
+            env=contender.environment(data) | _address(contender, port) | dict(extra or {}),
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
     return Server(process, port)
+
+
+def _address(contender: Contender, port: int) -> dict[str, str]:
+    """For a server that is told so by variables; options on the command line win over them."""
+    return {
+        "BIND": f"{HOST}:{port}",
+        "WEB_CONCURRENCY": str(WORKERS),
+        "WEB_THREADS": str(contender.threads),
+    }
 
 
 def wait_for_port(server: Server) -> None:

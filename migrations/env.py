@@ -7,4 +7,4 @@ from importlib import import_module
 from flask import current_app
 
 package = type(current_app.extensions["frontdesk"]).__module__.partition(".")[0]
-import_module(f"{package}.core.migrating").run_migrations()
+import_module(f"{package}.core.db.migrations").run_migrations()

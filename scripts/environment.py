@@ -60,7 +60,7 @@ def _install(python: Path, files: list[Path]) -> None:
     print("Installing the pinned packages, about a minute the first time …", flush=True)
     wanted = [part for file in files for part in ("-r", str(file))]
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    done = _quietly(*pip, *wanted)
+    done = _quietly(*pip, "--require-hashes", *wanted)
     if done.returncode:
         stop(f"{done.stdout}\nThe packages could not be installed; pip's reason stands above.")
 

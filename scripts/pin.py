@@ -1,66 +1,44 @@
-"""Writes requirements.txt and requirements-dev.txt: every package that is needed, at the version
-that is installed here. Run with the environment's own Python after changing a dependency.
+"""`make pin`: writes requirements.txt and requirements-dev.txt: every package that is needed, for
+every platform and every Python that Frontdesk runs on, with the digests of its files.
 
-The direct ones stand in pyproject.toml; these files add what those bring along.
+The direct ones stand in pyproject.toml. A pin that is there stays as it is, unless `--upgrade`, or
+`--upgrade-package NAME`, asks for a newer one.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable
-from importlib.metadata import distribution
+import subprocess
+import sys
 from pathlib import Path
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+from .environment import OLDEST, ROOT
+from .pins import DEVELOPMENT, RUNTIME, read
 
-ROOT = Path(__file__).resolve().parents[1]
-RUNTIME = ROOT / "requirements.txt"
-DEVELOPMENT = ROOT / "requirements-dev.txt"
-
-# The sum of the others; and tracing, which whoever wants it installs beside the service.
-LEFT_OUT = ("all", "tracing")
+_UV = [
+    *(sys.executable, "-m", "uv", "pip", "compile", "--quiet"),
+    *("--universal", "--python-version", ".".join(map(str, OLDEST))),
+    *("--generate-hashes", "--no-header", "--no-annotate"),
+]
 
 
 def main() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = project["project"]["optional-dependencies"]
-    groups = project["dependency-groups"]
-    runtime = [
-        *project["project"]["dependencies"],
-        *(line for name, lines in extras.items() if name not in LEFT_OUT for line in lines),
-        *groups["server"],
-    ]
-    needed = closure(runtime)
-    write(RUNTIME, "What the service runs on; written by scripts/pin.py.", needed)
-    more = {name: version for name, version in closure(groups["dev"]).items() if name not in needed}
-    write(DEVELOPMENT, "What only its development needs; written by scripts/pin.py.", more)
+    upgrades = sys.argv[1:]
+    resolve(RUNTIME, "pyproject.toml", "--all-extras", "--group", "server", *upgrades)
+    resolve(DEVELOPMENT, "--group", "dev", "--constraints", RUNTIME.name, *upgrades)
+    # The two are installed together. One that only some platforms need at run time stands in both.
+    known = {(pin.name, pin.marker) for pin in read(RUNTIME)}
+    more = [pin.text for pin in read(DEVELOPMENT) if (pin.name, pin.marker) not in known]
+    DEVELOPMENT.write_text("".join(more))
+    entitle(RUNTIME, "What the service runs on; written by `make pin`.")
+    entitle(DEVELOPMENT, "What only its development needs; written by `make pin`.")
 
 
-def closure(lines: Iterable[str]) -> dict[str, str]:
-    """The named packages and all they need on this platform, with the installed versions."""
-    found: dict[str, str] = {}
-    seen: set[tuple[str, str]] = set()
-    waiting = [Requirement(line) for line in lines]
-    while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        for extra in {"", *requirement.extras}:
-            if (name, extra) in seen:
-                continue
-            seen.add((name, extra))
-            package = distribution(requirement.name)
-            found[name] = package.version
-            for line in package.requires or []:
-                inner = Requirement(line)
-                if inner.marker is None or inner.marker.evaluate({"extra": extra}):
-                    waiting.append(inner)
-    return found
+def resolve(path: Path, *wanted: str) -> None:
+    subprocess.run([*_UV, *wanted, "--output-file", path.name], cwd=ROOT, check=True)
 
 
-def write(path: Path, title: str, packages: dict[str, str]) -> None:
-    lines = [f"{name}=={version}" for name, version in sorted(packages.items())]
-    path.write_text("\n".join([f"# {title}", *lines, ""]))
+def entitle(path: Path, title: str) -> None:
+    path.write_text(f"# {title}\n{path.read_text()}")
 
 
 if __name__ == "__main__":

@@ -79,10 +79,10 @@ def command(app: Flask, *arguments: str) -> None:
 
 
 def welcome(app: Flask, port: int, *, is_first: bool) -> str:
-    from app.core.desk import Desk
+    from app.core.context import Context
 
-    desk: Desk = app.extensions["frontdesk"]
-    settings = desk.settings
+    context: Context = app.extensions["frontdesk"]
+    settings = context.settings
     base = f"http://{HOST}:{port}"
     api = base + settings.core.API_V1_STR
     password = "FIRST_SUPERUSER_PASSWORD in .env"

@@ -19,11 +19,12 @@ _HEAD = """\
 
 Generated from the code by `make settings`. Each is read from the environment, or from `.env` beside
 `wsgi.py`. Lists are written as JSON: `CORE__CORS_ORIGINS=["https://app.example.com"]`. A wrong
-value, or an unknown name in `CORE__`, `AUTH__`, `NOTIFICATIONS__` or `PROFILES__`, stops the start
-with a sentence that names the variable.
+value, or an unknown name in one of the namespaces (`CORE__`, `AUTH__` and those below), stops the
+start with a sentence that names the variable.
 
 A host application that subclasses the settings classes, instead of composing them as fields, reads
-the same names without their prefix: `PROJECT_NAME` for `CORE__PROJECT_NAME`.
+the same names without their prefix: `PROJECT_NAME` for `CORE__PROJECT_NAME`, and so `ENABLED` for
+`TASKS__ENABLED`. `BRAND` is one field in both.
 """
 
 

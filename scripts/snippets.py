@@ -14,11 +14,11 @@ from textwrap import dedent
 
 ROOT = Path(__file__).resolve().parents[1]
 _BLOCK = re.compile(
-    r"^(?P<open>```\w+\n# (?P<file>(?:examples|tests)/\S+)(?: (?P<region>[\w-]+))?\n)"
+    r"^(?P<open>```\w+\n(?:#|//) (?P<file>(?:examples|tests)/\S+)(?: (?P<region>[\w-]+))?\n)"
     r"(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_MARK = re.compile(r"^\s*# \[[\w-]+\]\n", re.MULTILINE)
+_MARK = re.compile(r"^\s*(?:#|//) \[[\w-]+\]\n", re.MULTILINE)
 
 
 def pages() -> Iterator[Path]:
@@ -32,9 +32,11 @@ def rewritten(page: str) -> str:
 def _code(found: re.Match[str]) -> str:
     text = (ROOT / found["file"]).read_text()
     if found["region"] is None:
-        return _MARK.sub("", text)
+        return re.sub(r"\n{4,}", "\n\n\n", _MARK.sub("", text)).rstrip("\n") + "\n"
     inside = re.search(
-        rf"^[ ]*# \[{re.escape(found['region'])}\]\n(.*?)^[ ]*# \[end\]$", text, re.M | re.S
+        rf"^[ ]*(?:#|//) \[{re.escape(found['region'])}\]\n(.*?)^[ ]*(?:#|//) \[end\]$",
+        text,
+        re.M | re.S,
     )
     if inside is None:
         raise LookupError(f"{found['file']} has no region [{found['region']}]")

@@ -14,22 +14,68 @@ import pytest
 import redis
 from flask import Flask
 
-from app import create_app
-from app.core.settings import load
-from app.delivery.background import Background, Round
-from app.delivery.memory import ManualEngine, MemoryPost
+from app import Parts, create_app
+from app.core.config.environment import load
+from app.delivery.worker.background import Background, Work
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD as PASSWORD
 from app.testing.people import Person as Person
 from app.testing.people import make_person
 from config import Settings
 
-from .backends import postgres_database, redis_server
+from .rigs.backends import postgres_database, redis_server
+from .rigs.promises import note_undocumented_problems
 
-pytest_plugins = ["app.testing.plugin", "tests.installed", "tests.oidc_rig.fixtures"]
+pytest_plugins = [
+    "app.testing.plugin",
+    "tests.rigs.installed",
+    "tests.rigs.oidc.fixtures",
+    "tests.rigs.postfix",
+    "tests.rigs.chromium",
+]
+
+# Beside tests that keep a core busy these would find the machine busy, and time is what they are
+# about; beside each other they wait.
+WAITING = (
+    "tests/auth/test_idp_outages.py",
+    "tests/core/test_breaker.py",
+    "tests/delivery/test_background.py",
+    "tests/delivery/test_one_off.py",
+    "tests/notifications/test_celery.py",
+    "tests/notifications/test_celery_connections.py",
+    "tests/notifications/test_killed.py",
+    "tests/server/test_faults.py",
+    "tests/server/test_faults_delivery.py",
+    "tests/server/test_full_disk.py",
+    "tests/server/test_granian.py",
+    "tests/server/test_outages.py",
+    "tests/server/test_proxies.py",
+    "tests/server/test_raw_requests.py",
+    "tests/server/test_slow_clients.py",
+    "tests/server/test_socket.py",
+    "tests/server/test_systemd.py",
+)
+# These load the machine themselves, or look at how quick it is under a load of their own.
+ALONE = (
+    "tests/core/test_migrating_under_load.py",
+    "tests/notifications/test_lanes.py",
+    "tests/notifications/test_together.py",
+    "tests/server/test_pictures.py",
+    "tests/server/test_reload.py",
+)
 
 SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(WAITING):
+            item.add_marker(pytest.mark.waiting)
+        if item.nodeid.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
 
 
 @dataclass
@@ -49,11 +95,15 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
                 "AUTH__",
                 "NOTIFICATIONS__",
                 "PROFILES__",
+                "WORKSPACES__",
+                "TASKS__",
                 "IDP_",
                 "SMS_",
                 "MAIL_",
+                "BRAND",
                 "FIRST_",
                 "FLASK_",
+                *(f"FRONTDESK_{space}" for space in ("AUTH", "CORE", "SECRET", "IDP_", "SMS_")),
             )
         ):
             monkeypatch.delenv(name)
@@ -65,7 +115,7 @@ def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     made: list[Background] = []
     make = Background.__init__
 
-    def make_and_note(self: Background, name: str, work: Round) -> None:
+    def make_and_note(self: Background, name: str, work: Work) -> None:
         made.append(self)
         make(self, name, work)
 
@@ -137,8 +187,8 @@ def clock() -> SteppingClock:
 
 
 @pytest.fixture
-def post() -> MemoryPost:
-    return MemoryPost()
+def mails() -> MailOutbox:
+    return MailOutbox()
 
 
 @pytest.fixture
@@ -154,7 +204,7 @@ MakeApp = Callable[..., Flask]
 def make_app(
     backend: Backend,
     clock: SteppingClock,
-    post: MemoryPost,
+    mails: MailOutbox,
     engine: ManualEngine,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -175,16 +225,19 @@ def make_app(
         with monkeypatch.context() as patch:
             for name, value in {**defaults, **environment}.items():
                 patch.setenv(name, value)
-            app = create_app(load(Settings), clock=clock, post=post, engine=engine)
+            app = create_app(
+                load(Settings), parts=Parts(clock=clock, one_off_mail=mails, engine=engine)
+            )
         app.testing = True
         made.append(app)
+        undocumented.append(note_undocumented_problems(app))
         return app
 
+    undocumented: list[set[str]] = []
     yield make
+    assert set().union(*undocumented) == set(), "the routes do not say that they may answer so"
     for app in made:
-        # The server has a hundred connections for thousands of tests.
-        with app.app_context():
-            app.extensions["sqlalchemy"].engine.dispose()
+        let_go(app)
 
 
 @pytest.fixture
@@ -217,15 +270,34 @@ def ada(person: MakePerson) -> Person:
 
 def migrate(url: str) -> None:
     settings: Any = Settings(SECRET_KEY=SECRET, CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"})
-    result = create_app(settings).test_cli_runner().invoke(args=["db", "upgrade"])
+    app = create_app(settings)
+    result = app.test_cli_runner().invoke(args=["db", "upgrade"])
+    let_go(app)
     assert result.exit_code == 0, result.output
 
 
+def let_go(app: Flask) -> None:
+    """Of its connections: the server has a hundred for thousands of tests."""
+    with app.app_context():
+        app.extensions["sqlalchemy"].engine.dispose()
+
+
+# A table that was written to: it has drawn a number since it was emptied, or has none to draw.
+_WRITTEN = """
+SELECT string_agg(quote_ident(tables.relname), ', ')
+FROM pg_class AS tables
+LEFT JOIN pg_depend AS owned ON owned.refobjid = tables.oid AND owned.deptype IN ('a', 'i')
+    AND owned.classid = 'pg_class'::regclass
+    AND EXISTS (SELECT FROM pg_sequence WHERE seqrelid = owned.objid)
+WHERE tables.relkind = 'r' AND tables.relnamespace = 'public'::regnamespace
+    AND tables.relname <> 'alembic_version'
+    AND (owned.objid IS NULL OR pg_sequence_last_value(owned.objid) IS NOT NULL)
+"""
+
+
 def empty(url: str) -> None:
+    """Only what was written to: emptying a table makes it and its indexes anew."""
     with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-        names = connection.execute(
-            "SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables"
-            " WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
-        ).fetchone()
-        assert names is not None
-        connection.execute(f"TRUNCATE {names[0]} RESTART IDENTITY CASCADE")
+        names = connection.execute(_WRITTEN).fetchone()
+        if names is not None and names[0] is not None:
+            connection.execute(f"TRUNCATE {names[0]} RESTART IDENTITY CASCADE")

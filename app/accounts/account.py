@@ -1,10 +1,17 @@
-"""The service's own account, imported by the service alone: a host's model takes the same table."""
+"""The service's own account, and the metadata that all of its tables are in."""
 
 from __future__ import annotations
 
-from ..core.database import Base
+from sqlalchemy import MetaData
+from sqlalchemy.orm import DeclarativeBase
+
+from ..core.db.base import NAMES
 from .models import AccountMixin
 
 
-class Account(AccountMixin, Base):
+class ServiceBase(DeclarativeBase):
+    metadata = MetaData(naming_convention=NAMES)
+
+
+class Account(AccountMixin, ServiceBase):
     pass

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 from .errors import InvalidEmail, InvalidPhone
+
+# What people write between the digits of a number, and what is left of it.
+_BETWEEN = re.compile(r"[ ()./-]")
+_E164 = re.compile(r"\+[0-9]{7,15}", re.ASCII)
 
 
 def fold(email: str) -> str:
     """The form that addresses are stored and compared in."""
     return email.strip().lower()
+
+
+def folds_to_ascii(email: str) -> bool:
+    """Whether this is another's address to whoever is less strict about letters than we are.
+
+    Such as those with a Kelvin sign for a K, a dotless i, a long s, or letters of full width.
+    """
+    return not email.isascii() and unicodedata.normalize("NFKC", email.upper()).isascii()
 
 
 def read_email(text: str) -> str:
@@ -23,8 +38,10 @@ def read_email(text: str) -> str:
 
 def read_phone(text: str) -> str:
     """A number in international form, `+` and digits."""
-    import phonenumbers
-
+    try:
+        import phonenumbers
+    except ModuleNotFoundError:  # it comes with the extra `sms`, and is large
+        return _by_its_form(text)
     try:
         number = phonenumbers.parse(text, None)
     except phonenumbers.NumberParseException:
@@ -32,3 +49,11 @@ def read_phone(text: str) -> str:
     if not phonenumbers.is_possible_number(number):
         raise InvalidPhone
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _by_its_form(text: str) -> str:
+    """Whether there are such numbers in a country is not known here."""
+    number = _BETWEEN.sub("", text)
+    if not _E164.fullmatch(number):
+        raise InvalidPhone
+    return number

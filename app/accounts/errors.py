@@ -50,3 +50,4 @@ class UnfitPassword(Invalid):
 class TooManyHashes(Unavailable):
     code = "busy"
     detail = "Too many sign-ins at once"
+    security_event = "limit"

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import String, inspect
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
-from ..core.database import Id, UtcDateTime
+from ..core.db.base import Id, UtcDateTime
 from .addresses import fold
 
 ROLES = ("root", "admin", "user")
+HASH_LENGTH = 255
+# Of an account whose address must be proven before it may sign in.
+PENDING = "pending"
 STATUSES = ("active", "online", "inactive", "suspended")
 
 
@@ -28,6 +31,17 @@ class AccountLike(Protocol):
     logged_out_at: Any
 
 
+# What a host's account may do without.
+OPTIONAL = ("last_login_date", "email_unverified_since")
+MOMENTS = (*OPTIONAL, "created_at", "tokens_valid_from", "logged_out_at")
+
+
+def asked_of(model: type[Any]) -> list[str]:
+    """What Frontdesk reads of an account of this model."""
+    there = [name for name in OPTIONAL if getattr(model, name, None) is not None]
+    return [*AccountLike.__annotations__, *there]
+
+
 def is_mapped(model: object) -> bool:
     """Whether this is a class that SQLAlchemy knows, and not an interface or an instance."""
     return isinstance(model, type) and inspect(model, raiseerr=False) is not None
@@ -40,19 +54,24 @@ def _now() -> datetime:
 class AccountMixin:
     """The columns of an account; a host adds its own, and may drop `last_login_date = None`."""
 
-    # Frontdesk's other tables refer to it by this name.
+    # A host's may have any other.
     __tablename__ = "accounts"
     # SQLite would otherwise give a deleted account's id, and what refers to it, to the next one.
     __table_args__: Any = {"sqlite_autoincrement": True}
 
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # A host may have another kind: `id: Mapped[UUID] = mapped_column(primary_key=True, …)`.
+    id: Mapped[Any] = mapped_column(Id, primary_key=True)
     # Kept in lower case, so that one index serves comparison without regard to case.
     email: Mapped[str] = mapped_column(String(320), unique=True)
-    password_hash: Mapped[str | None] = mapped_column(String(128))
+    # Ours has 60 characters; those that come from elsewhere are longer.
+    password_hash: Mapped[str | None] = mapped_column(String(HASH_LENGTH))
     status: Mapped[str] = mapped_column(String(50), default="active")
     role: Mapped[str] = mapped_column(String(50), default="user")
     phone: Mapped[str | None] = mapped_column(String(32))
-    last_login_date: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    if TYPE_CHECKING:
+        last_login_date: Any  # may be None in its place
+    else:
+        last_login_date: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Not a foreign key: the account is the host's table, and the workspaces are ours.
     current_workspace_id: Mapped[int | None] = mapped_column(Id)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=_now)
@@ -60,6 +79,8 @@ class AccountMixin:
     tokens_valid_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Set from a logout until the next login: the revocation that outlives a keystore's memory.
     logged_out_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # Unset where an operator, a provider or a mail has vouched for the address.
+    email_unverified_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     @validates("email")
     def fold_email(self, _name: str, email: str) -> str:

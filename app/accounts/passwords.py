@@ -2,66 +2,154 @@
 
 bcrypt raises on more than 72 bytes and on NUL, and a hash keeps a core busy for a quarter of a
 second: as many are computed at once as there are cores, and only some may wait for their turn, so
-that a flood of logins leaves threads and cores to the other routes.
+that a flood of logins leaves threads and cores to the other routes. Hashes that other software made
+(`foreign/`) are tried in the same turn.
 """
 
 from __future__ import annotations
 
+import hmac
+import logging
 import os
-from collections.abc import Iterator
+import re
+import unicodedata
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import BoundedSemaphore
+from typing import NamedTuple
 
 import bcrypt
 
+from ..core.process.greenlets import aside
 from .errors import TooManyHashes, UnfitPassword
+from .password_rules import MIN_LENGTH as MIN_LENGTH
+from .password_rules import PasswordRules
+from .turns import Turns
 
-MIN_LENGTH = 8
+# Of the first root, until its operator sets another.
+DEFAULT_PASSWORD = "changethis"
 MAX_BYTES = 72
 WAIT_SECONDS = 10.0
+# A stored hash of a higher cost would hold a core for many seconds.
+MOST_COST = 16
+
+_BCRYPT = re.compile(r"\$2([aby])\$([0-9]{2})\$[./A-Za-z0-9]{53}", re.ASCII)
+
+log = logging.getLogger(__name__)
+
+
+class Tried(NamedTuple):
+    """What came of trying a password: whether it is right, and whether to store it anew."""
+
+    right: bool
+    renew: bool = False
+
+
+WRONG = Tried(right=False)
 
 
 class Passwords:
-    def __init__(self, rounds: int, at_once: int) -> None:
+    def __init__(
+        self,
+        rounds: int,
+        at_once: int,
+        peppers: Sequence[str] = (),
+        rules: PasswordRules | None = None,
+    ) -> None:
+        self.rules = rules or PasswordRules()
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self.rounds = rounds
-        self._computing = BoundedSemaphore(cores)
+        self._peppers = [pepper.encode() for pepper in peppers]
+        self._told: set[str] = set()
+        self._computing = Turns(cores)
         self._admitted = BoundedSemaphore(at_once)
         # Belongs to nobody; checking against it takes as long as checking against a real one.
         self._nobody = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
 
     def hash(self, password: str) -> str:
         with self._turn():
-            return bcrypt.hashpw(password.encode(), bcrypt.gensalt(self.rounds)).decode()
+            salt = bcrypt.gensalt(self.rounds)
+            return aside(bcrypt.hashpw, password.encode(), salt).decode()
 
     def matches(self, password: str, password_hash: str | None) -> bool:
-        """As slow for an account that is not there, or has no password, as for a wrong one."""
-        usable = _encoded(password)
-        known = (password_hash or "").encode()
-        with self._turn():
-            try:
-                right = bcrypt.checkpw(usable or b"-", known or self._nobody)
-            except ValueError:
-                # A stored value that is no bcrypt hash: nobody's password.
-                right = bcrypt.checkpw(usable or b"-", self._nobody) and False
-        return right and usable is not None and bool(known)
+        return self.check(password, password_hash).right
 
-    def is_outdated(self, password_hash: str) -> bool:
-        """Whether the hash was made at a lower cost than is asked for now."""
-        cost = password_hash.split("$")[2:3]
-        return bool(cost) and cost[0].isdecimal() and int(cost[0]) < self.rounds
+    def check(self, password: str, password_hash: str | None) -> Tried:
+        """As slow for an account that is not there, or has no password, as for a wrong one.
+
+        One that moved in with a hash of another kind, or of a lower cost, is tried in that way
+        first, and when it is wrong against nobody's too: time tells at the most who has not signed
+        in since.
+        """
+        with self._turn():
+            return aside(self._try, password, password_hash or "")
+
+    def _try(self, password: str, stored: str) -> Tried:
+        cost = _cost_of(stored)
+        tried = WRONG
+        if cost is None and stored:
+            tried = self._check_foreign(password, stored)
+        elif cost is not None:
+            tried = self._check_bcrypt(password, stored, cost)
+        if not tried.right and (cost is None or cost < self.rounds):
+            self._check_bcrypt(password, self._nobody.decode(), self.rounds)
+        return tried
+
+    def _check_bcrypt(self, password: str, stored: str, cost: int) -> Tried:
+        """Each pepper is one more try, also against a hash of ours: they look alike."""
+        usable, known = _encoded(password), stored.encode()
+        if bcrypt.checkpw(usable or b"-", known) and usable is not None:
+            return Tried(right=True, renew=cost < self.rounds or not stored.startswith("$2b$"))
+        for peppered in self._peppered(password):
+            if bcrypt.checkpw(peppered[:MAX_BYTES], known):
+                return Tried(right=True, renew=usable is not None)
+        return WRONG
+
+    def _check_foreign(self, password: str, stored: str) -> Tried:
+        # Loaded when the first such hash is met.
+        from . import foreign
+
+        try:
+            recipe = foreign.read(stored)
+        except foreign.UnusableHash as error:
+            self._tell_once(error)
+            return WRONG
+        typed = _utf8(password)
+        ways = [] if typed is None else [typed]
+        # Those who pepper write their hashes in this form.
+        if stored.startswith("$"):
+            ways += self._peppered(password)
+        right = any(recipe.matches(way) for way in ways)
+        # What bcrypt cannot take whole keeps the hash that it has, until its owner changes it.
+        return Tried(right, renew=right and _encoded(password) is not None)
+
+    def _peppered(self, password: str) -> list[bytes]:
+        """As Flask-Security does before it hashes."""
+        typed = _utf8(unicodedata.normalize("NFKD", password)) if self._peppers else None
+        if typed is None:
+            return []
+        return [b64encode(hmac.digest(pepper, typed, "sha512")) for pepper in self._peppers]
+
+    def _tell_once(self, error: Exception) -> None:
+        """By each process, and without the hash: it may be a password that was stored as it is."""
+        if str(error) not in self._told:
+            self._told.add(str(error))
+            log.error(
+                "An account cannot sign in with its password, nor can others like it: %s", error
+            )
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
         if not self._admitted.acquire(blocking=False):
             raise TooManyHashes
         try:
-            if not self._computing.acquire(timeout=WAIT_SECONDS):
+            if not self._computing.take(WAIT_SECONDS):
                 raise TooManyHashes
             try:
                 yield
             finally:
-                self._computing.release()
+                self._computing.give_back()
         finally:
             self._admitted.release()
 
@@ -83,9 +171,31 @@ def unfit(password: str) -> str | None:
     return None
 
 
-def _encoded(password: str) -> bytes | None:
+def check_hash(text: str) -> str:
+    """What kind of hash this is; `foreign.UnusableHash` where nobody could sign in with it."""
+    if _cost_of(text) is not None:
+        return "bcrypt"
+    from . import foreign
+
+    return type(foreign.read(text)).__name__.lower()
+
+
+def _cost_of(stored: str) -> int | None:
+    """Of a hash that bcrypt can try as it is, whoever made it."""
+    found = _BCRYPT.fullmatch(stored)
+    return int(found[2]) if found and 4 <= int(found[2]) <= MOST_COST else None
+
+
+def _utf8(password: str) -> bytes | None:
     try:
-        encoded = password.encode()
+        return password.encode()
     except UnicodeEncodeError:
         return None
-    return encoded if len(encoded) <= MAX_BYTES and b"\x00" not in encoded else None
+
+
+def _encoded(password: str) -> bytes | None:
+    """What bcrypt takes whole."""
+    encoded = _utf8(password)
+    if encoded is None or len(encoded) > MAX_BYTES or b"\x00" in encoded:
+        return None
+    return encoded

@@ -1,29 +1,37 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Generic, cast
 
-from sqlalchemy import bindparam, delete, inspect, select
+from sqlalchemy import Column, bindparam, delete, inspect, or_, select, type_coerce, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Mapper, make_transient_to_detached
 from sqlalchemy.orm.attributes import set_committed_value
+from sqlalchemy.sql.visitors import iterate
+from typing_extensions import TypeVar
 
 from ..core.clock import Clock
+from ..core.db.base import UtcDateTime
+from ..core.db.rows import Rows
+from ..core.db.transaction import AnySession, transaction
 from ..core.events import Emitter
-from ..core.rows import Rows
-from ..core.transaction import AnySession, transaction
+from ..core.security_log import tell_when_stored
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
-from .models import AccountLike
+from .models import MOMENTS, PENDING, AccountLike, asked_of
 from .passwords import Passwords, check_password
 
 REGISTERED = "account-registered"
 DELETED = "account-deleted"
 PAGE = 500
+ROWS_AT_ONCE = 5_000
+
+# What the host's own code gets is of the host's own class; ours asks no more than `AccountLike`.
+A = TypeVar("A", default=AccountLike)
 
 
-class Accounts:
+class Accounts(Generic[A]):
     """Makes, finds, changes and deletes accounts, of whichever model the host has."""
 
     def __init__(
@@ -33,25 +41,35 @@ class Accounts:
         passwords: Passwords,
         emitter: Emitter,
         clock: Clock,
+        active_statuses: Collection[str],
     ) -> None:
         self.session = session
         self.model = model
         self.passwords = passwords
         self.emitter = emitter
         self.clock = clock
-        # What the host loads later (deferred columns) is not read for every request either.
-        self._names = [name.key for name in _mapper(model).column_attrs if not name.deferred]
+        self.active_statuses = frozenset(active_statuses)
+        # What an account becomes that was made by its owner.
+        self.active_status = next(iter(active_statuses))
+        # What the host loads later (deferred columns) is not read for every request either. What we
+        # ask for may be no column but a synonym of one, or an expression.
+        mapped = [name.key for name in _mapper(model).column_attrs if not name.deferred]
+        self._names = [*mapped, *(name for name in asked_of(model) if name not in mapped)]
         # Renamed are those that a tuple cannot have, `_secret` for one.
         self._row: Any = namedtuple("AccountRow", self._names, rename=True)  # type: ignore[misc]
-        columns = (getattr(model, name) for name in self._names)
+        columns = (_to_read(model, name) for name in self._names)
         self._rows = Rows(select(*columns).where(model.email == bindparam("email")))
+        # As the database calls what no two accounts may share.
+        self._email_columns = {
+            each.name for each in iterate(select(model.email)) if isinstance(each, Column)
+        }
         self._credentials = Rows(
             select(model.id, model.password_hash).where(model.email == bindparam("email"))
         )
 
     def read(self, email: str) -> AccountLike | None:
-        """The account's columns as a plain row, for the guards of every request."""
-        rows = self._rows.read(self.session, email=fold(email))
+        """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
+        rows = self._rows.read(self.session, email=email)
         return cast(AccountLike, self._row._make(rows[0])) if rows else None
 
     def attach(self, row: AccountLike) -> AccountLike:
@@ -61,21 +79,23 @@ class Accounts:
         )
         if present is not None:
             return present
-        account = _mapper(self.model).class_manager.new_instance()
+        mapper = _mapper(self.model)
+        account = mapper.class_manager.new_instance()
         for name, value in zip(self._names, cast(Any, row), strict=True):
-            set_committed_value(account, name, value)
+            if name in mapper.column_attrs:
+                set_committed_value(account, name, value)
         make_transient_to_detached(account)
         self.session.add(account)
         return cast(AccountLike, account)
 
-    def find(self, email: str) -> AccountLike | None:
-        found: AccountLike | None = self.session.scalar(
+    def find(self, email: str) -> A | None:
+        found: A | None = self.session.scalar(
             select(self.model).where(self.model.email == fold(email))
         )
         return found
 
-    def by_id(self, account_id: object) -> AccountLike | None:
-        found: AccountLike | None = self.session.get(self.model, account_id)
+    def by_id(self, account_id: object) -> A | None:
+        found: A | None = self.session.get(self.model, account_id)
         return found
 
     def credentials(self, email: str) -> tuple[object, str | None]:
@@ -83,20 +103,56 @@ class Accounts:
         rows = self._credentials.read(self.session, email=fold(email))
         return (rows[0][0], rows[0][1]) if rows else (None, None)
 
-    def get(self, email: str) -> AccountLike:
+    def is_active(self, account: AccountLike) -> bool:
+        return account.status in self.active_statuses
+
+    def has_proven_address(self, account: AccountLike) -> bool:
+        """Whether somebody with this account is taken to read the mail of its address."""
+        return getattr(account, "email_unverified_since", None) is None
+
+    def prove_address(self, account: AccountLike) -> None:
+        """Somebody has shown that they read its mail. An account that waited for this is active
+        from here on, and told to `account-registered` now."""
+        model = self.model
+        proven = self.session.execute(
+            update(model)
+            .where(model.id == account.id, model.email_unverified_since.is_not(None))
+            .values(email_unverified_since=None)
+            .returning(model.status)
+            .execution_options(synchronize_session=False)
+        ).one_or_none()
+        self.session.refresh(account)
+        # Of several at once one has proven it.
+        if proven is not None:
+            tell_when_stored(self.session, "address_proof", account_id=account.id)
+        if proven is not None and proven.status == PENDING:
+            account.status = self.active_status
+            self.session.flush()
+            self.emitter.emit(REGISTERED, account, self.session)
+
+    def reclaim(self, account: AccountLike) -> None:
+        """Whose address it is has come: what somebody else may have set up in their name, before
+        anybody had proven to read its mail, opens nothing any more."""
+        account.password_hash = None
+        self.end_tokens(account)
+        facts = {"account_id": account.id, "changed": ["password"]}
+        tell_when_stored(self.session, "account_change", **facts)
+        self.session.flush()
+        self.prove_address(account)
+
+    def get(self, email: str) -> A:
         account = self.find(email)
         if account is None:
             raise AccountNotFound
         return account
 
-    def all(self) -> Iterator[AccountLike]:
+    def all(self) -> Iterator[A]:
         """Every account, read some hundreds at a time: there may be millions."""
-        last = 0
-        while page := self.session.scalars(
-            select(self.model).where(self.model.id > last).order_by(self.model.id).limit(PAGE)
-        ).all():
+        in_order = select(self.model).order_by(self.model.id).limit(PAGE)
+        further = in_order
+        while page := self.session.scalars(further).all():
             yield from page
-            last = page[-1].id
+            further = in_order.where(self.model.id > page[-1].id)
             self.session.expunge_all()
 
     def create(
@@ -108,14 +164,15 @@ class Accounts:
         status: str = "active",
         phone: str | None = None,
         **more: Any,
-    ) -> AccountLike:
-        """A new account, told to `account-registered` in the same transaction."""
+    ) -> A:
+        """A new account, told to `account-registered` in the same transaction, or once its address
+        is proven where it waits for that."""
         email = read_email(email)
-        password_hash = self._hash(password, email) if password is not None else None
-        with transaction(self.session):
-            account: AccountLike = self.model(
+        if password is not None:
+            more["password_hash"] = self._hash(password, email)
+        with transaction(self.session, may_fail=True):
+            account: Any = self.model(
                 email=email,
-                password_hash=password_hash,
                 role=role,
                 status=status,
                 phone=read_phone(phone) if phone else None,
@@ -124,46 +181,85 @@ class Accounts:
             )
             self.session.add(account)
             self._flush_email()
-            self.emitter.emit(REGISTERED, account, self.session)
-            return account
+            if status != PENDING:
+                self.emitter.emit(REGISTERED, account, self.session)
+            facts = {"role_after": role, "status_after": status}
+            tell_when_stored(self.session, "account_creation", account_id=account.id, **facts)
+            return cast(A, account)
 
     def change(
         self,
-        account: AccountLike,
+        account: A,
         *,
         email: str | None = None,
         password: str | None = None,
         role: str | None = None,
         status: str | None = None,
         phone: str | None = None,
-    ) -> AccountLike:
+    ) -> A:
         """Change what is given. A new e-mail or password ends every token from before."""
-        password_hash = self._hash(password, email or account.email) if password else None
-        with transaction(self.session):
-            if email is not None and read_email(email) != account.email:
-                account.email = read_email(email)
-                self.end_tokens(account)
+        held = cast(AccountLike, account)
+        password_hash = self._hash(password, email or held.email) if password else None
+        given = {"email": email, "password": password, "role": role, "status": status}
+        with transaction(self.session, may_fail=True):
+            self._tell_change(held, {**given, "phone": phone})
+            if email is not None and read_email(email) != held.email:
+                held.email = read_email(email)
+                self.end_tokens(held)
             if password_hash is not None:
-                account.password_hash = password_hash
-                self.end_tokens(account)
+                held.password_hash = password_hash
+                self.end_tokens(held)
             if role is not None:
-                account.role = role
+                held.role = role
             if status is not None:
-                account.status = status
+                held.status = status
             if phone is not None:
-                account.phone = read_phone(phone) if phone else None
+                held.phone = read_phone(phone) if phone else None
             self._flush_email()
             return account
 
-    def delete(self, account: AccountLike) -> None:
+    def _tell_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
+        """Of roles and statuses what they were and are; of all else that it was given anew."""
+        names = [name for name, value in given.items() if value is not None]
+        facts: dict[str, Any] = {"account_id": account.id, "changed": names}
+        for name in ("role", "status"):
+            if given[name] is not None:
+                facts[f"{name}_before"] = getattr(account, name)
+                facts[f"{name}_after"] = given[name]
+        tell_when_stored(self.session, "account_change", **facts)
+
+    def delete(self, account: A) -> None:
         """Told to `account-deleted` while all that is the account's is still there."""
+        held = cast(AccountLike, account)
         with transaction(self.session):
-            self.emitter.emit(DELETED, account, self.session)
-            self.session.execute(delete(self.model).where(self.model.id == account.id))
+            self.emitter.emit(DELETED, held, self.session)
+            tell_when_stored(self.session, "account_deletion", account_id=held.id)
+            self.session.execute(delete(self.model).where(self.model.id == held.id))
 
     def end_tokens(self, account: AccountLike) -> None:
         """From now on, only tokens that are issued later count."""
         account.tokens_valid_from = self.clock.now()
+
+    def end_all_tokens(self) -> int:
+        """As `end_tokens` for every account, and how many there were.
+
+        Some thousands at a time, each stored by itself: nobody who signs in waits for millions of
+        rows, and what breaks off can be begun again.
+        """
+        moment, model, ended = self.clock.now(), self.model, 0
+        since = model.tokens_valid_from
+        others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
+        while True:
+            with transaction(self.session):
+                changed: Any = self.session.execute(
+                    update(model)
+                    .where(model.id.in_(others))
+                    .values(tokens_valid_from=moment)
+                    .execution_options(synchronize_session=False)
+                )
+            if not changed.rowcount:
+                return ended
+            ended += changed.rowcount
 
     def _hash(self, password: str, email: str) -> str:
         check_password(password, email)
@@ -174,9 +270,17 @@ class Accounts:
         try:
             self.session.flush()
         except IntegrityError as error:
-            if "email" in str(error.orig):
+            if any(name in str(error.orig) for name in self._email_columns):
                 raise EmailTaken from None
             raise
+
+
+def _to_read(model: type[Any], name: str) -> Any:
+    """A host may keep a moment without an offset; ours are in UTC."""
+    found = getattr(model, name)
+    if name in MOMENTS and not isinstance(found.type, UtcDateTime):
+        return type_coerce(found, UtcDateTime).label(name)
+    return found
 
 
 def _mapper(model: type[Any]) -> Mapper[Any]:

@@ -6,18 +6,31 @@ from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyReq
 class IncorrectCredentials(BadRequest):
     code = "incorrect_credentials"
     detail = "Incorrect email or password"
+    security_event = "sign_in"
 
 
 class InactiveAccount(BadRequest):
+    """Refused where it would sign in or set a password; a caller's is `InactiveCaller`."""
+
     code = "inactive_account"
     detail = "Inactive account"
+    security_event = "sign_in"
 
 
-class InvalidResetToken(BadRequest):
+class AwaitsVerification(BadRequest):
+    """Told only to who has the right password."""
+
+    code = "email_not_verified"
+    detail = "Inactive account"
+    security_event = "sign_in"
+
+
+class InvalidProof(BadRequest):
     """Wrong, used, ended, expired, or another account's: the answer does not tell which."""
 
     code = "invalid_token"
     detail = "Invalid token"
+    security_event = "proof"
 
 
 class InvalidCredentials(Unauthorized):
@@ -25,12 +38,12 @@ class InvalidCredentials(Unauthorized):
     detail = "Could not validate credentials"
 
 
-class TokenExpired(Unauthorized):
+class LoggedOut(Unauthorized):
     code = "token_expired"
     detail = "Token expired"
 
 
-class AccountInactive(Unauthorized):
+class InactiveCaller(Unauthorized):
     code = "account_inactive"
     detail = "The account is inactive"
 
@@ -38,6 +51,11 @@ class AccountInactive(Unauthorized):
 class NotAuthorized(Forbidden):
     code = "not_authorized"
     detail = "Not authorized"
+
+
+class FreshSignInRequired(Forbidden):
+    code = "fresh_sign_in_required"
+    detail = "Sign in again first"
 
 
 class TooManyAttempts(TooManyRequests):
@@ -48,6 +66,7 @@ class TooManyAttempts(TooManyRequests):
 class IdpDisabled(Forbidden):
     code = "idp_disabled"
     detail = "Sign-in through an identity provider is disabled"
+    security_event = ""
 
 
 class UnknownSignIn(BadRequest):
@@ -55,6 +74,7 @@ class UnknownSignIn(BadRequest):
 
     code = "unknown_sign_in"
     detail = "This sign-in was not begun here"
+    security_event = "sign_in"
 
 
 class SignInRefused(BadRequest):
@@ -62,21 +82,41 @@ class SignInRefused(BadRequest):
 
     code = "sign_in_refused"
     detail = "The sign-in was refused"
+    security_event = "sign_in"
 
 
 class EmailNotVerified(BadRequest):
     code = "email_not_verified"
     detail = "The identity provider has not verified the email"
+    security_event = "sign_in"
+
+
+class AmbiguousEmail(BadRequest):
+    """Some letters of it are others' look-alikes, which more or less strict folding makes equal."""
+
+    code = "ambiguous_email"
+    detail = "The email could be taken for another one"
+    security_event = "sign_in"
+
+
+class LinkedToAnother(BadRequest):
+    """Addresses pass from one person to the next; who has been let in once stays who it is."""
+
+    code = "linked_to_another"
+    detail = "The account is linked to another identity of this provider"
+    security_event = "sign_in"
 
 
 class SignUpClosed(BadRequest):
     code = "no_account"
     detail = "No account has this email"
+    security_event = "sign_in"
 
 
 class NoAccountCreated(Problem):
     code = "no_account_created"
     detail = "No account could be created"
+    security_event = "sign_in"
 
 
 class ProviderUnavailable(BadGateway):

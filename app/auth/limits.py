@@ -6,24 +6,25 @@ requests and workers there are. A client that signs in rightly never meets a lim
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..core.config.rates import parse_rates
 from ..core.keystore import Keystore
-from ..core.limits import parse_rates
-from ..core.settings import AuthSettings
+from ..core.origin import network_of
 from .errors import TooManyAttempts
+from .settings import AuthSettings
 
-# How long an address that has signed in to an account is remembered as its owner's.
+# How long an address that has signed in to an account, or proved that it reads its mail, is
+# remembered as its owner's.
 KNOWN_SECONDS = 90 * 24 * 3600
 UNLOCK_SECONDS = 7 * 24 * 3600
 # An account's counters are in this round until they are forgiven.
 FIRST_ROUND = "0"
 
 
-class Limit(NamedTuple):
+class Threshold(NamedTuple):
     amount: int
     seconds: int
     name: str
@@ -44,41 +45,60 @@ class Failures:
 
     def check(self, email: str, address: str) -> None:
         """Refuse before a password is looked at, whether or not the account exists."""
-        if not self.enabled:
-            return
-        address = _network(address)
-        for limit, key, total in self._counted(email, address):
-            if total >= limit.amount and not (
-                limit in self._account and self._is_known(email, address)
-            ):
-                raise TooManyAttempts(self.keystore.remaining(key))
+        if self.enabled:
+            self._check(email, network_of(address))
+
+    def accept(self, email: str, address: str) -> None:
+        """After a right password: remember that the account's owner signs in from this address.
+
+        Others may have guessed wrong meanwhile; then a right guess is refused like the rest.
+        """
+        if self.enabled:
+            network = network_of(address)
+            self._check(email, network)
+            self.keystore.put(_known(email, network), "1", KNOWN_SECONDS)
 
     def count(self, email: str, address: str) -> None:
         """Count a wrong password; the one that goes beyond a limit is refused itself."""
         if not self.enabled:
             return
-        address = _network(address)
-        beyond = None
+        address = network_of(address)
+        beyond: tuple[Threshold, str] | None = None
         turn = self.keystore.get(_round(email)) or FIRST_ROUND
         for limit, key in self._keys(turn, email, address):
             total = self.keystore.count(key, limit.seconds)
             if total > limit.amount and not (
                 limit in self._account and self._is_known(email, address)
             ):
-                beyond = beyond or key
+                beyond = beyond or (limit, key)
         if beyond:
-            raise TooManyAttempts(self.keystore.remaining(beyond))
-
-    def remember(self, email: str, address: str) -> None:
-        """The account's owner signs in from this address."""
-        if self.enabled:
-            self.keystore.put(_known(email, _network(address)), "1", KNOWN_SECONDS)
+            raise self._too_many(*beyond)
 
     def forgive(self, email: str) -> None:
         """Start counting anew for an account, from every address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
 
-    def _counted(self, email: str, address: str) -> Iterator[tuple[Limit, str, int]]:
+    def let_through(self, email: str, address: str) -> None:
+        """After a proof by mail: whoever gave it signs in, however long others go on guessing.
+
+        It opens the address that the proof was finished from, as a sign-in from there would have:
+        to ask for a proof, which anybody may, opens nothing.
+        """
+        if self.enabled:
+            self.forgive(email)
+            self.keystore.put(_known(email, network_of(address)), "1", KNOWN_SECONDS)
+
+    def _check(self, email: str, network: str) -> None:
+        for limit, key, total in self._counted(email, network):
+            if total >= limit.amount and not (
+                limit in self._account and self._is_known(email, network)
+            ):
+                raise self._too_many(limit, key)
+
+    def _too_many(self, limit: Threshold, key: str) -> TooManyAttempts:
+        return TooManyAttempts(self.keystore.remaining(key), note={"limit": limit.name})
+
+    def _counted(self, email: str, address: str) -> Iterator[tuple[Threshold, str, int]]:
         """Nearly all accounts are in their first round: of them, one question tells all."""
         keys = self._keys(FIRST_ROUND, email, address)
         turn, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
@@ -88,7 +108,7 @@ class Failures:
         for (limit, key), total in zip(keys, totals, strict=True):
             yield limit, key, int(total or 0)
 
-    def _keys(self, turn: str, email: str, address: str) -> list[tuple[Limit, str]]:
+    def _keys(self, turn: str, email: str, address: str) -> list[tuple[Threshold, str]]:
         return [
             *((limit, limit.key(turn, email, address)) for limit in self._both),
             *((limit, limit.key(address)) for limit in self._address),
@@ -111,32 +131,44 @@ class RecoveryRequests:
     def count(self, email: str, address: str) -> None:
         if not self.enabled:
             return
-        for limits, who in ((self._address, _network(address)), (self._email, email)):
+        for limits, who in ((self._address, network_of(address)), (self._email, email)):
             for limit in limits:
                 key = limit.key(who)
                 if self.keystore.count(key, limit.seconds) > limit.amount:
-                    raise TooManyAttempts(self.keystore.remaining(key))
+                    note = {"limit": limit.name}
+                    raise TooManyAttempts(self.keystore.remaining(key), note=note)
 
 
-def _parse(name: str, notation: str) -> list[Limit]:
+class RegistrationLimits:
+    """Registrations from one address, and mails to one, known or not."""
+
+    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+        self.keystore = keystore
+        self.enabled = settings.RATE_LIMITS_ENABLED
+        self._mail = _parse("registration", f"1 per minute;{settings.REGISTRATION_LIMIT}")
+        self._address = _parse("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
+
+    def count(self, address: str) -> None:
+        for limit in self._address if self.enabled else ():
+            key = limit.key(network_of(address))
+            if self.keystore.count(key, limit.seconds) > limit.amount:
+                note = {"limit": limit.name}
+                raise TooManyAttempts(self.keystore.remaining(key), note=note)
+
+    def may_mail(self, email: str) -> bool:
+        """Of several at once for one address, one may."""
+        return not self.enabled or all(
+            self.keystore.count(limit.key(email), limit.seconds) <= limit.amount
+            for limit in self._mail
+        )
+
+
+def _parse(name: str, notation: str) -> list[Threshold]:
     """Flask-Limiter's notation; several may stand in one, as in `5/minute;50/hour`."""
     return [
-        Limit(rate.amount, rate.seconds, f"{name}-{rate.seconds}") for rate in parse_rates(notation)
+        Threshold(rate.amount, rate.seconds, f"{name}-{rate.seconds}")
+        for rate in parse_rates(notation)
     ]
-
-
-def _network(address: str) -> str:
-    """One IPv6 customer has a whole /64 to come from."""
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return address or "unknown"
-    if isinstance(found, ipaddress.IPv6Address):
-        # A server that listens on [::] sees the whole of IPv4 within one /64.
-        if found.ipv4_mapped is not None:
-            return str(found.ipv4_mapped)
-        return str(ipaddress.ip_network((found, 64), strict=False).network_address)
-    return str(found)
 
 
 def _known(email: str, address: str) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
-from flask import render_template
-
-from ..core.settings import AuthSettings, CoreSettings
+from ..core.config.settings import CoreSettings
+from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
+from .settings import AuthSettings
 
 
+@dataclass(eq=False)
 class Mails:
-    def __init__(self, core: CoreSettings, auth: AuthSettings) -> None:
-        self.core = core
-        self.auth = auth
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
 
     def recovery(self, email_to: str, token: str, code: str) -> Email:
         return self._render(
@@ -31,11 +34,18 @@ class Mails:
         subject = f"{self.core.PROJECT_NAME}: your password was changed"
         return self._render("password_changed", email_to, subject)
 
+    def identity_linked(self, email_to: str, issuer: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: a new way to sign in"
+        provider = urlsplit(issuer).hostname or issuer
+        return self._render("identity_linked", email_to, subject, provider=provider)
+
     def _render(self, template: str, email_to: str, subject: str, **context: Any) -> Email:
-        context |= {
-            "username": email_to,
-            "project": self.core.PROJECT_NAME,
-            "client_host": self.core.CLIENT_HOST,
-        }
-        text = render_template(f"{template}.txt", **context)
-        return Email(email_to, subject, text, render_template(f"{template}.html", **context))
+        return self.templates.email(
+            email_to,
+            subject,
+            template,
+            username=email_to,
+            project=self.core.PROJECT_NAME,
+            client_host=self.core.CLIENT_HOST,
+            **context,
+        )

@@ -2,23 +2,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, redirect, request, session
+from flask import Response, request, session
+from werkzeug.utils import redirect
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.models import AccountLike
-from ..accounts.needs import accounts_needed
+from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.schemas import AccountRead
-from ..core.desk import current_desk, service
-from ..core.http.answering import answers, json_response
-from ..core.http.blueprint import Blueprint
-from ..core.http.fields import Message
-from ..core.http.operation import anyone, example, raises, signs_in
-from ..core.http.reading import takes
+from ..accounts.service import Accounts
+from ..core.context import current_frontdesk, service
+from ..core.keystore import KeystoreUnavailable
+from ..core.web.answering import answers, json_of, json_response
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Message
+from ..core.web.operation import anyone, example, raises, signs_in
+from ..core.web.reading import takes
+from . import examples
+from .caller import caller
 from .errors import (
+    AmbiguousEmail,
+    AwaitsVerification,
     EmailNotVerified,
+    FreshSignInRequired,
     InactiveAccount,
     IncorrectCredentials,
-    InvalidResetToken,
+    InvalidProof,
+    LinkedToAnother,
     NoAccountCreated,
     ProviderUnavailable,
     SignInRefused,
@@ -26,12 +35,14 @@ from .errors import (
     TooManyAttempts,
     UnknownSignIn,
 )
-from .guards import account_required, bearer_token, caller, idp_required, load_account
-from .idp import IdpSignIn
-from .login import Login
-from .pending import PendingSignIns
-from .recovery import Recovery
+from .guards import account_required, active_account_required, idp_required
+from .idp.pending import PendingSignIns
+from .idp.service import IdpSignIn
+from .idp.session_cookie import Departure, prepare_session
+from .passwords import PasswordChange
+from .recovery.service import Recovery
 from .schemas import (
+    ChangePassword,
     IdpLogin,
     LoginForm,
     PasswordRecovery,
@@ -41,78 +52,70 @@ from .schemas import (
     idp_callback_read,
     login_read,
 )
-from .session_cookie import prepare_session
-from .sessions import Sessions
+from .sign_in.gate import payload_of
+from .sign_in.log_out import LogOut
+from .sign_in.password import Login
 
-EMAIL = "ada@example.com"
-CODE = "04711337"
-ACCOUNT = {
-    "id": 1,
-    "email": EMAIL,
-    "status": "active",
-    "role": "user",
-    "phone": None,
-    "last_login_date": "2030-01-01T12:00:00+00:00",
-    "current_workspace_id": None,
-    "created_at": "2029-12-01T09:30:00+00:00",
-}
-SIGNED_IN = {
-    "access_token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln",
-    "expires": "2030-01-01T12:30:00+00:00",
-    "token_type": "bearer",
-    "account": ACCOUNT,
-    "user": None,
-}
-CALLBACK = {
-    "code": "SplxlOBeZQQYbYS6WxSbIA",
-    "redirect_uri": "http://localhost:3000/signed-in",
-    "auth_data": {},
-}
-
-
-blueprint = Blueprint("auth", __name__, needs=(accounts_needed,))
+blueprint = Blueprint(
+    "auth", __name__, needs=Accounts, about="Signing in and out, and recovering a password"
+)
 blueprint.record(prepare_session)
 
 
 @blueprint.post("/login")
 @anyone
 @signs_in
-@example(form={"username": EMAIL, "password": "correct horse"}, answer=SIGNED_IN)
-@raises(IncorrectCredentials, InactiveAccount, TooManyAttempts, TooManyHashes)
+@example(form=examples.LOGIN, answer=examples.SIGNED_IN)
+@raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, TooManyAttempts, TooManyHashes)
 @takes(form=LoginForm)
-@answers(200, login_read, headers={"Cache-Control": "no-store"})
+@answers(200, login_read)
 def login(form: dict[str, Any]) -> dict[str, Any]:
     """Log in with email and password"""
-    return service(Login).with_password(form["username"], form["password"], address())
+    return payload_of(service(Login).with_password(form["username"], form["password"], address()))
 
 
 @blueprint.delete("/logout")
 @account_required
-@example(answer={"message": "Logged out"})
+@example(answer=examples.LOGGED_OUT)
 @answers(200, Message)
 def logout() -> dict[str, str]:
     """Log out: every token of the account ends"""
-    service(Sessions).close(load_account(), bearer_token())
+    service(LogOut).everywhere(caller())
     return {"message": "Logged out"}
 
 
 @blueprint.get("/account")
 @account_required
-@example(answer=ACCOUNT)
+@example(answer=examples.ACCOUNT)
 @answers(200, account_read)
-def account() -> AccountLike | Response:
-    """The caller's account"""
+def get_account() -> AccountLike | Response:
+    """Get the caller's account"""
     if account_read() is AccountRead:
         # Read by every client at every start: its columns go out as they are.
-        row = caller()
-        return json_response({name: getattr(row, name, None) for name in ACCOUNT})
-    return load_account()
+        return json_response(json_of(AccountRead, caller().account))
+    return caller().attached_account
+
+
+@blueprint.put("/account/password")
+@active_account_required
+@example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(CommonPassword, BreachedPassword)
+@takes(json=ChangePassword)
+@answers(200, login_read)
+def change_password(json: dict[str, Any]) -> dict[str, Any]:
+    """Change the caller's password: every token ends, and the answer has a new one"""
+    change = service(PasswordChange)
+    outcome = change.change(
+        caller(), json["current_password"], json["new_password"], address=address()
+    )
+    return payload_of(outcome)
 
 
 @blueprint.post("/password-recovery")
 @anyone
-@example(json={"email": EMAIL}, answer={"message": "Password recovery email sent"})
-@raises(AccountNotFound, TooManyAttempts)
+@example(json=examples.RECOVERY, answer=examples.RECOVERY_SENT)
+@raises(AccountNotFound, TooManyAttempts, KeystoreUnavailable)
 @takes(json=PasswordRecovery)
 @answers(200, Message)
 def recover_password(json: dict[str, Any]) -> dict[str, str]:
@@ -123,28 +126,26 @@ def recover_password(json: dict[str, Any]) -> dict[str, str]:
 
 @blueprint.post("/verify-token")
 @anyone
-@example(json={"token": CODE, "email": EMAIL}, answer={"message": "The token is valid"})
-@raises(InvalidResetToken)
+@example(json=examples.TOKEN, answer=examples.TOKEN_VALID)
+@raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
 def verify_token(json: dict[str, Any]) -> dict[str, str]:
-    """Ask whether a reset token or code counts"""
+    """Check a reset token or code, without using it up"""
     service(Recovery).verify(json["token"], json.get("email"))
     return {"message": "The token is valid"}
 
 
 @blueprint.post("/reset-password")
 @anyone
-@example(
-    json={"token": CODE, "email": EMAIL, "new_password": "battery staple"},
-    answer={"message": "Password updated"},
-)
-@raises(InvalidResetToken, InactiveAccount, TooManyHashes)
+@example(json=examples.NEW_PASSWORD, answer=examples.PASSWORD_UPDATED)
+@raises(InvalidProof, InactiveAccount, TooManyHashes, KeystoreUnavailable)
+@raises(CommonPassword, BreachedPassword)
 @takes(json=ResetPassword)
 @answers(200, Message)
 def reset_password(json: dict[str, Any]) -> dict[str, str]:
     """Set a new password with a reset token or code"""
-    service(Recovery).reset(json["token"], json.get("email"), json["new_password"])
+    service(Recovery).reset(json["token"], json.get("email"), json["new_password"], address())
     return {"message": "Password updated"}
 
 
@@ -156,26 +157,25 @@ def reset_password(json: dict[str, Any]) -> dict[str, str]:
 @answers(302, None, description="To the identity provider's sign-in page")
 def idp_login(query: dict[str, Any]) -> Any:
     """Begin a sign-in at the identity provider"""
-    response = redirect(service(IdpSignIn).begin(query["redirect_uri"], _begun()))
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    provider = service(IdpSignIn).begin(query["redirect_uri"], _begun())
+    return redirect(provider, Response=Departure)
 
 
 @blueprint.post("/idp/callback")
 @anyone
 @idp_required
-@example(json=CALLBACK, answer=SIGNED_IN)
-@raises(UnknownSignIn, SignInRefused, EmailNotVerified, SignUpClosed, InactiveAccount)
-@raises(NoAccountCreated, ProviderUnavailable)
+@example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
+@raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
+@raises(SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
 @takes(json=idp_callback_read)
-@answers(200, login_read, headers={"Cache-Control": "no-store"})
+@answers(200, login_read)
 def idp_callback(json: dict[str, Any]) -> dict[str, Any]:
     """Finish a sign-in with the code that the identity provider gave"""
-    return service(IdpSignIn).finish(_begun(), **json)
+    return payload_of(service(IdpSignIn).finish(_begun(), **json))
 
 
 def _begun() -> PendingSignIns:
-    return PendingSignIns(session, current_desk.clock)
+    return PendingSignIns(session, current_frontdesk.keystore, current_frontdesk.clock)
 
 
 def address() -> str:

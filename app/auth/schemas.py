@@ -6,12 +6,15 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validates_schema
 
-from ..accounts.passwords import unfit
+from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, unfit
 from ..accounts.schemas import AccountRead
-from ..core.desk import current_desk, service
-from ..core.http.fields import Moment, Received, Text
-from .redirects import RedirectUris
-from .reset_tokens import SHORTEST_TOKEN
+from ..core.context import current_frontdesk, service
+from ..core.web.fields import Moment, Received, Text
+from ..core.web.words import Word, WordSet
+from .idp.redirects import RedirectUris
+from .proofs import SHORTEST_TOKEN
+
+TOKEN_TYPE = WordSet("TokenType", ("bearer",))
 
 
 class GivenPassword(Text):
@@ -24,17 +27,27 @@ class GivenPassword(Text):
 
 
 class LoginForm(Received):
-    username = Text(min=1, max=320, required=True, metadata={"description": "The email"})
-    password = GivenPassword(max=1024, required=True)
+    username = Text(
+        min=1, blank=True, max=320, required=True, metadata={"description": "The email"}
+    )
+    password = GivenPassword(max=1024, required=True, metadata={"format": "password"})
 
 
 class PasswordRecovery(Received):
-    email = Text(min=1, max=320, required=True)
+    email = Text(min=1, blank=True, max=320, required=True)
 
 
 class VerifyToken(Received):
-    token = Text(min=1, max=1024, required=True, metadata={"description": "Token or short code"})
-    email = Text(min=1, max=320, metadata={"description": "Required with a code"})
+    class Meta(Received.Meta):
+        json_schema = {
+            "if": {"properties": {"token": {"maxLength": SHORTEST_TOKEN - 1}}},
+            "then": {"properties": {"email": {}}, "required": ["email"]},
+        }
+
+    token = Text(
+        min=1, max=1024, required=True, metadata={"description": "The long token, or the code"}
+    )
+    email = Text(min=1, blank=True, max=320, metadata={"description": "Required with a code"})
 
     @validates_schema
     def require_email_with_code(self, data: dict[str, Any], **kwargs: Any) -> None:
@@ -43,6 +56,17 @@ class VerifyToken(Received):
 
 
 class NewPassword(Text):
+    def __init__(self) -> None:
+        super().__init__(
+            min=MIN_LENGTH,
+            max=MAX_BYTES,
+            required=True,
+            metadata={
+                "format": "password",
+                "description": f"{MAX_BYTES} bytes in UTF-8 at the most, and no NUL",
+            },
+        )
+
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         password = super()._deserialize(value, attr, data, **kwargs)
         if reason := unfit(password):
@@ -51,7 +75,16 @@ class NewPassword(Text):
 
 
 class ResetPassword(VerifyToken):
-    new_password = NewPassword(max=1024, required=True)
+    new_password = NewPassword()
+
+
+class ChangePassword(Received):
+    current_password = GivenPassword(
+        max=1024,
+        load_default=None,
+        metadata={"format": "password", "description": "Required where the account has one"},
+    )
+    new_password = NewPassword()
 
 
 class RedirectUri(Text):
@@ -106,21 +139,21 @@ class LoginRead(Schema):
 
     access_token = fields.String(required=True)
     expires = Moment(required=True, metadata={"description": "When the token ends"})
-    token_type = fields.String(required=True)
+    token_type = Word(TOKEN_TYPE, required=True)
     account = fields.Nested(AccountRead, required=True)
     user = fields.Raw(required=True, allow_none=True, metadata={"type": "object", "default": None})
 
 
 def account_read() -> type[Schema]:
-    return current_desk.hooks.account_schema or AccountRead
+    return current_frontdesk.schemas.get("account", AccountRead)
 
 
 def login_read() -> type[Schema]:
-    return _with_account(current_desk.hooks.login_schema or LoginRead, account_read())
+    return _with_account(current_frontdesk.schemas.get("login", LoginRead), account_read())
 
 
 def idp_callback_read() -> type[Schema]:
-    return _with_payload(current_desk.hooks.idp_payload_schema)
+    return _with_payload(current_frontdesk.schemas.get("idp_payload"))
 
 
 @cache

@@ -12,19 +12,24 @@ from flask import current_app
 from flask.cli import AppGroup
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
-from ..accounts.models import ROLES, STATUSES, AccountLike
+from ..accounts.models import PENDING, ROLES, STATUSES, AccountLike
+from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
+from ..auth.idp.identities import Identities
 from ..auth.limits import Failures
 from ..auth.schemas import account_read
-from ..auth.sessions import Sessions
-from ..core.desk import current_desk, service
+from ..auth.sign_in.log_out import LogOut
+from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
-from ..core.http.problems import translate
-from ..core.http.reading import instance
 from ..core.keystore import MemoryKeystore
+from ..core.security_log import tell
+from ..core.web.problems import translate
+from ..core.web.reading import instance
+from .passwords import password_options
 
-DEFAULT_PASSWORD = "changethis"
-STATUS_HELP = f"One of {', '.join(STATUSES)}, or another that counts as active here."
+# To wait for a proof of the address is nothing that an operator can give somebody.
+OFFERED = [status for status in STATUSES if status != PENDING]
+STATUS_HELP = f"One of {', '.join(OFFERED)}, or another that counts as active here."
 
 group = AppGroup("accounts", help="Make, list, change and delete accounts.")
 
@@ -58,16 +63,21 @@ def show(account: AccountLike) -> None:
 
 def check_status(status: str) -> None:
     """A mistyped one would lock its owner out. A host's own active ones are known with it only."""
-    known = sorted({*STATUSES, *service(Sessions).active_statuses})
+    known = sorted({*OFFERED, *service(Accounts).active_statuses})
     if status not in known:
         raise click.BadParameter(
             f"{status!r} is not one of {', '.join(known)}.", param_hint="--status"
         )
 
 
+def warn_of(password: str) -> None:
+    for warning in service(Accounts).passwords.rules.warnings(password):
+        click.echo(f"Warning: {warning}", err=True)
+
+
 @group.command()
 @click.argument("email")
-@click.option("--password", required=True)
+@password_options(required=True)
 @click.option("--role", type=click.Choice(ROLES), default="user", show_default=True)
 @click.option("--status", default="active", show_default=True, help=STATUS_HELP)
 @click.option("--phone", help="In international form, +1…")
@@ -75,6 +85,7 @@ def check_status(status: str) -> None:
 def create(email: str, password: str, role: str, status: str, phone: str | None) -> None:
     """Create an account and tell `account-registered`."""
     check_status(status)
+    warn_of(password)
     show(service(Accounts).create(email, password, role=role, status=status, phone=phone))
 
 
@@ -92,12 +103,14 @@ def list_accounts() -> None:
 @click.option("--role", type=click.Choice(ROLES))
 @click.option("--status", help=STATUS_HELP)
 @click.option("--phone", help="In international form; empty to remove it.")
-@click.option("--password")
+@password_options(required=False)
 @in_words
 def change(email: str, new_email: str | None, **fields: str | None) -> None:
     """Change an account. A new e-mail or password ends its tokens."""
     if fields["status"] is not None:
         check_status(fields["status"])
+    if fields["password"]:
+        warn_of(fields["password"])
     accounts = service(Accounts)
     show(accounts.change(accounts.get(email), email=new_email, **fields))
 
@@ -118,13 +131,40 @@ def delete(email: str) -> None:
 @in_words
 def unlock(email: str) -> None:
     """Forget the wrong passwords that were counted for an account."""
-    if isinstance(current_desk.keystore, MemoryKeystore):
+    if isinstance(current_frontdesk.keystore, MemoryKeystore):
         raise click.ClickException(
             "The keystore is in the server's memory, where this command cannot reach it:"
             " wait until the limit has passed, or restart the server."
         )
     account = service(Accounts).get(email)
     service(Failures).forgive(account.email)
+    tell("account_unlock", account_id=account.id)
+    show(account)
+
+
+@group.command("sign-out")
+@click.argument("email", required=False)
+@click.option("--all", "everybody", is_flag=True, help="Everybody, instead of one account.")
+@in_words
+def sign_out(email: str | None, everybody: bool) -> None:
+    """End every token of an account, for good: the next login does not bring them back."""
+    if everybody is (email is not None):
+        raise click.UsageError("Name an account by its e-mail, or give --all.")
+    if email is None:
+        click.echo(orjson.dumps({"accounts": service(LogOut).everybody()}).decode())
+        return
+    account = service(Accounts).get(email)
+    service(LogOut).by_operator(account)
+    show(account)
+
+
+@group.command()
+@click.argument("email")
+@in_words
+def unlink(email: str) -> None:
+    """Forget who signs in to an account through an identity provider, until the next time."""
+    account = service(Accounts).get(email)
+    service(Identities).unlink(account)
     show(account)
 
 
@@ -132,7 +172,7 @@ def unlock(email: str) -> None:
 @in_words
 def ensure_superuser() -> None:
     """Create the first root account from FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD."""
-    settings = current_desk.settings
+    settings = current_frontdesk.settings
     email = settings.top_level("FIRST_SUPERUSER")
     password = settings.top_level("FIRST_SUPERUSER_PASSWORD")
     if not email or not password:

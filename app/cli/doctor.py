@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from secrets import token_hex
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import urlsplit
 
 import click
 import orjson
 from flask import current_app
 from flask.cli import AppGroup
-from sqlalchemy import Table, inspect, select
+from sqlalchemy import inspect, select
 
+from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.errors import ProviderUnavailable
-from ..auth.idp import IdpSignIn
-from ..core.desk import current_desk, service
+from ..auth.idp.service import IdpSignIn
+from ..auth.settings import AuthSettings
+from ..core.context import current_frontdesk, service
+from ..core.db.migration_state import lacking_columns, our_revisions
 from ..core.errors import Unavailable
-from ..core.folders import migrations_folder
+from ..core.extras import missing_extra
 from ..core.keystore import MemoryKeystore
-from ..core.migration_state import lacking_columns, our_revisions
-from ..delivery.courier import Courier
-from ..delivery.models import Delivery
+from ..core.process.folders import migrations_folder
+from ..delivery.outbox.counts import oldest_waiting
+from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.models import Delivery
 from ..profiles.avatars import Avatars
-from .accounts import DEFAULT_PASSWORD
+from ..profiles.settings import ProfilesSettings
+from .doctor_delivery import LOOPBACK, check_broker, check_mail
+from .doctor_set_up import check_guards, check_secret_key, check_settings
+from .findings import Check, Finding
 
-SHORTEST_SECRET = 32
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LONGEST_WAIT = timedelta(minutes=5)
 
 group = AppGroup("frontdesk", help="Look after this installation.")
-
-
-class Finding(NamedTuple):
-    check: str
-    level: Literal["fault", "warning"]
-    message: str
-
-
-Check = Callable[[], Iterator[Finding]]
 
 
 @group.command()
@@ -70,29 +66,22 @@ def _found(check: Check) -> list[Finding]:
         return [Finding(name, "fault", f"cannot be checked: {type(error).__name__}")]
 
 
-def check_secret_key() -> Iterator[Finding]:
-    settings = current_desk.settings
-    if not settings.secret_key_is_set:
-        yield Finding("secret_key", "fault", "SECRET_KEY is not set; set it to a random value")
-    elif len(settings.secret_key.encode()) < SHORTEST_SECRET:
-        yield Finding("secret_key", "fault", f"SECRET_KEY has under {SHORTEST_SECRET} bytes")
-
-
 def check_database() -> Iterator[Finding]:
-    current_desk.session.execute(select(1))
+    current_frontdesk.session.execute(select(1))
     yield from ()
 
 
 def check_migrations() -> Iterator[Finding]:
     engine = current_app.extensions["sqlalchemy"].engine
     revisions = our_revisions(engine, migrations_folder())
-    is_service = current_desk.owns_application
+    context = current_frontdesk
+    is_service = context.owns_application
     if is_service or revisions.applied:
         if revisions.pending:
             names = ", ".join(sorted(revisions.pending))
             command = "flask db upgrade" if is_service else "flask db upgrade heads"
             yield Finding("migrations", "fault", f"pending: {names}; run `{command}`")
-    elif lacking := lacking_columns(engine, _account_table()):
+    elif lacking := lacking_columns(engine, context.metadata, context.accounts):
         # A host that has our tables in its own history, or lets SQLAlchemy create them.
         yield Finding(
             "migrations",
@@ -102,17 +91,10 @@ def check_migrations() -> Iterator[Finding]:
         )
 
 
-def _account_table() -> Table | None:
-    if Accounts not in current_desk.services:
-        return None
-    table: Table = service(Accounts).model.__table__
-    return table
-
-
 def check_keystore() -> Iterator[Finding]:
-    desk = current_desk
+    context = current_frontdesk
     workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
-    if isinstance(desk.keystore, MemoryKeystore):
+    if isinstance(context.keystore, MemoryKeystore):
         level: Literal["fault", "warning"] = "fault" if workers > 1 else "warning"
         yield Finding(
             "keystore",
@@ -122,13 +104,13 @@ def check_keystore() -> Iterator[Finding]:
         )
         return
     try:
-        desk.keystore.ping()
+        context.keystore.ping()
     except Unavailable as error:
         yield Finding("keystore", "fault", error.detail)
 
 
 def check_superuser() -> Iterator[Finding]:
-    settings = current_desk.settings
+    settings = current_frontdesk.settings
     if settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
         yield Finding("superuser", "fault", "FIRST_SUPERUSER_PASSWORD is still the default")
     accounts = service(Accounts)
@@ -138,30 +120,24 @@ def check_superuser() -> Iterator[Finding]:
         yield Finding("superuser", "fault", f"{root.email} still has the default password")
 
 
-def check_mail() -> Iterator[Finding]:
-    settings = current_desk.settings
-    if not settings.core.EMAILS_ENABLED:
-        yield Finding("mail", "warning", "CORE__EMAILS_ENABLED is off: no mail leaves")
-    elif not (settings.top_level("MAIL_SERVER") or current_app.config.get("MAIL_SERVER")):
-        yield Finding("mail", "warning", "MAIL_SERVER is not set: mails go to instance/outbox")
-
-
 def check_sms() -> Iterator[Finding]:
     names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
-    missing = [name for name in names if not current_desk.settings.top_level(name)]
+    missing = [name for name in names if not current_frontdesk.settings.top_level(name)]
     if missing:
         yield Finding("sms", "warning", f"not set: {', '.join(missing)}; no SMS is sent")
+    elif line := missing_extra("sms"):
+        yield Finding("sms", "fault", f"set up, and the extra is missing: {line}")
 
 
 def check_worker_lag() -> Iterator[Finding]:
-    if Courier not in current_desk.services:
+    if Outbox not in current_frontdesk.services:
         return
     engine = current_app.extensions["sqlalchemy"].engine
     if not inspect(engine).has_table(Delivery.__tablename__):
         # Said by the check of the migrations.
         return
-    oldest = service(Courier).queue.oldest_waiting()
-    if oldest is not None and (waits := current_desk.clock.now() - oldest) > LONGEST_WAIT:
+    oldest = oldest_waiting(current_frontdesk.session)
+    if oldest is not None and (waits := current_frontdesk.clock.now() - oldest) > LONGEST_WAIT:
         minutes = int(waits.total_seconds() // 60)
         text = (
             f"the oldest delivery waits for {minutes} minutes: does a worker run, and does the"
@@ -171,7 +147,7 @@ def check_worker_lag() -> Iterator[Finding]:
 
 
 def check_client_host() -> Iterator[Finding]:
-    url = urlsplit(current_desk.settings.core.CLIENT_HOST)
+    url = urlsplit(current_frontdesk.settings.core.CLIENT_HOST)
     if url.scheme == "http" and url.hostname not in LOOPBACK:
         yield Finding(
             "client_host", "warning", "CORE__CLIENT_HOST is plain HTTP: mailed links can be read"
@@ -179,22 +155,22 @@ def check_client_host() -> Iterator[Finding]:
 
 
 def check_idp() -> Iterator[Finding]:
-    if IdpSignIn not in current_desk.services:
+    if IdpSignIn not in current_frontdesk.services:
         return
-    url = urlsplit(current_desk.settings.auth.IDP_METADATA_URL)
+    url = urlsplit(current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL)
     if url.scheme != "https" and url.hostname not in LOOPBACK:
         yield Finding(
             "idp", "warning", "IDP_METADATA_URL is plain HTTP: who is on the way can be anybody"
         )
     try:
-        service(IdpSignIn).open_provider().begin(current_desk.settings.core.CLIENT_HOST)
+        service(IdpSignIn).open_provider().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
         yield Finding("idp", "fault", f"the identity provider cannot be used: {reason}")
 
 
 def check_public_url() -> Iterator[Finding]:
-    core = current_desk.settings.core
+    core = current_frontdesk.settings.core
     if not core.PUBLIC_URL and urlsplit(core.CLIENT_HOST).hostname not in LOOPBACK:
         yield Finding(
             "public_url",
@@ -204,9 +180,23 @@ def check_public_url() -> Iterator[Finding]:
         )
 
 
+def check_proxies() -> Iterator[Finding]:
+    """The service speaks no TLS itself: at an https address something stands in front of it."""
+    context = current_frontdesk
+    url = urlsplit(context.settings.core.PUBLIC_URL or "")
+    is_public = url.scheme == "https" and url.hostname not in LOOPBACK
+    if context.owns_application and is_public and not context.settings.core.TRUSTED_PROXIES:
+        yield Finding(
+            "proxies",
+            "warning",
+            "CORE__TRUSTED_PROXIES is 0 behind a proxy: all clients share its address, and wrong"
+            " passwords of one lock others out; set it to the number of proxies",
+        )
+
+
 def check_file_store() -> Iterator[Finding]:
     """A file goes in and out again: a folder may be there and not be writable."""
-    if Avatars not in current_desk.services:
+    if Avatars not in current_frontdesk.services:
         return
     files, name = service(Avatars).files, f"doctor-{token_hex(8)}.txt"
     try:
@@ -216,17 +206,38 @@ def check_file_store() -> Iterator[Finding]:
         yield Finding("file_store", "fault", f"{error.detail}; the log says why")
 
 
+def check_profiles() -> Iterator[Finding]:
+    if "profiles" not in current_frontdesk.mounted:
+        return
+    settings = current_frontdesk.settings.of(ProfilesSettings)
+    is_open = settings.VISIBILITY == "everyone" and settings.PUBLIC_FIELDS is None
+    if is_open and not current_app.debug:
+        yield Finding(
+            "profiles",
+            "warning",
+            "PROFILES__VISIBILITY is everyone: any account reads anybody's profile, phone, address"
+            " and birth date included; set workspaces or private, or PROFILES__PUBLIC_FIELDS",
+        )
+    if line := missing_extra("avatars"):
+        yield Finding("profiles", "warning", f"avatars are refused without Pillow: {line}")
+
+
 CHECKS: list[Check] = [
     check_secret_key,
+    check_settings,
+    check_guards,
     check_database,
     check_migrations,
     check_keystore,
     check_superuser,
     check_mail,
+    check_broker,
     check_sms,
     check_worker_lag,
     check_client_host,
     check_public_url,
+    check_proxies,
     check_file_store,
+    check_profiles,
     check_idp,
 ]

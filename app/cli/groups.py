@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 
-class Deferred(click.Group):
+class LazyGroup(click.Group):
     """Stands in for a group of commands, and gives way to it when called or listed."""
 
     def __init__(self, name: str, load: Callable[[], click.Group]) -> None:
@@ -35,18 +35,13 @@ class Deferred(click.Group):
         return self._load().get_short_help_str(limit)
 
 
-def _deferred(name: str, module: str) -> Deferred:
+# The module of each group; another module may add to it, and is loaded in its place.
+_MODULES = {"accounts": "transfer", "frontdesk": "prune"}
+
+
+def lazy_group(name: str) -> LazyGroup:
     def load() -> click.Group:
-        group: click.Group = import_module(f".{module}", __package__).group
+        group: click.Group = import_module(f".{_MODULES.get(name, name)}", __package__).group
         return group
 
-    return Deferred(name, load)
-
-
-# The doctor's group, with what prune.py adds to it.
-_FRONTDESK = _deferred("frontdesk", "prune")
-
-COMMANDS = (_deferred("accounts", "accounts"), _FRONTDESK)
-COMMANDS_WITH_ACCOUNTS = tuple(
-    _deferred(name, name) for name in ("notifications", "workspaces", "profiles")
-)
+    return LazyGroup(name, load)

@@ -6,11 +6,11 @@ import click
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
-from ..core.folders import migrations_folder
-from .groups import Deferred
+from ..core.process.folders import migrations_folder
+from .groups import LazyGroup
 
 
-def migrations(app: Flask, db: SQLAlchemy) -> Deferred:
+def migrations(app: Flask, db: SQLAlchemy) -> LazyGroup:
     """Flask-Migrate's own group, and the extension that it works with."""
 
     def load() -> click.Group:
@@ -22,4 +22,4 @@ def migrations(app: Flask, db: SQLAlchemy) -> Deferred:
         commands: click.Group = group
         return commands
 
-    return Deferred("db", load)
+    return LazyGroup("db", load)

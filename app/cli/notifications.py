@@ -6,10 +6,14 @@ import click
 import orjson
 from flask.cli import AppGroup
 
-from ..core.desk import current_desk, service
-from ..delivery.courier import Courier
-from ..delivery.engine import Engine
+from ..core.context import current_frontdesk, service
+from ..delivery.message import Subject
+from ..delivery.outbox.counts import counts_by_channel, oldest_waiting
+from ..delivery.outbox.enqueue import Outbox
+from ..delivery.worker.worker import Worker
+from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
+from ..notifications.settings import NotificationsSettings
 from .accounts import in_words
 
 group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
@@ -20,12 +24,10 @@ group = AppGroup("notifications", help="Watch and mend the delivery of notificat
 @in_words
 def status(as_json: bool) -> None:
     """How many deliveries are in which state, and how long the oldest has waited."""
-    queue = service(Courier).queue
-    counts: dict[str, dict[str, int]] = {}
-    for channel, state, count in queue.counts():
-        counts.setdefault(channel, {})[state] = count
-    oldest = queue.oldest_waiting()
-    waited = (current_desk.clock.now() - oldest).total_seconds() if oldest else 0.0
+    session = current_frontdesk.session
+    counts = counts_by_channel(session)
+    oldest = oldest_waiting(session)
+    waited = (current_frontdesk.clock.now() - oldest).total_seconds() if oldest else 0.0
     if as_json:
         report = {"deliveries": counts, "oldest_waits_seconds": round(waited, 1)}
         click.echo(orjson.dumps(report).decode())
@@ -42,10 +44,8 @@ def status(as_json: bool) -> None:
 @in_words
 def retry(channel: str | None, notification: int | None) -> None:
     """Have what failed tried again from the beginning, by the running workers."""
-    courier = service(Courier)
-    count = courier.queue.retry(channel, notification)
-    if count:
-        service(Engine).wake([channel] if channel else courier.channels.names())  # type: ignore[type-abstract]
+    subject = None if notification is None else Subject(SUBJECT, notification)
+    count = service(Outbox).retry(channel, subject)
     click.echo(f"{count} failed deliveries will be tried again.")
 
 
@@ -54,10 +54,7 @@ def retry(channel: str | None, notification: int | None) -> None:
 @in_words
 def send(channel: str | None) -> None:
     """Send what is due now, here and not in a worker; what must wait is left."""
-    courier = service(Courier)
-    for name in [channel] if channel else courier.channels.names():
-        while courier.work(name) == 0.0:
-            pass
+    service(Worker).drain([channel] if channel else None)
     status.callback(as_json=False)  # type: ignore[misc]
 
 
@@ -66,13 +63,13 @@ def send(channel: str | None) -> None:
 @in_words
 def prune(days: int | None) -> None:
     """Delete notifications that are older, with their inbox rows and deliveries."""
-    if days is None and current_desk.settings.notifications.KEEP_DAYS is None:
+    if days is None and current_frontdesk.settings.of(NotificationsSettings).KEEP_DAYS is None:
         raise click.ClickException("Say --days, or set NOTIFICATIONS__KEEP_DAYS.")
     click.echo(orjson.dumps({"notifications": prune_old(days)}).decode())
 
 
 def prune_old(days: int | None) -> int:
-    days = days or current_desk.settings.notifications.KEEP_DAYS
-    if days is None or Retention not in current_desk.services:
+    days = days or current_frontdesk.settings.of(NotificationsSettings).KEEP_DAYS
+    if days is None or Retention not in current_frontdesk.services:
         return 0
     return service(Retention).prune(days)

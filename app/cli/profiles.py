@@ -6,7 +6,7 @@ import click
 import orjson
 from flask.cli import AppGroup
 
-from ..core.desk import service
+from ..core.context import service
 from ..profiles.avatars import Avatars
 from .accounts import in_words
 

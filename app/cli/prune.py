@@ -5,30 +5,51 @@ from __future__ import annotations
 import click
 import orjson
 
-from ..core.desk import current_desk, service
+from ..auth.settings import AuthSettings
+from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
 from ..profiles.avatars import Avatars
+from ..registration.verification import Verification
+from ..workspaces.invitations.service import Invitations
 from .accounts import in_words
 from .doctor import group as group
 from .notifications import prune_old
 
 KEYSTORE_BATCH = 1_000
+ACCOUNT_BATCH = 1_000
+INVITATION_BATCH = 1_000
 
 
 @group.command()
 @in_words
 def prune() -> None:
-    """Delete expired keystore rows, pictures that no profile shows and old notifications."""
+    """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
+    notifications and invitations, and accounts that have waited too long for their address to be
+    proven."""
     report = {
         "keystore_entries": _keystore(),
-        "avatars": service(Avatars).clean() if Avatars in current_desk.services else 0,
+        "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
         "notifications": prune_old(None),
+        "unverified_accounts": _unverified(),
+        "invitations": _invitations(),
     }
     click.echo(orjson.dumps(report).decode())
 
 
+def _unverified() -> int:
+    if Verification not in current_frontdesk.services:
+        return 0
+    days = current_frontdesk.settings.of(AuthSettings).UNVERIFIED_KEEP_DAYS
+    return service(Verification).prune(days, ACCOUNT_BATCH)
+
+
+def _invitations() -> int:
+    has = Invitations in current_frontdesk.services
+    return service(Invitations).prune(INVITATION_BATCH) if has else 0
+
+
 def _keystore() -> int:
-    keystore = current_desk.keystore
+    keystore = current_frontdesk.keystore
     gone = 0
     if isinstance(keystore, DatabaseKeystore):
         while batch := keystore.prune(KEYSTORE_BATCH):

@@ -10,8 +10,9 @@ import orjson
 from flask.cli import AppGroup
 from marshmallow import Schema
 
-from ..core.desk import service
-from ..core.http.reading import instance
+from ..core.context import service
+from ..core.web.fields import says_something
+from ..core.web.reading import instance
 from ..workspaces.members import Members
 from ..workspaces.models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.rules import TYPES
@@ -35,8 +36,8 @@ def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> st
 
 def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
     def check(_context: click.Context, _option: click.Parameter, text: str) -> str:
-        if not 0 < len(text) <= most:
-            raise click.BadParameter(f"Use 1 to {most} characters.")
+        if len(text) > most or not says_something(text):
+            raise click.BadParameter(f"Use 1 to {most} characters, and not blanks alone.")
         return text
 
     return check

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 
 class Fault(NamedTuple):
     """One thing wrong with what was sent."""
 
+    # Where the request carried it; empty where only the route knows.
     location: str
     field: str
     message: str
@@ -20,6 +21,8 @@ class Problem(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
     detail: str = "Internal server error"
+    # The word that the security log has for what is refused by it; empty: nothing it tells of.
+    security_event: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -27,11 +30,17 @@ class Problem(Exception):
         *,
         headers: Mapping[str, str] | None = None,
         faults: Iterable[Fault] = (),
+        members: Mapping[str, Any] | None = None,
+        note: Mapping[str, Any] | None = None,
     ) -> None:
         if detail is not None:
             self.detail = detail
         self.headers = dict(headers or {})
         self.faults = list(faults)
+        # What the document tells beyond the usual ones, such as the ways to go on.
+        self.members = dict(members or {})
+        # What the security log tells beside, and nobody is answered; `event` is its word for it.
+        self.note = dict(note or {})
         super().__init__(self.detail)
 
 
@@ -49,12 +58,14 @@ class Unauthorized(Problem):
     status = 401
     code = "unauthorized"
     detail = "Could not validate credentials"
+    security_event = "credential"
 
 
 class Forbidden(Problem):
     status = 403
     code = "forbidden"
     detail = "Not authorized"
+    security_event = "entry"
 
 
 class NotFound(Problem):
@@ -69,41 +80,54 @@ class Conflict(Problem):
     detail = "This conflicts with what is stored"
 
 
+class QuotaReached(Conflict):
+    """As much as one may have: waiting does not help, as it does with a rate."""
+
+    code = "quota_reached"
+    detail = "There are as many of these as are allowed"
+    security_event = "limit"
+
+
 class TooLarge(Problem):
     status = 413
     code = "too_large"
     detail = "The request body is too large"
+    security_event = "input"
 
 
 class UnsupportedMediaType(Problem):
     status = 415
     code = "unsupported_media_type"
     detail = "Unsupported media type"
+    security_event = "input"
 
 
 class Invalid(Problem):
     status = 422
     code = "validation_error"
     detail = "Validation error"
+    security_event = "input"
 
     @classmethod
-    def field(cls, location: str, field: str, message: str) -> Invalid:
-        return cls(faults=[Fault(location, field, message)])
+    def about(cls, field: str, message: str) -> Invalid:
+        """Raised by a service; `takes` adds the place where the request carried the field."""
+        return cls(faults=[Fault("", field, message)])
 
 
 class TooManyRequests(Problem):
     status = 429
     code = "too_many_requests"
     detail = "Too many requests"
+    security_event = "limit"
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(headers={"Retry-After": str(max(1, retry_after))})
+    def __init__(self, retry_after: int, *, note: Mapping[str, Any] | None = None) -> None:
+        super().__init__(headers={"Retry-After": str(max(1, retry_after))}, note=note)
 
 
 class BadGateway(Problem):
     status = 502
     code = "bad_gateway"
-    detail = "The identity provider did not answer as expected"
+    detail = "A server that this one asks did not answer as expected"
 
 
 class Unavailable(Problem):

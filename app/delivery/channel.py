@@ -1,26 +1,31 @@
-"""A channel: a name, and a way to send. The courier knows nothing more of it."""
+"""A channel: a name, whom it reaches, and a way to send. A worker knows nothing more of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from .message import Message, Receiver
+from .address_book import AddressBook
+from .message import Receiver, StoredMessage
 
-# Sends one message to one receiver. Returns the gateway's id of it where there is one; raises one
-# of errors.py when it did not leave. The key is the same whenever this delivery is tried again; the
-# last argument is called before the message is out of our hands.
-Send = Callable[[Message, Receiver, str, Callable[[], None]], str | None]
+# Sends one message to one receiver, who comes of the channel's address book. Returns the gateway's
+# id of it where there is one; raises one of errors.py when it did not leave. The key is the same
+# whenever this delivery is tried again; the last argument is called before the message is out of
+# our hands.
+Send = Callable[[StoredMessage, Any, str, Callable[[], None]], str | None]
 
 # What a host registers for a channel of its own.
-Handler = Callable[[Message, Receiver], str | None]
+Handler = Callable[[StoredMessage, Receiver], str | None]
 
 
 class Channel(Protocol):
     name: str
-    # What of an account it needs: `email`, `phone`, or nothing.
-    needs: str | None
+
+    @property
+    def address_book(self) -> AddressBook[Any]:
+        """Whom it reaches."""
 
     def off(self) -> str | None:
         """Why nothing can leave on this channel now, or nothing."""
@@ -29,14 +34,13 @@ class Channel(Protocol):
         """A way to send a batch; raises `Unreachable` when there is none."""
 
 
+@dataclass
 class HandlerChannel:
     """A channel of the host's, which is called for each receiver."""
 
-    needs: str | None = None
-
-    def __init__(self, name: str, handler: Handler) -> None:
-        self.name = name
-        self._handler = handler
+    name: str
+    handler: Handler
+    address_book: AddressBook[Receiver]
 
     def off(self) -> str | None:
         return None
@@ -44,26 +48,29 @@ class HandlerChannel:
     @contextmanager
     def open(self) -> Iterator[Send]:
         def send(
-            message: Message, receiver: Receiver, _key: str, before: Callable[[], None]
+            message: StoredMessage, receiver: Receiver, _key: str, before: Callable[[], None]
         ) -> str | None:
             before()
-            return self._handler(message, receiver)
+            return self.handler(message, receiver)
 
         yield send
 
 
+@dataclass(eq=False)
 class Channels:
     """The channels that send. `inapp` stores, and is none of them."""
 
-    def __init__(self, own: list[Channel], handlers: dict[str, Handler]) -> None:
-        self._own = {channel.name: channel for channel in own}
-        # The host's registrations, read anew each time: it may add to them later.
-        self._handlers = handlers
+    ours: Sequence[Channel]
+    # The host's registrations, read anew each time: it may add to them later.
+    handlers: Mapping[str, Handler]
+    # Whom those reach.
+    accounts: AddressBook[Receiver]
 
     def get(self, name: str) -> Channel | None:
-        if (handler := self._handlers.get(name)) is not None:
-            return HandlerChannel(name, handler)
-        return self._own.get(name)
+        if (handler := self.handlers.get(name)) is not None:
+            return HandlerChannel(name, handler, self.accounts)
+        return next((channel for channel in self.ours if channel.name == name), None)
 
     def names(self) -> list[str]:
-        return [*self._own, *(name for name in self._handlers if name not in self._own)]
+        """Each once: a host's may have the name of one of ours, and take its place."""
+        return list(dict.fromkeys([*(channel.name for channel in self.ours), *self.handlers]))

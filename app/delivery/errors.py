@@ -1,4 +1,4 @@
-"""Why a message did not leave. Three kinds, because each asks for something else."""
+"""Why a message did not leave. Each kind asks for something else."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ class Refused(DeliveryError):
     """This message to this receiver is refused for good."""
 
 
-class Deferred(DeliveryError):
+class TryLater(DeliveryError):
     """This receiver cannot be reached just now; others may be."""
 
 
 class Unreachable(DeliveryError):
     """The server cannot be spoken to: no message is to blame, and all of them wait."""
+
+
+class SenderRefused(Unreachable):
+    """The server takes nothing from us: a setting is to blame, and no receiver is."""
+
+
+class RefusedAtReceiver(SenderRefused):
+    """Said at a receiver, and so perhaps of this one alone: somebody's address must not be able to
+    keep everybody else's mail back."""
 
 
 class SwitchedOff(DeliveryError):

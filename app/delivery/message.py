@@ -23,18 +23,38 @@ class Sms:
 
 
 class Receiver(NamedTuple):
-    id: int
+    """An account, as far as a channel needs it."""
+
+    id: Any
     email: str
     phone: str | None
 
 
-@dataclass(frozen=True)
-class Message:
-    """What a broadcast says, the same for all its receivers."""
+class Subject(NamedTuple):
+    """What a message is about, such as `("notification", 17)`: only its owner knows what that is.
 
+    A message with a subject is kept until it is forgotten, and counted meanwhile; one without is
+    kept for as long as it has to be sent.
+    """
+
+    kind: str
     id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewMessage:
+    """What is to be said, the same to all receivers."""
+
     title: str
     message: str = field(repr=False)
-    created_at: datetime
     template_file: str | None = None
+    # Further values for the template.
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredMessage(NewMessage):
+    """As it comes out of the outbox, and as a channel is given it."""
+
+    id: int
+    created_at: datetime

@@ -4,32 +4,33 @@ from typing import Any
 
 from flask import Response
 
-from ..core.desk import current_desk, service
-from ..core.http.answering import answers, json_response
-from ..core.http.blueprint import Blueprint
-from ..core.http.operation import anyone, example
+from ..core.context import current_frontdesk, service
+from ..core.web.answering import answers, json_response
+from ..core.web.blueprint import Blueprint
+from ..core.web.operation import anyone, example
+from . import examples
 from .schemas import HealthRead, ReadinessRead
 from .service import Readiness
 
-blueprint = Blueprint("health", __name__)
+blueprint = Blueprint("health", __name__, about="Whether the service lives, and can work")
 
 
 @blueprint.get("/health")
 @anyone
-@example(answer={"status": "ok", "project": "Frontdesk"})
+@example(answer=examples.ALIVE)
 @answers(200, HealthRead)
 def health() -> dict[str, Any]:
-    """Is the process alive?"""
-    return {"status": "ok", "project": current_desk.settings.core.PROJECT_NAME}
+    """Tell that the service is alive"""
+    return {"status": "ok", "project": current_frontdesk.settings.core.PROJECT_NAME}
 
 
 @blueprint.get("/health/ready")
 @anyone
-@example(answer={"status": "ok", "checks": {"database": "ok", "keystore": "ok"}})
+@example(answer=examples.READY)
 @answers(503, ReadinessRead, description="Something that the service needs is down")
 @answers(200, ReadinessRead)
-def ready() -> Response:
-    """Can the process reach what it needs?"""
+def get_readiness() -> Response:
+    """Tell whether the service reaches what it needs"""
     checks = service(Readiness).check()
     ready = "down" not in checks.values()
     body = {"status": "ok" if ready else "down", "checks": checks}

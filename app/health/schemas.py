@@ -2,17 +2,21 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from ..core.web.words import Word, WordSet
+
+HEALTH = WordSet("HealthStatus", ("ok", "down"))
+
 
 class HealthRead(Schema):
-    status = fields.String(required=True)
+    status = Word(HEALTH, required=True)
     project = fields.String(required=True)
 
 
 class ReadinessRead(Schema):
-    status = fields.String(required=True)
+    status = Word(HEALTH, required=True)
     checks = fields.Dict(
         keys=fields.String(),
-        values=fields.String(),
+        values=Word(HEALTH),
         required=True,
-        metadata={"description": "`ok` or `down` for each thing that the service needs."},
+        metadata={"description": "Of each thing that the service needs"},
     )

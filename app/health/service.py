@@ -3,24 +3,27 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
 
 from sqlalchemy import select
 
+from ..core.db.transaction import AnySession
 from ..core.keystore import Keystore
-from ..core.transaction import AnySession
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(eq=False)
 class Readiness:
-    def __init__(self, session: AnySession, keystore: Keystore) -> None:
-        self.session = session
-        self.keystore = keystore
+    session: AnySession
+    keystore: Keystore
 
     def check(self) -> dict[str, str]:
         """Both at once: a silent one takes seconds to be found out."""
         with ThreadPoolExecutor(1) as aside:
-            keystore = aside.submit(_state, "keystore", self.keystore.ping)
+            # With the context of the request: a keystore in the database finds its engine by it.
+            keystore = aside.submit(copy_context().run, _state, "keystore", self.keystore.ping)
             database = _state("database", lambda: self.session.execute(select(1)))
             return {"database": database, "keystore": keystore.result()}
 

@@ -15,7 +15,9 @@ import orjson
 from flask import Flask, Response, g, request
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
-from sqlalchemy import Engine, event
+from sqlalchemy import Engine, QueuePool, event
+
+from .matching import matched_route
 
 _METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 _SIGN_INS = {"auth.login": "password", "auth.idp_callback": "idp"}
@@ -43,9 +45,14 @@ class Metrics:
             ("way", "outcome"),
             registry=registry,
         )
+        self.unasked_breaches = Counter(
+            "frontdesk_unasked_breaches",
+            "Passwords that were set while the list of breached ones did not answer.",
+            registry=registry,
+        )
         self.pool = Gauge(
             "frontdesk_pool_connections",
-            "Database connections, open and in use.",
+            "Database connections: open, in use, and the limit that a pool keeps.",
             ("state",),
             registry=registry,
             multiprocess_mode="livesum",
@@ -78,10 +85,17 @@ class Metrics:
     def watch_pool(self, engine: Engine) -> None:
         """The pool itself is made anew when connections were lost; its listeners go along."""
         opened, used = self.pool.labels("open"), self.pool.labels("in_use")
+        pool = engine.pool
+        # On SQLite a pool may go past its size.
+        is_bounded = engine.dialect.name == "postgresql"
+        size = pool.size() if is_bounded and isinstance(pool, QueuePool) else None
 
         @event.listens_for(engine, "connect")
         def connect(_connection: object, _record: object) -> None:
             opened.inc()
+            # Here and not above: each worker has a pool of its own, from its first connection on.
+            if size is not None:
+                self.pool.labels("limit").set(size)
 
         @event.listens_for(engine, "close")
         @event.listens_for(engine, "close_detached")
@@ -110,9 +124,7 @@ def measure(app: Flask, engine: Engine) -> Metrics:
     def end(response: Response) -> Response:
         began = g.get("frontdesk_measured")
         seconds = 0.0 if began is None else time.perf_counter() - began
-        # A path that is no route is the client's invention, and would be a label of its own.
-        route = request.url_rule.rule if request.url_rule else "none"
-        metrics.count(route, response, seconds)
+        metrics.count(matched_route(), response, seconds)
         return response
 
     return metrics

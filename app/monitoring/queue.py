@@ -12,7 +12,8 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ..core.clock import Clock
-from ..delivery.courier import Courier
+from ..core.db.transaction import AnySession
+from ..delivery.outbox.counts import CountsByChannel, counts_by_channel, oldest_waiting
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +22,11 @@ KEPT_SECONDS = 10.0
 
 
 class QueueMetrics(Collector):
-    def __init__(self, courier: Courier, clock: Clock) -> None:
-        self._courier = courier
+    def __init__(self, session: AnySession, clock: Clock) -> None:
+        self._session = session
         self._clock = clock
         self._until = 0.0
-        self._counts: list[tuple[str, str, int]] = []
+        self._counts: CountsByChannel = {}
         self._age = 0.0
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -45,8 +46,9 @@ class QueueMetrics(Collector):
             "Deliveries by channel and state.",
             labels=("channel", "state"),
         )
-        for channel, state, count in self._counts:
-            deliveries.add_metric((channel, state), count)
+        for channel, states in self._counts.items():
+            for state, count in states.items():
+                deliveries.add_metric((channel, state), count)
         yield deliveries
         yield GaugeMetricFamily(
             "frontdesk_queue_age_seconds",
@@ -59,8 +61,8 @@ class QueueMetrics(Collector):
         if time.monotonic() < self._until:
             return True
         try:
-            self._counts = self._courier.queue.counts()
-            oldest = self._courier.queue.oldest_waiting()
+            self._counts = counts_by_channel(self._session)
+            oldest = oldest_waiting(self._session)
         except Exception as error:
             log.warning("The queue cannot be counted: %s", type(error).__name__)
             return False

@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from ..core.desk import service
-from ..core.http.blueprint import Blueprint
-from ..core.http.operation import anyone, hidden
+from ..core.context import service
+from ..core.web.blueprint import Blueprint
+from ..core.web.operation import anyone, hidden
 from .metrics import Metrics
 from .queue import QueueMetrics
 

@@ -11,18 +11,18 @@ from typing import Any
 
 from flask import Flask, Response, g, request
 
-from ..core.http.envelope import request_id
+from ..core.web.request_id import request_id
+from .matching import matched_route
 
 
-def trace(app: Flask, provider: Any = None) -> None:
-    """`provider` takes the place of the one that exports over OTLP."""
+def trace(app: Flask, provider: Any) -> None:
     from opentelemetry.propagate import extract
     from opentelemetry.trace import SpanKind, StatusCode
 
-    tracer = (provider or _exporting()).get_tracer("frontdesk")
+    tracer = provider.get_tracer("frontdesk")
 
     def begin() -> None:
-        route = request.url_rule.rule if request.url_rule else "none"
+        route = matched_route()
         g.frontdesk_trace = stack = ExitStack()
         g.frontdesk_span = stack.enter_context(
             tracer.start_as_current_span(
@@ -57,11 +57,15 @@ def trace(app: Flask, provider: Any = None) -> None:
             stack.close()
 
 
-def _exporting() -> Any:
+def exporting(project: str) -> Any:
+    """Sends over OTLP, under the project's name unless the environment has one for it."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    provider = TracerProvider()
+    is_named = SERVICE_NAME in OTELResourceDetector().detect().attributes
+    resource = Resource.create({} if is_named else {SERVICE_NAME: project})
+    provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider

@@ -5,42 +5,21 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from flask import Response
-
 from ..accounts.errors import AccountModelMissing
-from ..auth.guards import active_account_required, caller, roles_required
-from ..core.desk import find_desk, service
-from ..core.errors import Invalid
-from ..core.http.answering import answers, json_response
-from ..core.http.blueprint import Blueprint
-from ..core.http.fields import Page
-from ..core.http.operation import View, example, raises
-from ..core.http.reading import takes
-from .errors import NoChannels, NotificationNotFound, UnknownReceivers
-from .models import ADMIN
-from .schemas import Broadcast, ListedNotificationRead, NotificationRead, Receivers
-from .sending import INAPP, Draft, Sending
-from .sent import SentNotifications, sent_item
-from .standing import Standing
+from ..auth.caller import caller
+from ..auth.guards import active_account_required, roles_required
+from ..core.context import find_context, service
+from ..core.web.answering import answers
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Page
+from ..core.web.operation import View, example, raises
+from ..core.web.reading import takes
+from . import examples
+from .errors import NoChannels, NotificationNotFound
+from .schemas import Broadcast, BroadcastQuery, ListedNotificationRead, NotificationRead
+from .sent import SentItem, SentNotifications
 
-blueprint = Blueprint("admin_notifications", __name__)
-
-DRAFT = {
-    "title": "Closed on Friday",
-    "message": "The office is closed on Friday.",
-    "channels": ["inapp", "email"],
-}
-SENT = {
-    "id": 3,
-    **DRAFT,
-    "sender_id": 2,
-    "notification_type": "admin",
-    "scope": "account",
-    "created_at": "2026-03-01T12:00:00+00:00",
-    "receivers": 120,
-    "read": 0,
-    "deliveries": {"email": {"pending": 120, "sent": 0, "failed": 0, "skipped": 0}},
-}
+blueprint = Blueprint("admin_notifications", __name__, about="What admins send to accounts")
 
 
 def admins_only(view: View) -> View:
@@ -52,7 +31,7 @@ def account_model_required(view: View) -> View:
 
     @wraps(view)
     def check_then_view(*args: Any, **kwargs: Any) -> Any:
-        if Sending not in find_desk().services:
+        if not find_context().has(SentNotifications):
             raise AccountModelMissing
         return view(*args, **kwargs)
 
@@ -62,73 +41,49 @@ def account_model_required(view: View) -> View:
 @blueprint.post("/")
 @account_model_required
 @admins_only
-@example(json={"data": DRAFT}, answer=SENT)
+@example(json=examples.BROADCAST, answer=examples.SENT)
 @raises(NoChannels, AccountModelMissing)
-@takes(query=Receivers, json=Broadcast)
-@answers(201, NotificationRead)
-def send(query: dict[str, Any], json: dict[str, Any]) -> Response:
+@takes(query=BroadcastQuery, json=Broadcast)
+@answers(201, NotificationRead, ready=True)
+def send_notification(query: dict[str, Any], json: dict[str, Any]) -> SentItem:
     """Send to some accounts, or to all
 
     The receivers' ids are repeated in the query; a long list may come in the body, beside `data`.
     """
-    data = json["data"]
-    _check_channels(data["channels"])
-    draft = Draft(**data, notification_type=ADMIN, sender_id=caller().id)
-    try:
-        sent = service(Sending).send(draft, _receivers(query, json))
-    except UnknownReceivers as error:
-        place = "json" if "account_receiver_ids" in json else "query"
-        raise UnknownReceivers(error.ids, place) from None
-    assert sent.notification is not None
-    return json_response(sent_item(sent.notification, Standing(0, sent.deliveries)), 201)
+    chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
+    # Left out in both places: all accounts.
+    return service(SentNotifications).send(caller().account.id, json["data"], chosen or None)
 
 
 @blueprint.get("/all")
 @admins_only
-@example(answer=[SENT])
+@example(answer=[examples.SENT])
 @takes(query=Page)
-@answers(200, ListedNotificationRead, many=True)
-def list_sent(query: dict[str, Any]) -> Response:
-    """List what one has sent, the newest first
+@answers(200, ListedNotificationRead, paged=True, ready=True)
+def list_sent_notifications(query: dict[str, Any]) -> list[SentItem]:
+    """List what the caller has sent, the newest first
 
     Of broadcasts to many, the counts may be those of a while ago, or null where there are none yet;
     each by itself is counted anew.
     """
-    return json_response(service(SentNotifications).page(caller().id, **query))
+    return service(SentNotifications).page(caller().account.id, **query)
 
 
 @blueprint.get("/<row_id:notification_id>")
 @admins_only
-@example(answer=SENT)
+@example(answer=examples.SENT)
 @raises(NotificationNotFound)
-@answers(200, NotificationRead)
-def read_sent(notification_id: int) -> Response:
-    """Read one that one has sent"""
-    return json_response(service(SentNotifications).get(caller().id, notification_id))
+@answers(200, NotificationRead, ready=True)
+def get_sent_notification(notification_id: int) -> SentItem:
+    """Get a notification that the caller has sent"""
+    return service(SentNotifications).get(caller().account.id, notification_id)
 
 
 @blueprint.delete("/<row_id:notification_id>")
 @admins_only
-@example(answer=SENT)
+@example(answer=examples.SENT)
 @raises(NotificationNotFound)
-@answers(200, NotificationRead)
-def delete_sent(notification_id: int) -> Response:
-    """Delete one that one has sent, from every inbox; the answer is the deleted one"""
-    return json_response(service(SentNotifications).delete(caller().id, notification_id))
-
-
-def _check_channels(channels: list[str]) -> None:
-    if not channels:
-        raise NoChannels
-    unknown = sorted(set(channels) - service(Sending).known_channels())
-    if unknown:
-        message = f"Not a channel: {', '.join(unknown)}"
-        raise Invalid.field("json", "data.channels", message)
-    if INAPP not in channels:
-        raise Invalid.field("json", "data.channels", f"Must have {INAPP} among them.")
-
-
-def _receivers(query: dict[str, Any], json: dict[str, Any]) -> list[int] | None:
-    """Left out in both places: all accounts."""
-    given = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
-    return given or None
+@answers(200, NotificationRead, ready=True)
+def delete_sent_notification(notification_id: int) -> SentItem:
+    """Delete a notification that the caller has sent, from every inbox"""
+    return service(SentNotifications).delete(caller().account.id, notification_id)

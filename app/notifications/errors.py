@@ -23,8 +23,7 @@ class SenderRequired(BadRequest):
 class UnknownReceivers(Invalid):
     """Told before anything is sent, some of them by their ids."""
 
-    def __init__(self, ids: Iterable[int], location: str = "query") -> None:
-        self.ids = list(ids)
-        named = ", ".join(str(each) for each in self.ids)
-        fault = Fault(location, "account_receiver_ids", f"No account has the id: {named}")
+    def __init__(self, ids: Iterable[int]) -> None:
+        named = ", ".join(str(each) for each in ids)
+        fault = Fault("", "account_receiver_ids", f"No account has the id: {named}")
         super().__init__(faults=[fault])

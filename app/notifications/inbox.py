@@ -6,33 +6,44 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Select, Text, bindparam, cast, delete, func, not_, select, update
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
 
-from ..core.patience import unhurried
-from ..core.rows import Row, Rows
-from ..core.transaction import AnySession, transaction
+from ..core.db.long_statements import unhurried
+from ..core.db.rows import Rows
+from ..core.db.transaction import AnySession, transaction
+from ..core.web.answering import row_reader, shown
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification
+from .schemas import InboxItemRow
 
 # Ready to be answered as JSON.
 Item = dict[str, Any]
 
+
+class JsonText(TypeDecorator[Any]):
+    """JSON as it is stored, to be answered without being read."""
+
+    impl = Text
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        return orjson.Fragment
+
+
+def _column(name: str) -> Any:
+    """An item is its own row and the notification that it points to."""
+    if name == "channels":
+        return cast(Notification.channels, JsonText).label(name)
+    return getattr(InboxItem if hasattr(InboxItem, name) else Notification, name)
+
+
+# What leaves is decided by the read schema.
+_read_item = row_reader(InboxItemRow)
 _UNREAD = not_(InboxItem.is_read)
 
 _ITEMS: Any = (
-    select(
-        InboxItem.id,
-        InboxItem.notification_id,
-        InboxItem.receiver_id,
-        InboxItem.is_read,
-        Notification.title,
-        Notification.message,
-        # As text: it is JSON already, and is answered as it is.
-        cast(Notification.channels, Text),
-        Notification.sender_id,
-        Notification.notification_type,
-        Notification.scope,
-        Notification.created_at,
-    )
+    select(*(_column(name) for name in shown(InboxItemRow)))
     .join(Notification, Notification.id == InboxItem.notification_id)
     .where(InboxItem.receiver_id == bindparam("receiver_id"))
 )
@@ -61,23 +72,23 @@ class Inbox:
         )
 
     def page(
-        self, receiver_id: int, *, offset: int, limit: int, is_read: bool | None = None
+        self, receiver_id: Any, *, offset: int, limit: int, is_read: bool | None = None
     ) -> list[Item]:
         rows = self._pages[is_read].read(
             self.session, receiver_id=receiver_id, offset=offset, limit=limit
         )
-        return [_item(row) for row in rows]
+        return [_read_item(row) for row in rows]
 
-    def unread(self, receiver_id: int) -> int:
+    def unread(self, receiver_id: Any) -> int:
         return int(self._unread.read(self.session, receiver_id=receiver_id)[0][0])
 
-    def get(self, receiver_id: int, item_id: int) -> Item:
+    def get(self, receiver_id: Any, item_id: int) -> Item:
         rows = self._item.read(self.session, receiver_id=receiver_id, item_id=item_id)
         if not rows:
             raise NotificationNotFound
-        return _item(rows[0])
+        return _read_item(rows[0])
 
-    def mark(self, receiver_id: int, notification_id: int, is_read: bool | None) -> Item:
+    def mark(self, receiver_id: Any, notification_id: int, is_read: bool | None) -> Item:
         """By the notification's id, and not the item's; None turns it over."""
         statement = (
             update(InboxItem)
@@ -93,7 +104,7 @@ class Inbox:
                 raise NotificationNotFound
             return self.get(receiver_id, item_id)
 
-    def mark_all(self, receiver_id: int, is_read: bool | None) -> int:
+    def mark_all(self, receiver_id: Any, is_read: bool | None) -> int:
         """One statement for the whole inbox; says how many it changed."""
         statement = update(InboxItem).where(InboxItem.receiver_id == receiver_id)
         if is_read is None:
@@ -104,7 +115,7 @@ class Inbox:
         with transaction(self.session), unhurried(self.session):
             return int(self._run(statement).rowcount)
 
-    def delete(self, receiver_id: int, item_id: int) -> Item:
+    def delete(self, receiver_id: Any, item_id: int) -> Item:
         """The receiver's copy alone."""
         with transaction(self.session):
             item = self.get(receiver_id, item_id)
@@ -118,20 +129,3 @@ class Inbox:
     def _run(self, statement: Any) -> Any:
         # No object of the session is concerned.
         return self.session.execute(statement, execution_options={"synchronize_session": False})
-
-
-def _item(row: Row) -> Item:
-    """Written out, since fifty of them are made for a page."""
-    return {
-        "id": row[0],
-        "notification_id": row[1],
-        "receiver_id": row[2],
-        "is_read": row[3],
-        "title": row[4],
-        "message": row[5],
-        "channels": orjson.Fragment(row[6]),
-        "sender_id": row[7],
-        "notification_type": row[8],
-        "scope": row[9],
-        "created_at": row[10],
-    }

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import BigInteger, Select, Table, bindparam, func, insert, literal, select
+from sqlalchemy import Select, Table, bindparam, column, func, insert, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from ..core.transaction import AnySession
+from ..core.db.transaction import AnySession
 from .errors import UnknownReceivers
 from .models import InboxItem
 
 NAMED_IN_AN_ERROR = 20
 
 
-def account_ids(accounts: Iterable[Any]) -> list[int]:
+def account_ids(accounts: Iterable[Any]) -> list[Any]:
     """Of accounts, or of their ids."""
-    return [each if isinstance(each, int) else int(each.id) for each in accounts]
+    return [getattr(each, "id", each) for each in accounts]
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Audience:
     session: AnySession
     account_model: type[Any]
     # None: all accounts.
-    ids: Sequence[int] | None
+    ids: Sequence[Any] | None
 
     @classmethod
     def of(
-        cls, session: AnySession, account_model: type[Any], ids: Iterable[int] | None
+        cls, session: AnySession, account_model: type[Any], ids: Iterable[Any] | None
     ) -> Audience:
         """The accounts of these ids, each of which there must be."""
         chosen = None if ids is None else list(dict.fromkeys(ids))
@@ -58,15 +58,24 @@ class Audience:
         )
         return int(result.rowcount)
 
-    def query(self, *columns: Any) -> Select[Any]:
-        return self._restricted(select(*columns).select_from(self.account_model))
+    def targets(self, notification_id: int | None) -> Select[Any]:
+        """The ids of those it goes out to. With inbox rows, exactly their accounts: others may have
+        come in the meantime."""
+        account = self.account_model
+        if notification_id is None:
+            return self._restricted(select(account.id))
+        return (
+            select(InboxItem.receiver_id)
+            .join(account, account.id == InboxItem.receiver_id)
+            .where(InboxItem.notification_id == notification_id)
+        )
 
     def _restricted(self, statement: Select[Any]) -> Select[Any]:
         if self.ids is None:
             return statement
         return statement.where(self.account_model.id.in_(select(self._given())))
 
-    def _unknown(self) -> Sequence[int]:
+    def _unknown(self) -> Sequence[Any]:
         if not self.ids:
             return []
         given = self._given()
@@ -77,8 +86,13 @@ class Audience:
     def _given(self) -> Any:
         """The ids as one parameter: neither database takes a hundred thousand of them."""
         ids = list(self.ids or ())
-        if self.session.get_bind().dialect.name == "postgresql":
-            array = bindparam(None, ids, type_=ARRAY(BigInteger))
-            return func.unnest(array).column_valued("given")
+        kind = self.account_model.id.type
+        dialect = self.session.get_bind().dialect
+        if dialect.name == "postgresql":
+            return func.unnest(bindparam(None, ids, type_=ARRAY(kind))).column_valued("given")
+        # As they are stored, which is not always as Python has them.
+        if (write := kind.dialect_impl(dialect).bind_processor(dialect)) is not None:
+            ids = [write(each) for each in ids]
         text = orjson.dumps(ids).decode()
-        return func.json_each(text).table_valued("value", name="given").c.value
+        value: Any = column("value", kind)
+        return func.json_each(text).table_valued(value, name="given").c.value

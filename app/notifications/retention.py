@@ -1,38 +1,33 @@
 """Old notifications go, with their inbox rows and deliveries, a bounded number at a time.
 
-The database would take a notification's rows along by itself, but a million of them in one
-statement hold their locks until the last is gone. Here every batch is a transaction of its own.
+A million rows that go in one statement hold their locks until the last is gone. Here every batch
+is a transaction of its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import delete, select
 
 from ..core.clock import Clock
-from ..core.transaction import AnySession, transaction
-from ..delivery.models import PENDING, Delivery, OutgoingMessage
-from .models import ACCOUNT_SCOPE, InboxItem, Notification
+from ..core.db.transaction import AnySession, transaction
+from ..delivery.message import Subject
+from ..delivery.outbox.forget import forget, forget_some, is_waiting
+from .models import ACCOUNT_SCOPE, SUBJECT, InboxItem, Notification
 
-BATCH = 5_000
+ROWS_AT_ONCE = 5_000
 NOTIFICATIONS_AT_ONCE = 100
 
-_HAS_PENDING = (
-    select(Delivery.id)
-    .join(OutgoingMessage, Delivery.outgoing_id == OutgoingMessage.id)
-    .where(OutgoingMessage.notification_id == Notification.id, Delivery.state == PENDING)
-    .exists()
-)
 
-
+@dataclass(eq=False)
 class Retention:
-    def __init__(self, session: AnySession, clock: Clock) -> None:
-        self.session = session
-        self.clock = clock
+    session: AnySession
+    clock: Clock
 
-    def prune(self, days: int, batch: int = BATCH) -> int:
+    def prune(self, days: int, batch: int = ROWS_AT_ONCE) -> int:
         """Delete what is older, save what is still to be sent; how many notifications that was.
 
         Notifications of other packages, by their scope, are theirs to keep.
@@ -43,7 +38,7 @@ class Retention:
             .where(
                 Notification.scope == ACCOUNT_SCOPE,
                 Notification.created_at < before,
-                ~_HAS_PENDING,
+                ~is_waiting(SUBJECT, Notification.id),
             )
             .order_by(Notification.id)
             .limit(NOTIFICATIONS_AT_ONCE)
@@ -56,21 +51,26 @@ class Retention:
         return gone
 
     def _delete(self, notification_id: int, batch: int) -> None:
-        outgoing = select(OutgoingMessage.id).where(
-            OutgoingMessage.notification_id == notification_id
-        )
-        rows: list[tuple[Any, Select[Any]]] = [
-            (InboxItem, select(InboxItem.id).where(InboxItem.notification_id == notification_id)),
-            (Delivery, select(Delivery.id).where(Delivery.outgoing_id.in_(outgoing))),
-        ]
-        for model, belonging in rows:
-            while self._run(delete(model).where(model.id.in_(belonging.limit(batch)))) == batch:
-                pass
-        self._run(delete(Notification).where(Notification.id == notification_id))
+        subject = Subject(SUBJECT, notification_id)
+        while self._delete_inbox_rows(notification_id, batch) == batch:
+            pass
+        while self._forget_some(subject, batch) == batch:
+            pass
+        with transaction(self.session):
+            self._run(delete(Notification).where(Notification.id == notification_id))
+            forget(self.session, subject)
+
+    def _delete_inbox_rows(self, notification_id: int, most: int) -> int:
+        rows = select(InboxItem.id).where(InboxItem.notification_id == notification_id).limit(most)
+        with transaction(self.session):
+            return self._run(delete(InboxItem).where(InboxItem.id.in_(rows)))
+
+    def _forget_some(self, subject: Subject, most: int) -> int:
+        with transaction(self.session):
+            return forget_some(self.session, subject, most)
 
     def _run(self, statement: Any) -> int:
-        with transaction(self.session):
-            done: Any = self.session.execute(
-                statement, execution_options={"synchronize_session": False}
-            )
-            return int(done.rowcount)
+        done: Any = self.session.execute(
+            statement, execution_options={"synchronize_session": False}
+        )
+        return int(done.rowcount)

@@ -4,93 +4,91 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
-
-from ..auth.guards import active_account_required, caller
-from ..core.desk import service
-from ..core.http.answering import answers, json_response
-from ..core.http.blueprint import Blueprint
-from ..core.http.fields import Message
-from ..core.http.operation import example, raises
-from ..core.http.reading import takes
+from ..auth.caller import caller
+from ..auth.guards import active_account_required
+from ..core.context import service
+from ..core.web.answering import answers, polled
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Message
+from ..core.web.operation import example, raises, variables
+from ..core.web.reading import takes
+from . import examples
 from .errors import NotificationNotFound
-from .inbox import Inbox
+from .inbox import Inbox, Item
+from .links import all_linked, linked
 from .schemas import InboxItemRead, InboxPage, Mark, UnreadCount
 
-blueprint = Blueprint("notifications", __name__)
-
-ITEM = {
-    "id": 7,
-    "notification_id": 3,
-    "receiver_id": 1,
-    "is_read": False,
-    "title": "Closed on Friday",
-    "message": "The office is closed on Friday.",
-    "channels": ["inapp", "email"],
-    "sender_id": 2,
-    "notification_type": "admin",
-    "scope": "account",
-    "created_at": "2026-03-01T12:00:00+00:00",
-}
+blueprint = Blueprint("notifications", __name__, about="The caller's own inbox")
+# An item has two ids, and the wrong one names another item: `links` of an item has the right ones.
+by_id = variables(
+    notification_id="The item's `id`, and not its `notification_id`; `links.self` has it"
+)
+by_notification = variables(
+    notification_id="The item's `notification_id`, and not its `id`; `links.mark` has it"
+)
 
 
 @blueprint.get("/")
 @active_account_required
-@example(answer=[ITEM])
+@example(answer=[examples.ITEM])
 @takes(query=InboxPage)
-@answers(200, InboxItemRead, many=True)
-def list_inbox(query: dict[str, Any]) -> Response:
-    """List one's own inbox, the newest first"""
-    return json_response(service(Inbox).page(caller().id, **query))
+@polled
+@answers(200, InboxItemRead, paged=True, ready=True)
+def list_inbox(query: dict[str, Any]) -> list[Item]:
+    """List the caller's inbox, the newest first"""
+    return all_linked(service(Inbox).page(caller().account.id, **query))
 
 
 @blueprint.get("/unread-count")
 @active_account_required
-@example(answer={"unread": 4})
-@answers(200, UnreadCount)
-def count_unread() -> Response:
-    """How many are unread?"""
-    return json_response({"unread": service(Inbox).unread(caller().id)})
+@example(answer=examples.UNREAD)
+@polled
+@answers(200, UnreadCount, ready=True)
+def count_unread() -> dict[str, int]:
+    """Count what the caller has not read"""
+    return {"unread": service(Inbox).unread(caller().account.id)}
 
 
 @blueprint.patch("/mark-all")
 @active_account_required
-@example(answer={"message": "4 notifications marked"})
+@example(answer=examples.MARKED)
 @takes(query=Mark)
 @answers(200, Message)
-def mark_all(query: dict[str, Any]) -> dict[str, str]:
-    """Mark all as read or unread, or each the other way round"""
-    marked = service(Inbox).mark_all(caller().id, query["status"])
+def mark_inbox(query: dict[str, Any]) -> dict[str, str]:
+    """Mark everything as read or unread, or each the other way round"""
+    marked = service(Inbox).mark_all(caller().account.id, query["status"])
     return {"message": f"{marked} notifications marked"}
 
 
 @blueprint.get("/<row_id:notification_id>")
 @active_account_required
-@example(answer=ITEM)
+@by_id
+@example(answer=examples.ITEM)
 @raises(NotificationNotFound)
-@answers(200, InboxItemRead)
-def read_item(notification_id: int) -> Response:
-    """Read one, by the inbox row's own `id`"""
-    return json_response(service(Inbox).get(caller().id, notification_id))
+@answers(200, InboxItemRead, ready=True)
+def get_inbox_item(notification_id: int) -> Item:
+    """Get an item of the caller's inbox"""
+    return linked(service(Inbox).get(caller().account.id, notification_id))
 
 
 @blueprint.patch("/<row_id:notification_id>/mark")
 @active_account_required
-@example(answer={**ITEM, "is_read": True})
+@by_notification
+@example(answer=examples.READ_ITEM)
 @raises(NotificationNotFound)
 @takes(query=Mark)
-@answers(200, InboxItemRead)
-def mark_item(notification_id: int, query: dict[str, Any]) -> Response:
-    """Mark one as read or unread, by its `notification_id`"""
-    item = service(Inbox).mark(caller().id, notification_id, query["status"])
-    return json_response(item)
+@answers(200, InboxItemRead, ready=True)
+def mark_inbox_item(notification_id: int, query: dict[str, Any]) -> Item:
+    """Mark an item as read or unread"""
+    return linked(service(Inbox).mark(caller().account.id, notification_id, query["status"]))
 
 
 @blueprint.delete("/<row_id:notification_id>")
 @active_account_required
-@example(answer=ITEM)
+@by_id
+@example(answer=examples.ITEM)
 @raises(NotificationNotFound)
-@answers(200, InboxItemRead)
-def delete_item(notification_id: int) -> Response:
-    """Delete one's own copy, by the inbox row's own `id`; the answer is the deleted one"""
-    return json_response(service(Inbox).delete(caller().id, notification_id))
+@answers(200, InboxItemRead, ready=True)
+def delete_inbox_item(notification_id: int) -> Item:
+    """Delete the caller's copy; the answer is the deleted item"""
+    return linked(service(Inbox).delete(caller().account.id, notification_id))

@@ -4,10 +4,19 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from ..core.http.fields import Flag, Moment, Page, Received, Text, Whole
-from .models import LINE_BREAK, MESSAGE_LENGTH, TITLE_LENGTH
+from ..core.context import current_frontdesk
+from ..core.web.fields import AccountId, Flag, Moment, Page, Received, Text
+from ..core.web.words import Word, WordSet
+from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
 MOST_CHANNELS = 50
+INAPP = "inapp"
+# The contract's channels; a host's own come on top.
+CHANNELS = (INAPP, "push", "email", "sms", "discord")
+CHANNEL = WordSet("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
+NOTIFICATION_TYPE = WordSet("NotificationType", (SYSTEM, ADMIN))
+_IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
+ONE_LINE = rf"^[^{_IN_LINE}]*[^{_IN_LINE}\s][^{_IN_LINE}]*$"
 
 
 def one_line(text: str) -> None:
@@ -38,39 +47,65 @@ class WithReceivers(Received):
 
 
 class NotificationCreate(WithReceivers):
-    title = Text(min=1, max=TITLE_LENGTH, required=True, validate=one_line)
+    title = Text(min=1, max=TITLE_LENGTH, required=True, pattern=ONE_LINE, validate=one_line)
     message = Text(min=1, max=MESSAGE_LENGTH, required=True)
-    # Which channels there are is the host's to say, and an empty list has a status of its own.
-    channels = fields.List(Text(max=50), required=True, validate=validate.Length(max=MOST_CHANNELS))
+    # An empty list has a status of its own.
+    channels = fields.List(
+        Word(CHANNEL), required=True, validate=validate.Length(max=MOST_CHANNELS)
+    )
+
+
+class AccountIds(fields.List[Any]):
+    """Left out, all accounts are meant; a list that came out empty must not mean the same."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(AccountId(received=True), validate=validate.Length(min=1), **kwargs)
+
+    def deserialize(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if value in (None, [], [""]):
+            raise ValidationError("Names nobody. Leave it out to send to all accounts.")
+        return super().deserialize(value, *args, **kwargs)
 
 
 class Broadcast(WithReceivers):
     data = fields.Nested(NotificationCreate, required=True)
-    account_receiver_ids = fields.List(
-        Whole(min=0),
-        validate=validate.Length(min=1),
-        metadata={"description": "For long lists, beside those of the query"},
+    account_receiver_ids = AccountIds(
+        metadata={"description": "For long lists, beside those of the query"}
     )
 
 
-class Receivers(WithReceivers):
-    account_receiver_ids = fields.List(
-        Whole(min=0), metadata={"description": "Ids of accounts; left out: all accounts"}
+class BroadcastQuery(WithReceivers):
+    account_receiver_ids = AccountIds(
+        metadata={"description": "Ids of accounts; left out: all accounts"}
     )
 
 
-class InboxItemRead(Schema):
+class InboxItemLinks(Schema):
+    """Paths, each with the id that it takes; the methods are GET, PATCH and DELETE."""
+
+    self_ = fields.String(data_key="self", required=True)
+    mark = fields.String(required=True)
+    delete = fields.String(required=True)
+
+
+class InboxItemRow(Schema):
+    """What is read for an item: its row's columns, and its notification's."""
+
     id = fields.Integer(required=True)
     notification_id = fields.Integer(required=True)
-    receiver_id = fields.Integer(required=True)
+    receiver_id = AccountId(required=True)
     is_read = fields.Boolean(required=True)
     title = fields.String(required=True)
     message = fields.String(required=True)
-    channels = fields.List(fields.String(), required=True)
-    sender_id = fields.Integer(required=True, allow_none=True)
-    notification_type = fields.String(required=True)
+    channels = fields.List(Word(CHANNEL), required=True)
+    sender_id = AccountId(required=True, allow_none=True)
+    notification_type = Word(NOTIFICATION_TYPE, required=True)
     scope = fields.String(required=True)
     created_at = Moment(required=True)
+
+
+class InboxItemRead(InboxItemRow):
+    links = fields.Nested(InboxItemLinks, required=True)
 
 
 class UnreadCount(Schema):
@@ -98,9 +133,9 @@ class NotificationRead(Schema):
     id = fields.Integer(required=True)
     title = fields.String(required=True)
     message = fields.String(required=True)
-    channels = fields.List(fields.String(), required=True)
-    sender_id = fields.Integer(required=True, allow_none=True)
-    notification_type = fields.String(required=True)
+    channels = fields.List(Word(CHANNEL), required=True)
+    sender_id = AccountId(required=True, allow_none=True)
+    notification_type = Word(NOTIFICATION_TYPE, required=True)
     scope = fields.String(required=True)
     created_at = Moment(required=True)
     receivers = fields.Integer(required=True)

@@ -1,62 +1,79 @@
-"""What an admin has sent, and how it stands."""
+"""What an admin has sent, and what became of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row, Select, delete, select
 
-from ..core.clock import Clock
-from ..core.patience import unhurried
-from ..core.transaction import AnySession, transaction
+from ..core.db.long_statements import unhurried
+from ..core.db.transaction import AnySession, transaction
+from ..core.errors import Invalid
+from ..core.web.answering import shown
+from ..delivery.message import Subject
+from ..delivery.outbox.forget import forget
+from .counts import LastCounted, NotificationCounter, NotificationCounts
+from .draft import Draft
 from .errors import NotificationNotFound
-from .models import ACCOUNT_SCOPE, ADMIN, Notification
-from .standing import Counted, Standing, Standings
+from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, Notification
+from .schemas import CHANNELS, INAPP, NotificationRead
+from .service import Notifications
 
-Item = dict[str, Any]
+# Ready to be answered as JSON.
+SentItem = dict[str, Any]
 
-_SHOWN = (
-    "id",
-    "title",
-    "message",
-    "channels",
-    "sender_id",
-    "notification_type",
-    "scope",
-    "created_at",
-    "receivers",
-)
+# What is shown of the notification's own row; the rest of it is counted.
+_STORED = [name for name in shown(NotificationRead) if hasattr(Notification, name)]
 
 
+@dataclass(eq=False)
 class SentNotifications:
-    def __init__(self, session: AnySession, clock: Clock) -> None:
-        self.session = session
-        self.standings = Standings(session, clock)
+    session: AnySession
+    notifications: Notifications
+    counter: NotificationCounter
 
-    def page(self, sender_id: int, *, offset: int, limit: int) -> list[Item]:
+    def send(
+        self, sender_id: Any, data: Mapping[str, Any], receiver_ids: Iterable[Any] | None
+    ) -> SentItem:
+        """An admin's is in every receiver's inbox, and names no channel that nobody knows."""
+        channels = data["channels"]
+        known = {*CHANNELS, *self.notifications.outbox.channels.names()}
+        if unknown := sorted(set(channels) - known):
+            raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
+        if channels and INAPP not in channels:
+            raise Invalid.about("data.channels", f"Must have {INAPP} among them.")
+        draft = Draft(**data, notification_type=ADMIN, sender_id=sender_id)
+        sent = self.notifications.send(draft, receiver_ids)
+        assert sent.notification is not None
+        return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
+
+    def page(self, sender_id: Any, *, offset: int, limit: int) -> list[SentItem]:
         newest_first = _of(sender_id).order_by(Notification.id.desc())
         rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
-        standings = self.standings.of([_counted(row) for row in rows])
-        return [sent_item(row, standings.get(row.id)) for row in rows]
+        counts = self.counter.of([_last_counted(row) for row in rows])
+        return [sent_item(row, counts.get(row.id)) for row in rows]
 
-    def get(self, sender_id: int, notification_id: int) -> Item:
+    def get(self, sender_id: Any, notification_id: int) -> SentItem:
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.standings.now(_counted(row)))
+        return sent_item(row, self.counter.now(_last_counted(row)))
 
-    def delete(self, sender_id: int, notification_id: int) -> Item:
+    def delete(self, sender_id: Any, notification_id: int) -> SentItem:
         """With its inbox rows, and with what of it was still to be sent."""
         with transaction(self.session), unhurried(self.session):
             row = self._find(sender_id, notification_id)
-            item = sent_item(row, self.standings.count([row.id])[row.id])
+            item = sent_item(row, self.counter.count([row.id])[row.id])
             gone: Any = self.session.execute(
                 delete(Notification).where(Notification.id == notification_id),
                 execution_options={"synchronize_session": False},
             )
             if not gone.rowcount:
                 raise NotificationNotFound  # somebody else was first
+            forget(self.session, Subject(SUBJECT, notification_id))
             return item
 
-    def _find(self, sender_id: int, notification_id: int) -> Row[Any]:
+    def _find(self, sender_id: Any, notification_id: int) -> Row[Any]:
         query = _of(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
         if row is None:
@@ -64,21 +81,21 @@ class SentNotifications:
         return row
 
 
-def sent_item(notification: Any, standing: Standing | None) -> Item:
-    fields = {name: getattr(notification, name) for name in _SHOWN}
-    if standing is None:
-        return {**fields, "read": None, "deliveries": None}
-    return {**fields, "read": standing.read, "deliveries": standing.deliveries}
+def sent_item(notification: Any, counts: NotificationCounts | None) -> SentItem:
+    item = {name: getattr(notification, name) for name in _STORED}
+    if counts is None:
+        return {**item, "read": None, "deliveries": None}
+    return {**item, **counts._asdict()}
 
 
-def _counted(row: Row[Any]) -> Counted:
-    return Counted(row.id, row.receivers, row.standing, row.counted_at)
+def _last_counted(row: Row[Any]) -> LastCounted:
+    return LastCounted(row.id, row.receivers, row.counts, row.counted_at)
 
 
-def _of(sender_id: int) -> Select[Any]:
+def _of(sender_id: Any) -> Select[Any]:
     """Rows and not objects: those would be read anew after each commit."""
-    shown = [getattr(Notification, name) for name in _SHOWN]
-    return select(*shown, Notification.standing, Notification.counted_at).where(
+    stored = [getattr(Notification, name) for name in _STORED]
+    return select(*stored, Notification.counts, Notification.counted_at).where(
         Notification.sender_id == sender_id,
         Notification.notification_type == ADMIN,
         Notification.scope == ACCOUNT_SCOPE,

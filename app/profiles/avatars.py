@@ -4,54 +4,58 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
 from threading import BoundedSemaphore
+from typing import IO, Any
 
 from sqlalchemy import select
 
 from ..core.clock import Clock
-from ..core.transaction import AnySession, release, transaction
+from ..core.db.transaction import AnySession, release, transaction
 from ..storage import FileMissing, FileStore
+from .decoding import check_decoder, decode
 from .errors import PictureNotFound, TooManyPictures
 from .links import PICTURE_NAME
 from .models import Profile
-from .picture import Picture, avatar_picture
+from .picture import Picture
 from .service import Profiles
 
 log = logging.getLogger(__name__)
 
-# A picture of 40 megapixels takes half a gigabyte while it is decoded: one at a time.
+# Each takes up to 180 MiB while it is decoded.
 AT_ONCE = 1
 WAIT_SECONDS = 4.0
 # A file this old that no profile shows is not about to be shown.
 ORPHAN_AGE = timedelta(hours=1)
-CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png"}
 
 
+@dataclass(eq=False)
 class Avatars:
-    def __init__(
-        self, session: AnySession, profiles: Profiles, files: FileStore, clock: Clock
-    ) -> None:
-        self.session = session
-        self.profiles = profiles
-        self.files = files
-        self.clock = clock
-        self._decoding = BoundedSemaphore(AT_ONCE)
+    session: AnySession
+    profiles: Profiles
+    files: FileStore
+    clock: Clock
+    _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(AT_ONCE), init=False)
 
-    def set(self, account_id: int, sent: bytes) -> Profile:
-        """Give an account's profile a picture.
+    def set(
+        self, account_id: Any, sent: IO[bytes], blank: Mapping[str, Any] | None = None
+    ) -> Profile:
+        """Give an account's profile a picture; where it has none yet, `blank` makes one.
 
         The file is stored under a new name before the transaction, which must not wait for a slow
         store, and is taken back when that fails.
         """
-        self.profiles.get(account_id)
+        check_decoder()
+        if blank is None:
+            self.profiles.get(account_id)
         release(self.session)
         picture = self._decode(sent)
         with self._stored(picture) as name, transaction(self.session):
-            return self.profiles.show_picture(account_id, name)
+            return self.profiles.show_picture(account_id, name, blank)
 
     def read(self, name: str) -> Picture:
         if not PICTURE_NAME.fullmatch(name):
@@ -60,8 +64,7 @@ class Avatars:
             data = self.files.read(name)
         except FileMissing:
             raise PictureNotFound from None
-        extension = name.rpartition(".")[2]
-        return Picture(data, CONTENT_TYPES[extension], extension)
+        return Picture(data, name.rpartition(".")[2])
 
     def clean(self) -> int:
         """Delete the files that no profile shows; a process that died may have left some."""
@@ -79,13 +82,13 @@ class Avatars:
                 deleted += 1
         return deleted
 
-    def _decode(self, sent: bytes) -> Picture:
-        if not self._decoding.acquire(timeout=WAIT_SECONDS):
+    def _decode(self, sent: IO[bytes]) -> Picture:
+        if not self._turns.acquire(timeout=WAIT_SECONDS):
             raise TooManyPictures
         try:
-            return avatar_picture(sent)
+            return decode(sent)
         finally:
-            self._decoding.release()
+            self._turns.release()
 
     @contextmanager
     def _stored(self, picture: Picture) -> Iterator[str]:

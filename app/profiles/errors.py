@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.errors import Conflict, Fault, Invalid, NotFound, TooLarge, Unavailable
+from ..core.errors import Conflict, Fault, Invalid, NotFound, Problem, TooLarge, Unavailable
 
 
 class ProfileNotFound(NotFound):
@@ -24,7 +24,7 @@ class PictureRefused(Invalid):
     """The avatar file is not a picture that is taken; the message says why."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(faults=[Fault("files", "avatar", message)])
+        super().__init__(faults=[Fault("", "avatar", message)])
 
 
 class PictureTooLarge(TooLarge):
@@ -34,3 +34,16 @@ class PictureTooLarge(TooLarge):
 class TooManyPictures(Unavailable):
     code = "busy"
     detail = "Too many pictures at once"
+
+
+class DecoderUnavailable(Unavailable):
+    code = "decoder_unavailable"
+    detail = "Pictures cannot be decoded at the moment"
+
+
+class AvatarsUnsupported(Problem):
+    """Pillow, which comes with an extra, is not installed."""
+
+    status = 501
+    code = "avatars_unsupported"
+    detail = "Avatars are not supported here"

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from ..core.http.fields import storable
+from ..core.web.fields import storable
 
 MOST_PROPERTIES = 64
 MOST_BYTES = 16 * 1024
@@ -19,19 +19,31 @@ WHOLE = "_schema"
 def faults_in(extra: Mapping[str, Any]) -> dict[str, list[str]]:
     """What is wrong with further properties, by name."""
     faults = {
-        name: ["Contains characters that cannot be stored."]
+        name: ["Contains what cannot be stored."]
         for name, value in extra.items()
         if not _is_storable(value)
     }
     if len(extra) > MOST_PROPERTIES:
         faults[WHOLE] = [f"At most {MOST_PROPERTIES} further properties are kept."]
-    elif len(orjson.dumps(extra)) > MOST_BYTES:
+    elif not faults and len(_encoded(extra)) > MOST_BYTES:
         faults[WHOLE] = [f"Further properties may have {MOST_BYTES // 1024} KiB in all."]
     return faults
 
 
+def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What a host's schema makes of a value (a date, a decimal) is kept as text."""
+    found: dict[str, Any] = orjson.loads(_encoded(extra))
+    return found
+
+
+def _encoded(extra: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(extra, default=str)
+
+
 def _is_storable(value: Any) -> bool:
     """Whoever reads the body has bounded how deep it is nested."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**64  # what the JSON of an answer has
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, list):

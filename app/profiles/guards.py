@@ -9,13 +9,15 @@ from typing import Any
 from flask import request
 from werkzeug.datastructures import Headers
 
+from ..accounts.service import Accounts
+from ..auth.caller import caller
 from ..auth.errors import NotAuthorized
-from ..auth.guards import caller, guard
-from ..core.http.operation import View
-from ..core.transaction import AnySession
-from ..hooks import WorkspaceResolver
+from ..auth.guards import Guard, check_named, guard
+from ..core.context import service
+from ..core.db.transaction import AnySession
+from ..core.web.operation import Params, Result, synchronous
 from ..workspaces.errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
-from ..workspaces.guards import current_workspace, load_active_member, resolving_guard
+from ..workspaces.guards import check_active_member, current_workspace, enter
 from ..workspaces.resolvers import HeaderResolver, PathResolver
 
 
@@ -49,25 +51,31 @@ class PathThenHeader:
 SCOPE = PathThenHeader()
 
 
-def _check(resolver: WorkspaceResolver | None) -> None:
+@guard(
+    NoWorkspace,
+    WorkspaceNotFound,
+    NotAMember,
+    MemberInactive,
+    name="scoped",
+    headers=lambda: SCOPE.documented_headers,
+)
+def _check_scope() -> None:
     if SCOPE.is_used(request.view_args or {}, request.headers):
-        load_active_member(resolver)
+        caller()
+        check_active_member(enter(SCOPE))
 
 
-_scoped = resolving_guard(
-    "scoped", _check, NoWorkspace, WorkspaceNotFound, NotAMember, MemberInactive
-)(resolver=SCOPE)
-
-
-def scoped(view: View) -> View:
+def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:
     """An active member of the workspace that path or header name; without either, anyone."""
 
-    @wraps(view)
-    def without_slug(*args: Any, **kwargs: Any) -> Any:
-        kwargs.pop(SCOPE.path.name, None)
-        return view(*args, **kwargs)
+    run = synchronous(view)
 
-    return _scoped(without_slug)
+    @wraps(view)
+    def without_slug(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        kwargs.pop(SCOPE.path.name, None)
+        return run(*args, **kwargs)
+
+    return _check_scope(without_slug)
 
 
 def scope() -> int | None:
@@ -75,12 +83,25 @@ def scope() -> int | None:
     return current_workspace.id if current_workspace else None
 
 
-def oneself_or_roles(*roles: str) -> Callable[[View], View]:
+def oneself_or_roles(*roles: str) -> Guard:
     """The account that the path names, or one with such a role."""
+    check_named("oneself_or_roles", roles)
 
+    @guard(NotAuthorized, name="oneself_or_roles")
     def check() -> None:
-        account_id = (request.view_args or {}).get("account_id")
-        if caller().id != account_id and caller().role not in roles:
+        account = caller().account
+        if account.id != (request.view_args or {}).get("account_id") and account.role not in roles:
             raise NotAuthorized
 
-    return guard("oneself_or_roles", check, NotAuthorized)
+    return check
+
+
+@guard(NotAuthorized)
+def root_by_root_alone() -> None:
+    """A root's profile is for roots to change: who edits it decides what is shown of them."""
+    account, account_id = caller().account, (request.view_args or {}).get("account_id")
+    if account.role == "root" or account.id == account_id:
+        return
+    other = service(Accounts).by_id(account_id)
+    if other is not None and other.role == "root":
+        raise NotAuthorized

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import current_app, request, url_for
 
-from ..core.desk import current_desk
+from ..core.context import current_frontdesk
 
 # The names that we give to pictures: nobody guesses 128 random bits.
 PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:jpg|png)", re.ASCII)
@@ -16,7 +16,7 @@ PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:jpg|png)", re.ASCII)
 _PLAIN = re.compile(r"[^\s\x00-\x20\x7f-\x9f<>\"\\^`{|}]+")
 _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.ASCII)
 
-PICTURE_ENDPOINT = "profiles.read_picture"
+PICTURE_ENDPOINT = "profiles.get_picture"
 
 NOT_AN_ADDRESS = "Not an http or https URL."
 
@@ -48,7 +48,7 @@ def picture_url(name: str) -> str:
     if PICTURE_ENDPOINT in current_app.view_functions:
         path = url_for(PICTURE_ENDPOINT, name=name)
     else:  # a host has mounted the blueprint by another name, perhaps inside a workspace's path
-        path = url_for(".read_picture", **_mount_values(), name=name)
+        path = url_for(".get_picture", **_mount_values(), name=name)
     return own_address() + path
 
 
@@ -58,7 +58,7 @@ def own_address() -> str:
     The Host header is anybody's to write. It is believed while developing, when client and service
     are both reached on this very machine.
     """
-    core = current_desk.settings.core
+    core = current_frontdesk.settings.core
     if core.PUBLIC_URL:
         return core.PUBLIC_URL
     host = request.environ.get("HTTP_HOST", "")

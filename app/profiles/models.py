@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import JSON, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..core.database import Base, Id, UtcDateTime, account_key
+from ..core.db.base import Base, Id, UtcDateTime, account_key
 
 URL_LENGTH = 2048
 
@@ -14,16 +14,17 @@ URL_LENGTH = 2048
 class Profile(Base):
     """One for each account; the unique index holds when two are created at once."""
 
-    __tablename__ = "profiles"
+    __tablename__ = "frontdesk_profiles"
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[int] = account_key(unique=True)
-    first_name: Mapped[str] = mapped_column(String(100))
-    last_name: Mapped[str] = mapped_column(String(100))
-    date_of_birth: Mapped[date]
-    gender: Mapped[str] = mapped_column(String(50))
-    marital_status: Mapped[str] = mapped_column(String(50))
+    account_id: Mapped[Any] = account_key(unique=True)
+    # Which of these a profile must have is said by the schema that it is created with.
+    first_name: Mapped[str | None] = mapped_column(String(100))
+    last_name: Mapped[str | None] = mapped_column(String(100))
+    date_of_birth: Mapped[date | None]
+    gender: Mapped[str | None] = mapped_column(String(50))
+    marital_status: Mapped[str | None] = mapped_column(String(50))
     phone: Mapped[str | None] = mapped_column(String(50))
     address: Mapped[str | None] = mapped_column(String(255))
     city: Mapped[str | None] = mapped_column(String(100))
@@ -38,3 +39,10 @@ class Profile(Base):
     extra: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+# What a client sees of the row, and which of that it may write. A name that is none of these is a
+# property of the client's own, `extra` and `avatar_file` too.
+READ_ONLY = frozenset(("id", "account_id", "created_at", "updated_at"))
+PROPERTIES = frozenset(Profile.__table__.columns.keys()) - {"avatar_file", "extra"}
+WRITABLE = PROPERTIES - READ_ONLY

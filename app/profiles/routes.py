@@ -1,125 +1,134 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response, request
 
-from ..accounts.needs import accounts_needed
-from ..auth.guards import active_account_required, caller
-from ..core.desk import service
-from ..core.http.answering import answers
-from ..core.http.blueprint import Blueprint
-from ..core.http.operation import anyone, example, hidden, raises
-from ..core.http.reading import takes
+from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
+from ..auth.caller import caller
+from ..auth.guards import active_account_required
+from ..core.context import service
+from ..core.web.answering import answers, json_response
+from ..core.web.blueprint import Blueprint
+from ..core.web.operation import anyone, example, raises, variables
+from ..core.web.reading import takes
+from . import examples
 from .avatars import Avatars
 from .errors import (
+    AvatarsUnsupported,
+    DecoderUnavailable,
+    PictureNotFound,
     PictureTooLarge,
     ProfileExists,
     ProfileNotFound,
     TooManyPictures,
 )
-from .guards import oneself_or_roles, scope, scoped
-from .listeners import listen
+from .guards import oneself_or_roles, root_by_root_alone, scope, scoped
 from .models import Profile
 from .picture import MOST_BYTES
-from .schemas import AvatarFile, ProfileCreate, ProfileRead, ProfileUpdate
+from .schemas import (
+    AvatarFile,
+    ProfileRead,
+    as_profile_read,
+    blank_profile,
+    create_schema,
+    read_schema,
+    to_show,
+    to_store,
+    update_schema,
+)
 from .service import Profiles
+from .visibility import Visibility
 
-ADA = {
-    "first_name": "Ada",
-    "last_name": "Lovelace",
-    "date_of_birth": "1815-12-10",
-    "gender": "female",
-    "marital_status": "married",
-    "city": "London",
-    "nickname": "Countess",
-}
-ADA_READ = {
-    "id": 5,
-    "account_id": 3,
-    **ADA,
-    "phone": None,
-    "address": None,
-    "state": None,
-    "country": None,
-    "postal_code": None,
-    "avatar": None,
-    "bio": None,
-    "created_at": "2030-01-01T12:00:00+00:00",
-    "updated_at": "2030-01-01T12:00:00+00:00",
-}
-PICTURE = "https://api.example.com/api/v1/profiles/avatars/00112233445566778899aabbccddeeff.jpg"
 # Room for the form around the picture.
 MOST_FORM_BYTES = MOST_BYTES + 64 * 1024
 
+Shown = Mapping[str, Any] | Response
 
-blueprint = Blueprint("profiles", __name__, needs=(accounts_needed,))
-blueprint.record_once(listen)
+blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Who somebody is, and a picture")
+
+
+def answer(profile: Profile, viewer: AccountLike | None = None) -> Shown:
+    """What the read schema shows, to somebody else as much as may be seen."""
+    properties = to_show(profile)
+    if viewer is not None:
+        properties = service(Visibility).narrow(properties, viewer)
+    if read_schema() is ProfileRead:
+        # Its values go out as they are: its own dump costs ten times as much.
+        return json_response(as_profile_read(properties))
+    return properties
 
 
 @blueprint.get("")
 @active_account_required
 @scoped
-@example(answer=ADA_READ)
+@example(answer=examples.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, ProfileRead)
-def read_own() -> Profile:
-    """Read the caller's profile"""
-    return service(Profiles).get(caller().id)
+@answers(200, read_schema)
+def get_profile() -> Shown:
+    """Get the caller's profile"""
+    return answer(service(Profiles).get(caller().account.id))
 
 
 @blueprint.post("")
 @active_account_required
 @scoped
-@example(json=ADA, answer=ADA_READ)
+@example(json=examples.ADA, answer=examples.ADA_READ)
 @raises(ProfileExists)
-@takes(json=ProfileCreate)
-@answers(200, ProfileRead)
-def create_own(json: dict[str, Any]) -> Profile:
+@takes(json=create_schema)
+@answers(200, read_schema)
+def create_profile(json: dict[str, Any]) -> Shown:
     """Create the caller's profile"""
-    return service(Profiles).create(caller().id, json)
+    return answer(service(Profiles).create(caller().account.id, to_store(create_schema, json)))
 
 
 @blueprint.put("")
 @active_account_required
 @scoped
-@example(json={"city": "London"}, answer=ADA_READ)
+@example(json=examples.MOVED, answer=examples.ADA_READ)
 @raises(ProfileNotFound)
-@takes(json=ProfileUpdate)
-@answers(200, ProfileRead)
-def update_own(json: dict[str, Any]) -> Profile:
+@takes(json=update_schema)
+@answers(200, read_schema)
+def update_profile(json: dict[str, Any]) -> Shown:
     """Change the caller's profile; what is left out stays"""
-    return service(Profiles).update(caller().id, json)
+    return answer(service(Profiles).update(caller().account.id, to_store(update_schema, json)))
 
 
 @blueprint.delete("")
 @active_account_required
 @scoped
-@example(answer=ADA_READ)
+@example(answer=examples.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, ProfileRead)
-def delete_own() -> Profile:
+@answers(200, read_schema)
+def delete_profile() -> Shown:
     """Delete the caller's profile; the answer is the deleted one"""
-    return service(Profiles).delete(caller().id)
+    return answer(service(Profiles).delete(caller().account.id))
 
 
 @blueprint.put("/avatar")
 @active_account_required
 @scoped
-@example(answer={**ADA_READ, "avatar": PICTURE})
-@raises(ProfileNotFound, PictureTooLarge, TooManyPictures)
+@example(answer=examples.WITH_PICTURE)
+@raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=AvatarFile, max_body=MOST_FORM_BYTES)
-@answers(200, ProfileRead)
-def set_avatar(files: dict[str, Any]) -> Profile:
+@answers(200, read_schema)
+def set_avatar(files: dict[str, Any]) -> Shown:
     """Give the caller's profile a picture: PNG, JPEG, WebP or GIF, up to 5 MiB"""
-    return service(Avatars).set(caller().id, files["avatar"])
+    return answer(service(Avatars).set(caller().account.id, files["avatar"], blank_profile()))
 
 
 @blueprint.get("/avatars/<name>")
 @anyone
-@hidden
-def read_picture(name: str, **_mount: str) -> Response:
-    """A picture. Its address comes with a profile; `<img>` sends no token, and nobody guesses it"""
+@raises(PictureNotFound)
+@answers(304, None, description="The client has it already")
+@answers(200, None, media=("image/jpeg", "image/png"))
+def get_picture(name: str, **_mount: str) -> Response:
+    """Get a picture
+
+    Its address comes with a profile. An `<img>` sends no token, and nobody guesses the name.
+    """
     picture = service(Avatars).read(name)
     response = Response(picture.data, mimetype=picture.content_type)
     response.headers.update(
@@ -127,6 +136,8 @@ def read_picture(name: str, **_mount: str) -> Response:
             "Cache-Control": "public, max-age=31536000, immutable",
             # The client lives on another origin, and may isolate itself from all others.
             "Cross-Origin-Resource-Policy": "cross-origin",
+            # Whoever keeps it as a file keeps it by our name, and with the ending of its kind.
+            "Content-Disposition": f'inline; filename="{name}"',
         }
     )
     # One kept from an <img> must not be taken for one that a script may read.
@@ -135,25 +146,30 @@ def read_picture(name: str, **_mount: str) -> Response:
     return response.make_conditional(request)  # type: ignore[return-value]
 
 
-@blueprint.get("/<row_id:account_id>")
+@blueprint.get("/<account_id:account_id>")
 @active_account_required
 @scoped
-@example(answer=ADA_READ)
+@variables(account_id="The account's id, not the profile's")
+@example(answer=examples.ADA_READ)
 @raises(ProfileNotFound)
-@answers(200, ProfileRead)
-def read_other(account_id: int) -> Profile:
-    """Read an account's profile, by the account's id"""
-    return service(Profiles).get(account_id, scope())
+@answers(200, read_schema)
+def get_account_profile(account_id: Any) -> Shown:
+    """Get an account's profile"""
+    viewer = caller().account
+    return answer(service(Profiles).get(account_id, scope(), viewer), viewer)
 
 
-@blueprint.put("/<row_id:account_id>")
+@blueprint.put("/<account_id:account_id>")
 @active_account_required
 @scoped
 @oneself_or_roles("admin", "root")
-@example(json={"city": "London"}, answer=ADA_READ)
+@root_by_root_alone
+@variables(account_id="The account's id, not the profile's")
+@example(json=examples.MOVED, answer=examples.ADA_READ)
 @raises(ProfileNotFound)
-@takes(json=ProfileUpdate)
-@answers(200, ProfileRead)
-def update_other(account_id: int, json: dict[str, Any]) -> Profile:
-    """Change an account's profile, by the account's id: one's own, or as an admin"""
-    return service(Profiles).update(account_id, json, scope())
+@takes(json=update_schema)
+@answers(200, read_schema)
+def update_account_profile(account_id: Any, json: dict[str, Any]) -> Shown:
+    """Change an account's profile: the caller's own, or as an admin"""
+    fields = to_store(update_schema, json)
+    return answer(service(Profiles).update(account_id, fields, scope()))

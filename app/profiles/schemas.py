@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from functools import cache
+from typing import IO, Any
 
 from marshmallow import (
     INCLUDE,
@@ -10,18 +12,18 @@ from marshmallow import (
     ValidationError,
     fields,
     post_dump,
-    post_load,
     validates_schema,
 )
 from werkzeug.datastructures import FileStorage
 
-from ..core.http.fields import Moment, Received, Text
+from ..core.context import current_frontdesk
+from ..core.web.fields import AccountId, Moment, Received, Text
+from ..core.web.operation import SchemaSource, schema_class
+from ..core.web.reading import instance
 from .extra import faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, is_web_address, picture_url
-from .models import URL_LENGTH, Profile
+from .models import PROPERTIES, URL_LENGTH, WRITABLE, Profile
 from .picture import MOST_BYTES
-
-READ_ONLY = ("id", "account_id", "created_at", "updated_at")
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
@@ -61,43 +63,51 @@ class ProfileCreate(Received):
     state = Text(max=100, allow_none=True)
     country = Text(max=100, allow_none=True)
     postal_code = Text(max=20, allow_none=True)
-    avatar = PictureAddress(max=URL_LENGTH, allow_none=True)
+    avatar = PictureAddress(
+        max=URL_LENGTH,
+        allow_none=True,
+        pattern=r"^(https?://|/)[^\s\x00]+$",
+        metadata={"description": "An http or https URL, or one of our own"},
+    )
     bio = Text(max=2000, allow_none=True)
 
     @validates_schema(skip_on_field_errors=False)
     def bound_extra(self, data: dict[str, Any], **kwargs: Any) -> None:
-        if faults := faults_in(self._extra(data)):
+        if faults := faults_in(_extra(data)):
             raise ValidationError(faults)
 
-    @post_load
-    def set_apart_extra(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        known = {name: value for name, value in data.items() if name in self.fields}
-        return {**known, "extra": self._extra(data)}
 
-    def _extra(self, data: dict[str, Any]) -> dict[str, Any]:
-        """What is not ours. The read-only properties of an answer that comes back are dropped."""
-        ours = {*self.fields, *READ_ONLY}
-        return {name: value for name, value in data.items() if name not in ours}
-
-
-class ProfileUpdate(ProfileCreate):
+class _Partial(Schema):
     """The same properties, none of them required."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"partial": True, **options})
 
 
-class SentFile(fields.Raw):
-    """A file of a form, as bytes; one more than may be sent tells that it is too large."""
+class ProfileUpdate(_Partial, ProfileCreate):
+    pass
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bytes:
+
+class SentFile(fields.Raw):
+    """A file of a form, to be read when there is room for what is in it."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> IO[bytes]:
         if not isinstance(value, FileStorage):
             raise self.make_error("invalid")
-        return value.stream.read(MOST_BYTES + 1)
+        return value.stream
 
 
 class AvatarFile(Received):
-    avatar = SentFile(required=True, metadata={"type": "string", "format": "binary"})
+    avatar = SentFile(
+        required=True,
+        metadata={
+            "type": "string",
+            "format": "binary",
+            "minLength": 1,
+            "maxLength": MOST_BYTES,
+            "description": "A PNG, JPEG, WebP or GIF picture",
+        },
+    )
 
 
 class ProfileRead(Schema):
@@ -105,7 +115,7 @@ class ProfileRead(Schema):
         unknown = INCLUDE
 
     id = fields.Integer(required=True)
-    account_id = fields.Integer(required=True)
+    account_id = AccountId(required=True)
     first_name = fields.String(required=True)
     last_name = fields.String(required=True)
     date_of_birth = fields.Date(required=True)
@@ -117,19 +127,74 @@ class ProfileRead(Schema):
     state = fields.String(required=True, allow_none=True)
     country = fields.String(required=True, allow_none=True)
     postal_code = fields.String(required=True, allow_none=True)
-    avatar = fields.Method(
-        "avatar_address",
-        required=True,
-        allow_none=True,
-        metadata={"type": "string", "description": "Usable as an image source"},
+    avatar = fields.String(
+        required=True, allow_none=True, metadata={"description": "Usable as an image source"}
     )
     bio = fields.String(required=True, allow_none=True)
     created_at = Moment(required=True)
     updated_at = Moment(required=True)
 
-    def avatar_address(self, profile: Profile) -> str | None:
-        return picture_url(profile.avatar_file) if profile.avatar_file else profile.avatar
-
     @post_dump(pass_original=True)
-    def add_extra(self, data: dict[str, Any], profile: Profile, **kwargs: Any) -> dict[str, Any]:
-        return {**profile.extra, **data}
+    def add_extra(
+        self, data: dict[str, Any], profile: Mapping[str, Any], **kwargs: Any
+    ) -> dict[str, Any]:
+        return {**_extra(profile), **data}
+
+
+def create_schema() -> type[Schema]:
+    return current_frontdesk.schemas.get("profile_create", ProfileCreate)
+
+
+def update_schema() -> type[Schema]:
+    """The host's; where it has one for creating alone, that one with nothing required."""
+    given = current_frontdesk.schemas
+    if "profile_create" in given and "profile_update" not in given:
+        return _partial(given["profile_create"])
+    return given.get("profile_update", ProfileUpdate)
+
+
+def read_schema() -> type[Schema]:
+    return current_frontdesk.schemas.get("profile_read", ProfileRead)
+
+
+@cache
+def _partial(schema: type[Schema]) -> type[Schema]:
+    return type(f"{schema.__name__}Partial", (_Partial, schema), {})
+
+
+def to_store(source: SchemaSource, loaded: Mapping[str, Any]) -> dict[str, Any]:
+    """What a schema has loaded, as the service takes it: columns by name, all else in `extra`.
+
+    Only what the schema itself declares goes into a column. Of our own names it passes over what is
+    read-only, and what a host's schema has left out.
+    """
+    declared = instance(schema_class(source)).load_fields.items()
+    columns = WRITABLE.intersection(field.attribute or name for name, field in declared)
+    known = {name: value for name, value in loaded.items() if name in columns}
+    return {**known, "extra": _extra(loaded)}
+
+
+def blank_profile() -> dict[str, Any] | None:
+    """What an empty body would make; nothing where the schema asks for something."""
+    try:
+        return to_store(create_schema, instance(create_schema()).load({}))
+    except ValidationError:
+        return None
+
+
+def to_show(profile: Profile) -> Mapping[str, Any]:
+    """A profile by the names of its properties, the client's own too, for any schema to read."""
+    properties = profile.extra | {name: getattr(profile, name) for name in PROPERTIES}
+    if profile.avatar_file:
+        properties["avatar"] = picture_url(profile.avatar_file)
+    return properties
+
+
+def as_profile_read(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """What `ProfileRead` shows of them: the fields that it declares, and all that is not ours."""
+    hidden = PROPERTIES.difference(ProfileRead._declared_fields)
+    return {name: value for name, value in properties.items() if name not in hidden}
+
+
+def _extra(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if name not in PROPERTIES}

@@ -1,72 +1,72 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from sqlalchemy import exists, select
 
+from ..accounts.models import AccountLike
 from ..core.clock import Clock
+from ..core.db.races import insert_new, lock_row
+from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Fault, Invalid
-from ..core.races import insert_new, lock_row
-from ..core.transaction import AnySession, after_commit, transaction
 from ..storage import FileStore
 from ..workspaces.models import Member
 from .errors import ProfileExists, ProfileNotFound
-from .extra import WHOLE, faults_in
+from .extra import WHOLE, as_json, faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, picture_name
 from .models import Profile
+from .visibility import Visibility
 
 # Wherever on earth somebody is born today, it is not yet the day after tomorrow.
 _LATEST_BIRTH = timedelta(days=1)
 
 
+@dataclass(eq=False)
 class Profiles:
     """One profile for each account: made, found, changed and deleted."""
 
-    def __init__(self, session: AnySession, files: FileStore, clock: Clock) -> None:
-        self.session = session
-        self.files = files
-        self.clock = clock
+    session: AnySession
+    files: FileStore
+    clock: Clock
+    visibility: Visibility
 
-    def get(self, account_id: int, within: int | None = None) -> Profile:
-        """Within a workspace, only the profiles of its members are found."""
+    def get(
+        self, account_id: Any, within: int | None = None, viewer: AccountLike | None = None
+    ) -> Profile:
+        """Within a workspace, only its members' profiles are found; a viewer finds those that may
+        be seen."""
         found = select(Profile).where(Profile.account_id == account_id)
         if within is not None:
             found = found.where(_is_member(account_id, within))
+        if viewer and (condition := self.visibility.condition(viewer, account_id)) is not None:
+            found = found.where(condition)
         profile = self.session.scalar(found.execution_options(populate_existing=True))
         if profile is None:
             raise ProfileNotFound
         return profile
 
-    def create(self, account_id: int, fields: Mapping[str, Any]) -> Profile:
+    def create(self, account_id: Any, fields: Mapping[str, Any]) -> Profile:
         self._check(fields)
         _refuse_ours(fields.get("avatar"))
         with transaction(self.session):
-            now = self.clock.now()
-            profile = insert_new(
-                self.session,
-                Profile,
-                **fields,
-                account_id=account_id,
-                created_at=now,
-                updated_at=now,
-            )
+            profile = self._insert(account_id, fields)
             if profile is None:
                 raise ProfileExists
             return profile
 
     def update(
-        self, account_id: int, fields: Mapping[str, Any], within: int | None = None
+        self, account_id: Any, fields: Mapping[str, Any], within: int | None = None
     ) -> Profile:
         """Change what is given; further properties are added to those that are there."""
         self._check(fields)
         with transaction(self.session):
             profile = self._hold(account_id, within)
             changes = dict(fields)
-            extra = {**profile.extra, **changes.pop("extra", {})}
-            _bound(extra)
+            extra = _kept({**profile.extra, **changes.pop("extra", {})})
             if "avatar" in changes:
                 self._point_to(profile, changes.pop("avatar"))
             for name, value in {**changes, "extra": extra}.items():
@@ -74,23 +74,30 @@ class Profiles:
             profile.updated_at = self.clock.now()
             return profile
 
-    def delete(self, account_id: int) -> Profile:
+    def delete(self, account_id: Any) -> Profile:
         with transaction(self.session):
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
             self.session.delete(profile)
             return profile
 
-    def show_picture(self, account_id: int, name: str) -> Profile:
-        """Let the profile show a picture of our store; the one before goes after the commit."""
+    def show_picture(
+        self, account_id: Any, name: str, blank: Mapping[str, Any] | None = None
+    ) -> Profile:
+        """Let the profile show a picture of our store; the one before goes after the commit.
+
+        Where there is no profile yet, `blank` makes one.
+        """
         with transaction(self.session):
+            if blank is not None and not self._lock(account_id):
+                self._insert(account_id, blank)
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
             profile.avatar, profile.avatar_file = None, name
             profile.updated_at = self.clock.now()
             return profile
 
-    def forget(self, account_id: int) -> None:
+    def forget(self, account_id: Any) -> None:
         """An account goes, and its profile with it; the picture would stay."""
         with transaction(self.session):
             name = self.session.scalar(
@@ -98,9 +105,20 @@ class Profiles:
             )
             self._drop_later(name)
 
-    def _hold(self, account_id: int, within: int | None = None) -> Profile:
+    def _insert(self, account_id: Any, fields: Mapping[str, Any]) -> Profile | None:
+        """A new profile, or nothing where the account has one."""
+        now = self.clock.now()
+        given = {**fields, "extra": _kept(fields.get("extra", {}))}
+        return insert_new(
+            self.session, Profile, **given, account_id=account_id, created_at=now, updated_at=now
+        )
+
+    def _lock(self, account_id: Any) -> bool:
+        return lock_row(self.session, Profile, Profile.account_id == account_id)
+
+    def _hold(self, account_id: Any, within: int | None = None) -> Profile:
         """The profile as it is now, with nobody else changing it until the commit."""
-        lock_row(self.session, Profile, Profile.account_id == account_id)
+        self._lock(account_id)
         return self.get(account_id, within)
 
     def _point_to(self, profile: Profile, address: str | None) -> None:
@@ -117,26 +135,27 @@ class Profiles:
     def _check(self, fields: Mapping[str, Any]) -> None:
         birth = fields.get("date_of_birth")
         if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
-            raise Invalid.field("json", "date_of_birth", "Lies in the future.")
+            raise Invalid.about("date_of_birth", "Lies in the future.")
 
 
-def _is_member(account_id: int, workspace_id: int) -> Any:
+def _is_member(account_id: Any, workspace_id: int) -> Any:
     return exists().where(Member.account_id == account_id, Member.workspace_id == workspace_id)
 
 
-def _bound(extra: Mapping[str, Any]) -> None:
-    """Each update was within bounds; all of them together must be too."""
+def _kept(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON has it, within bounds: each update was, and all of them together must be too."""
     if faults := faults_in(extra):
         raise Invalid(
             faults=[
-                Fault("json", "" if name == WHOLE else name, message)
+                Fault("", "" if name == WHOLE else name, message)
                 for name, messages in faults.items()
                 for message in messages
             ]
         )
+    return as_json(extra)
 
 
 def _refuse_ours(address: str | None) -> None:
     """Only the profile that shows a picture of our store may name it."""
     if address and is_own_path(address):
-        raise Invalid.field("json", "avatar", NOT_AN_ADDRESS)
+        raise Invalid.about("avatar", NOT_AN_ADDRESS)

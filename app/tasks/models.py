@@ -3,15 +3,16 @@ from __future__ import annotations
 from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..core.database import Base, Id
+from ..core.db.base import Base, Id
+from ..core.db.tables import WHEN_MOUNTED
 
 
 class Task(Base):
-    __tablename__ = "tasks"
+    __tablename__ = "frontdesk_tasks"
     __table_args__ = (
-        Index("ix_tasks_owner_id", "owner", "id"),
+        Index("ix_frontdesk_tasks_owner_id", "owner", "id"),
         # SQLite would otherwise give a deleted row's id to the next one.
-        {"sqlite_autoincrement": True},
+        {"sqlite_autoincrement": True, "info": {WHEN_MOUNTED: True}},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)

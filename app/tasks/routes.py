@@ -5,37 +5,36 @@ from typing import Any
 
 from marshmallow import Schema
 
-from ..core.desk import current_desk, service
-from ..core.http.answering import answers
-from ..core.http.blueprint import Blueprint
-from ..core.http.fields import Page
-from ..core.http.operation import anyone, example, raises
-from ..core.http.reading import takes
+from ..core.context import current_frontdesk, service
+from ..core.errors import QuotaReached
+from ..core.web.answering import answers
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Page
+from ..core.web.operation import anyone, example, raises
+from ..core.web.reading import takes
+from . import examples
+from .assembly import assemble
 from .errors import TaskNotFound
 from .models import Task
 from .schemas import Owner, TaskCreate, TaskRead, TaskUpdate
 from .service import Tasks
 
-# Brought by the blueprint: a host that does not mount it may have a table `tasks` of its own.
-blueprint = Blueprint("tasks", __name__, brings=(lambda desk: desk.add(Tasks(desk.session)),))
-
-WATER = {"title": "Water the plants", "priority": "high"}
-WATERED = {"id": 1, "done": False, "owner": "anonymous", **WATER}
+blueprint = Blueprint("tasks", __name__, assemble=assemble, about="The sample resource")
 
 
 def create_schema() -> type[Schema]:
-    return current_desk.hooks.task_create_schema or TaskCreate
+    return current_frontdesk.schemas.get("task_create", TaskCreate)
 
 
 def update_schema() -> type[Schema]:
-    return current_desk.hooks.task_update_schema or TaskUpdate
+    return current_frontdesk.schemas.get("task_update", TaskUpdate)
 
 
 @blueprint.get("/")
 @anyone
-@example(answer=[WATERED])
+@example(answer=[examples.WATERED])
 @takes(headers=Owner, query=Page)
-@answers(200, TaskRead, many=True)
+@answers(200, TaskRead, paged=True)
 def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]:
     """List the owner's tasks"""
     return service(Tasks).page(headers["owner"], **query)
@@ -43,7 +42,8 @@ def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]
 
 @blueprint.post("/")
 @anyone
-@example(json=WATER, answer=WATERED)
+@example(json=examples.WATER, answer=examples.WATERED)
+@raises(QuotaReached)
 @takes(headers=Owner, json=create_schema)
 @answers(201, TaskRead)
 def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
@@ -53,18 +53,18 @@ def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
 
 @blueprint.get("/<row_id:task_id>")
 @anyone
-@example(answer=WATERED)
+@example(answer=examples.WATERED)
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
-def read_task(task_id: int, headers: dict[str, Any]) -> Task:
-    """Read a task"""
+def get_task(task_id: int, headers: dict[str, Any]) -> Task:
+    """Get a task"""
     return service(Tasks).get(headers["owner"], task_id)
 
 
 @blueprint.patch("/<row_id:task_id>")
 @anyone
-@example(json={"done": True}, answer={**WATERED, "done": True})
+@example(json=examples.DONE, answer=examples.WATERED_DONE)
 @raises(TaskNotFound)
 @takes(headers=Owner, json=update_schema)
 @answers(200, TaskRead)
@@ -75,7 +75,7 @@ def update_task(task_id: int, headers: dict[str, Any], json: dict[str, Any]) -> 
 
 @blueprint.delete("/<row_id:task_id>")
 @anyone
-@example(answer=WATERED)
+@example(answer=examples.WATERED)
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)

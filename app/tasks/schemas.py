@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from ..core.http.fields import Flag, Received, Text
+from ..core.web.fields import Flag, Received, Text
 
 
 class Owner(Received):

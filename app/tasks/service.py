@@ -1,19 +1,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import and_, select
 
-from ..core.races import lock_row
-from ..core.transaction import AnySession, transaction
+from ..core.db.races import lock_name, lock_row
+from ..core.db.transaction import AnySession, transaction
+from ..core.errors import QuotaReached
 from .errors import TaskNotFound
 from .models import Task
 
+# Nearer to the limit than this, creations of one owner wait for each other; further off, as many as
+# are ever under way at once cannot reach it.
+NEAR = 1_000
 
+
+@dataclass(eq=False)
 class Tasks:
-    def __init__(self, session: AnySession) -> None:
-        self.session = session
+    session: AnySession
+    owner_limit: int
 
     def page(self, owner: str, offset: int, limit: int) -> Sequence[Task]:
         newest_last = select(Task).where(Task.owner == owner).order_by(Task.id)
@@ -28,6 +35,7 @@ class Tasks:
 
     def create(self, owner: str, fields: Mapping[str, Any]) -> Task:
         with transaction(self.session):
+            self._keep_within_limit(owner)
             # A host's schema need not know all that a task has.
             values = {"done": False, "priority": "normal", **_columns(fields)}
             task = Task(**values, owner=owner)
@@ -47,6 +55,19 @@ class Tasks:
             task = self._hold(owner, task_id)
             self.session.delete(task)
             return task
+
+    def _keep_within_limit(self, owner: str) -> None:
+        far = self.owner_limit - NEAR
+        if far > 0 and not self._has(owner, far):
+            return
+        lock_name(self.session, Task, owner)
+        if self._has(owner, self.owner_limit):
+            raise QuotaReached
+
+    def _has(self, owner: str, amount: int) -> bool:
+        """By the index, no further than needed."""
+        ids = select(Task.id).where(Task.owner == owner).order_by(Task.id)
+        return self.session.scalar(ids.offset(amount - 1).limit(1)) is not None
 
     def _hold(self, owner: str, task_id: int) -> Task:
         """The task as it is now; whoever else would change or delete it waits for the commit."""

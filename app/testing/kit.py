@@ -7,8 +7,10 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..core.desk import service
-from ..delivery.courier import Courier
+from ..auth.proofs import Issued
+from ..auth.recovery.service import RECOVERY
+from ..core.context import service
+from ..delivery.worker.worker import Worker
 from ..workspaces.models import Workspace
 from ..workspaces.service import Workspaces
 from .client import Api
@@ -25,7 +27,7 @@ class Kit:
         self.clock = twins.clock
         self.mails = twins.mails
         self.sms = twins.sms
-        self._resets = twins.resets
+        self._proofs = twins.proofs
         with app.app_context():
             service(Accounts).passwords.rounds = ROUNDS
 
@@ -51,18 +53,15 @@ class Kit:
     def deliver(self) -> None:
         """Send what waits: the e-mails and SMS of notifications."""
         with self.app.app_context():
-            courier = service(Courier)
-            for name in courier.channels.names():
-                while courier.work(name) == 0.0:
-                    pass
+            service(Worker).drain()
 
     def last_code(self, email: str) -> str:
         """The short code of the newest recovery, whatever the mail says."""
-        return self._reset(email)[1]
+        return self._recovery(email).code
 
     def last_reset_token(self, email: str) -> str:
-        return self._reset(email)[0]
+        return self._recovery(email).token
 
-    def _reset(self, email: str) -> tuple[str, str]:
-        assert email in self._resets, f"{email} has asked for no password recovery"
-        return self._resets[email]
+    def _recovery(self, email: str) -> Issued:
+        assert (RECOVERY, email) in self._proofs, f"{email} has asked for no password recovery"
+        return self._proofs[RECOVERY, email]

@@ -6,24 +6,24 @@ from typing import Generic, TypeVar
 
 from ..delivery.message import Email, Sms
 
-Sent = TypeVar("Sent", Email, Sms)
+Kept = TypeVar("Kept", Email, Sms)
 
 
-class _Outbox(Generic[Sent]):
+class _Outbox(Generic[Kept]):
     def __init__(self) -> None:
-        self.sent: list[Sent] = []
+        self.sent: list[Kept] = []
 
     def __len__(self) -> int:
         return len(self.sent)
 
-    def add(self, message: Sent) -> None:
+    def add(self, message: Kept) -> None:
         self.sent.append(message)
 
-    def to(self, receiver: str) -> list[Sent]:
+    def to(self, receiver: str) -> list[Kept]:
         """Everything for one address or number, oldest first."""
         return [message for message in self.sent if message.to == receiver]
 
-    def last(self, receiver: str) -> Sent:
+    def last(self, receiver: str) -> Kept:
         """The newest for one address or number."""
         found = self.to(receiver)
         assert found, f"Nothing was sent to {receiver}; {self._told()}"
@@ -38,11 +38,15 @@ class _Outbox(Generic[Sent]):
     def _told(self) -> str:
         return ", ".join(self._line(message) for message in self.sent) or "nothing at all was"
 
-    def _line(self, message: Sent) -> str:
+    def _line(self, message: Kept) -> str:
         return message.to
 
 
 class MailOutbox(_Outbox[Email]):
+    def send_soon(self, email: Email) -> None:
+        """As the lane for one-off mail is told."""
+        self.add(email)
+
     def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:
         """A mail to this address with these words in its subject and in its text."""
         for mail in reversed(self.to(to)):

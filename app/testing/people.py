@@ -6,8 +6,8 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..auth.sessions import Sessions
-from ..core.desk import service
+from ..auth.sign_in import gate
+from ..core.context import service
 from .client import Api
 
 PASSWORD = "correct horse battery"
@@ -18,7 +18,7 @@ class Person:
     """Somebody with an account, and what it takes to act as them."""
 
     app: Flask
-    id: int
+    id: Any
     email: str
     password: str = PASSWORD
     prefix: str = ""
@@ -28,7 +28,9 @@ class Person:
         url = _login_url(self.app)
         if url is None:
             with self.app.app_context():
-                return str(service(Sessions).open(self._account())["access_token"])
+                outcome = service(gate.Gate).admit(self._account(), by=(gate.PASSWORD,))
+                assert isinstance(outcome, gate.Opened), outcome
+                return str(outcome.payload["access_token"])
         form = {"username": self.email, "password": self.password}
         return str(Api(self.app, "").post(url, data=form).json["access_token"])
 

@@ -8,7 +8,7 @@ from unittest import mock
 from flask import Flask
 from sqlalchemy import event
 
-from ..core import rows
+from ..core.db import rows
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from unittest import mock
 from flask import Flask
 from sqlalchemy import Connection, Engine
 
+from ..core.db.session import FollowingSession, is_lite
+
 
 @contextmanager
 def rolled_back(app: Flask) -> Iterator[None]:
@@ -19,13 +21,17 @@ def rolled_back(app: Flask) -> Iterator[None]:
     db: Any = app.extensions["sqlalchemy"]
     with app.app_context():
         engines = db.engines
-    # A commit ends a savepoint, and never the transaction around it.
-    options = {**db.session.session_factory.kw, "join_transaction_mode": "create_savepoint"}
+        factory = FollowingSession(db).session_factory
     with ExitStack() as stack:
         for key, engine in list(engines.items()):
             stack.callback(engines.__setitem__, key, engine)
             engines[key] = stack.enter_context(_outer_transaction(engine))
-        stack.enter_context(mock.patch.object(db.session.session_factory, "kw", options))
+        # A commit ends a savepoint, and never the transaction around it.
+        options = {**factory.kw, "join_transaction_mode": "create_savepoint"}
+        if is_lite(db):
+            # Its sessions are given their engine when the application is made.
+            options["bind"] = engines["default"]
+        stack.enter_context(mock.patch.object(factory, "kw", options))
         yield
 
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
-# Given a receiver's address, says what the server answers instead of taking it, or nothing.
+# Given what a command names, such as a receiver's address, says what the server answers instead of
+# taking it, or nothing.
 Answer = Callable[[str], str | None]
 
 
 @dataclass
-class Received:
+class ReceivedMail:
     to: str
     data: bytes
 
@@ -38,10 +39,14 @@ class Received:
 @dataclass
 class Sink:
     port: int = 0
-    received: list[Received] = field(default_factory=list)
+    received: list[ReceivedMail] = field(default_factory=list)
     connections: int = 0
+    # The names that were said in greeting.
+    names: list[str] = field(default_factory=list)
     # Commands may come without a wait for each one's answer.
     pipelining: bool = False
+    greeting_answer: Answer = lambda _name: None
+    sender_answer: Answer = lambda _from: None
     receiver_answer: Answer = lambda _to: None
     message_answer: Answer = lambda _to: None
     # Called before a message is taken; may wait, or count.
@@ -52,7 +57,7 @@ class Sink:
     def receivers(self) -> list[str]:
         return [mail.to for mail in self.received]
 
-    def wait_for(self, count: int, seconds: float = 15.0) -> list[Received]:
+    def wait_for(self, count: int, seconds: float = 15.0) -> list[ReceivedMail]:
         until = time.monotonic() + seconds
         while len(self.received) < count:
             if time.monotonic() > until:
@@ -67,7 +72,23 @@ class Sink:
     ) -> list[str]:
         session.host_name = hostname
         self.connections += 1
+        self.names.append(hostname)
+        if answer := self.greeting_answer(hostname):
+            return [answer]
         return [*responses[:-1], "250-PIPELINING", responses[-1]] if self.pipelining else responses
+
+    async def handle_HELO(self, _server: Any, session: Any, _envelope: Any, hostname: str) -> str:
+        session.host_name = hostname
+        return self.greeting_answer(hostname) or "250 fine"
+
+    async def handle_MAIL(
+        self, _server: Any, _session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        if answer := self.sender_answer(address):
+            return answer
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        return "250 OK"
 
     async def handle_RCPT(
         self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
@@ -86,7 +107,7 @@ class Sink:
         if answer:
             return answer
         with self._lock:
-            self.received.extend(Received(to, envelope.content) for to in envelope.rcpt_tos)
+            self.received.extend(ReceivedMail(to, envelope.content) for to in envelope.rcpt_tos)
         return "250 Taken"
 
 

@@ -13,15 +13,16 @@ from typing import Any
 from unittest import mock
 
 from ..accounts.models import AccountLike
-from ..auth.reset_tokens import ResetTokens
+from ..auth.proofs import AccountProofs, Issued, Purpose
 from ..core.clock import SystemClock
-from ..delivery.celery_engine import CeleryEngine
 from ..delivery.channel import Send
-from ..delivery.email import EmailChannel, Pages
-from ..delivery.engine import InlineEngine, ThreadEngine
-from ..delivery.message import Email, Message, Receiver, Sms
-from ..delivery.post import BackgroundPost
-from ..delivery.sms import SmsGateway
+from ..delivery.mail.base import Mailer
+from ..delivery.mail.channel import EmailChannel, Pages
+from ..delivery.mail.one_off import BackgroundMail
+from ..delivery.message import Email, Receiver, Sms, StoredMessage
+from ..delivery.sms.gateway import SmsGateway
+from ..delivery.worker.celery import CeleryEngine
+from ..delivery.worker.engine import InlineEngine, ThreadEngine
 from .clock import SteppingClock
 from .outbox import MailOutbox, SmsOutbox
 
@@ -31,23 +32,31 @@ class Twins:
     clock: SteppingClock = field(default_factory=SteppingClock)
     mails: MailOutbox = field(default_factory=MailOutbox)
     sms: SmsOutbox = field(default_factory=SmsOutbox)
-    # The newest reset token and code of each address, whoever mailed them.
-    resets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    # The newest token and code for each purpose and address, whoever mailed them.
+    proofs: dict[tuple[str, str], Issued] = field(default_factory=dict)
 
 
 @contextmanager
 def twins() -> Iterator[Twins]:
     made = Twins()
-    issue = ResetTokens.issue
+    issue = AccountProofs.issue
 
     def now(_self: SystemClock) -> Any:
         return made.clock.now()
 
-    def send_soon(_self: BackgroundPost, email: Email) -> None:
+    def keep(email: Email, mailer: Mailer) -> None:
+        """Flask-Mail's listeners hear of it, as of a mail that has left."""
         made.mails.add(email)
+        mailer.sent(mailer.writer.write(email, made.clock.now()))
 
-    def issue_and_keep(self: ResetTokens, account: AccountLike) -> tuple[str, str]:
-        made.resets[account.email] = issued = issue(self, account)
+    def send_soon(self: BackgroundMail, email: Email) -> None:
+        keep(email, self.mailer)
+
+    def issue_and_keep(
+        self: AccountProofs, purpose: Purpose, account: AccountLike, held: str = ""
+    ) -> Issued:
+        issued = issue(self, purpose, account, held)
+        made.proofs[purpose.name, account.email] = issued
         return issued
 
     def no_sms_is_off(_self: SmsGateway) -> None:
@@ -59,8 +68,8 @@ def twins() -> Iterator[Twins]:
 
     @contextmanager
     def open_email(self: EmailChannel) -> Iterator[Send]:
-        def send(message: Message, receiver: Receiver, *_more: Any) -> None:
-            made.mails.add(Pages(self.templates, message, self.link).to(receiver.email))
+        def send(message: StoredMessage, receiver: Receiver, *_more: Any) -> None:
+            keep(Pages(self.templates, message, self.link).to(receiver.email), self.mailer)
 
         yield send
 
@@ -70,8 +79,8 @@ def twins() -> Iterator[Twins]:
     with ExitStack() as stack:
         for kind, name, twin in (
             (SystemClock, "now", now),
-            (BackgroundPost, "send_soon", send_soon),
-            (ResetTokens, "issue", issue_and_keep),
+            (BackgroundMail, "send_soon", send_soon),
+            (AccountProofs, "issue", issue_and_keep),
             (SmsGateway, "off", no_sms_is_off),
             (SmsGateway, "deliver", deliver_sms),
             (EmailChannel, "open", open_email),

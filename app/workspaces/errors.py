@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ..core.errors import Conflict, Forbidden, NotFound, Unauthorized
+from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized
 
 
 class NoWorkspace(NotFound):
@@ -36,6 +36,11 @@ class AlreadyAMember(Conflict):
 class SlugTaken(Conflict):
     code = "slug_taken"
     detail = "A workspace with this slug already exists"
+
+
+class TooManyWorkspaces(TooManyRequests):
+    code = "too_many_workspaces"
+    detail = "Too many new workspaces"
 
 
 class LastOwner(Conflict):

@@ -11,35 +11,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast, overload
 
-from flask import g, request
+from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
+from ..auth.caller import caller, known_account
 from ..auth.errors import NotAuthorized
-from ..auth.guards import TOKEN_PROBLEMS, caller, check_named, guard, known_account
-from ..calling import check_hook
-from ..core.desk import current_desk, service
+from ..auth.guards import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like
+from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
-from ..core.http.operation import View, operation
-from ..hooks import WorkspaceResolver
+from ..core.hooks import check_call
+from ..core.origin import note_workspace
+from ..core.web.operation import Params, Result
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from .lookup import Entry
 from .models import Member, Workspace
-from .resolvers import PathResolver, documented_headers
+from .resolvers import RESOLVER_ARGUMENTS, WorkspaceResolver, documented_headers
 from .service import Workspaces
 
+# On the request, as the caller is.
 _ENTERED = "frontdesk_entries"
 
-_DEFAULT = PathResolver()
 _WORKSPACE_PROBLEMS = (NoWorkspace, WorkspaceNotFound)
-_MEMBER_PROBLEMS = (*TOKEN_PROBLEMS, *_WORKSPACE_PROBLEMS, NotAMember)
+_MEMBER_PROBLEMS = (*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS, NotAMember)
 
-Decorator = Callable[[View], View]
-Check = Callable[[WorkspaceResolver | None], object]
+# Raises the problem of whoever may not enter the workspace.
+WorkspaceCheck = Callable[[Entry], object]
+_Entered = list[tuple[tuple[WorkspaceResolver, bool], Entry]]
 
 
 def _last_entry() -> Entry | None:
-    entries = g.get(_ENTERED)
-    return entries[-1][1] if entries else None
+    entered: _Entered = getattr(request, _ENTERED, []) if has_request_context() else []
+    return entered[-1][1] if entered else None
 
 
 def _last_workspace() -> Workspace | None:
@@ -57,104 +59,112 @@ current_workspace = cast(Workspace, LocalProxy(_last_workspace))
 current_member = cast(Member, LocalProxy(_last_member))
 
 
-def enter(resolver: WorkspaceResolver | None) -> Entry:
+def enter(resolver: WorkspaceResolver | None = None) -> Entry:
     """The workspace of this request, by one resolver, for the caller as far as it is known."""
     chosen = resolver or _default()
     account = known_account()
     key = (chosen, account is not None)
-    entries: list[tuple[Any, Entry]] = g.setdefault(_ENTERED, [])
-    entry = next((entry for other, entry in entries if other == key), None)
+    entered: _Entered | None = getattr(request, _ENTERED, None)
+    if entered is None:
+        entered = []
+        setattr(request, _ENTERED, entered)
+    entry = next((entry for other, entry in entered if other == key), None)
     if entry is None:
         headers = {name.lower(): value for name, value in request.headers}
-        slug = chosen(current_desk.session, account, request.view_args or {}, headers)
+        slug = chosen(current_frontdesk.session, account, request.view_args or {}, headers)
         entry = service(Workspaces).enter(slug, account)
-    entries.append((key, entry))
+    entered.append((key, entry))
+    note_workspace(entry.workspace.id)
     return entry
 
 
-def enter_with_account(resolver: WorkspaceResolver | None) -> Entry:
-    caller()
-    return enter(resolver)
-
-
-def load_member(resolver: WorkspaceResolver | None) -> Member:
-    member = enter_with_account(resolver).member
-    if member is None:
+def member_of(entry: Entry) -> Member:
+    if entry.member is None:
         raise NotAMember
-    return member
+    return entry.member
 
 
-def load_active_member(resolver: WorkspaceResolver | None) -> Member:
-    member = load_member(resolver)
-    if not member.is_active:
+def check_active_member(entry: Entry) -> None:
+    if not member_of(entry).is_active:
         raise MemberInactive
-    return member
 
 
-class ResolvingGuard(Protocol):
-    """A decorator for use with and without parentheses."""
-
-    @overload
-    def __call__(self, view: View, /) -> View: ...
+class WorkspaceGuard(Protocol):
+    """A guard for use with and without parentheses."""
 
     @overload
-    def __call__(self, /, *, resolver: WorkspaceResolver | None = None) -> Decorator: ...
+    def __call__(self, view: Callable[Params, Result], /) -> Callable[Params, Result]: ...
+
+    @overload
+    def __call__(self, /, *, resolver: WorkspaceResolver | None = None) -> Guard: ...
 
 
-def resolving_guard(
-    name: str, check: Check, *problems: type[Problem], bearer: bool = True
-) -> ResolvingGuard:
-    """A guard that takes a resolver, and declares the header that its resolver reads."""
+def workspace_guard(
+    *problems: type[Problem], name: str = "", bearer: bool = True
+) -> Callable[[WorkspaceCheck], WorkspaceGuard]:
+    """As `guard`, for a check of the workspace that the request is about."""
 
-    def with_resolver(
-        view: View | None = None, /, *, resolver: WorkspaceResolver | None = None
-    ) -> Any:
-        if resolver is not None:
-            check_hook("workspace_resolver", resolver, f"@{name}(resolver=…)")
+    def make(check: WorkspaceCheck) -> WorkspaceGuard:
+        shown = name or check.__name__
 
-        def headers() -> Mapping[str, str]:
-            return documented_headers(resolver or _default())
+        def with_resolver(
+            view: Callable[..., Any] | None = None,
+            /,
+            *,
+            resolver: WorkspaceResolver | None = None,
+        ) -> Any:
+            if resolver is not None:
+                check_call(resolver, RESOLVER_ARGUMENTS, f"@{shown}(resolver=…)")
 
-        def decorate(view: View) -> View:
-            guarded = guard(name, lambda: check(resolver), *problems, bearer=bearer)(view)
-            operation(guarded).headers.append(headers)
-            return guarded
+            def headers() -> Mapping[str, str]:
+                return documented_headers(resolver or _default())
 
-        return decorate if view is None else decorate(view)
+            @guard(*problems, name=shown, bearer=bearer, headers=headers)
+            def enter_and_check() -> None:
+                if bearer:
+                    caller()
+                check(enter(resolver))
 
-    return with_resolver
+            return enter_and_check if view is None else enter_and_check(view)
+
+        return named_like(check, with_resolver)
+
+    return make
 
 
 def _default() -> WorkspaceResolver:
-    return current_desk.hooks.workspace_resolver or _DEFAULT
+    return current_frontdesk.hooks.workspace_resolver
 
 
-# A valid token and a workspace; whether the account is a member is not looked at.
-workspace_required = resolving_guard(
-    "workspace_required", enter_with_account, *TOKEN_PROBLEMS, *_WORKSPACE_PROBLEMS
-)
-
-# A workspace, without asking for a token.
-workspace_anonymous = resolving_guard(
-    "workspace_anonymous", enter, *_WORKSPACE_PROBLEMS, bearer=False
-)
-
-# A member of the workspace, of any status.
-member_required = resolving_guard("member_required", load_member, *_MEMBER_PROBLEMS)
-
-# A member of the workspace whose status is `active`.
-active_member_required = resolving_guard(
-    "active_member_required", load_active_member, *_MEMBER_PROBLEMS, MemberInactive
-)
+@workspace_guard(*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS)
+def workspace_required(entry: Entry) -> None:
+    """A valid token and a workspace; whether the account is a member is not looked at."""
 
 
-def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = None) -> Decorator:
+@workspace_guard(*_WORKSPACE_PROBLEMS, bearer=False)
+def workspace_anonymous(entry: Entry) -> None:
+    """A workspace, without asking for a token."""
+
+
+@workspace_guard(*_MEMBER_PROBLEMS)
+def member_required(entry: Entry) -> None:
+    """A member of the workspace, of any status."""
+    member_of(entry)
+
+
+@workspace_guard(*_MEMBER_PROBLEMS, MemberInactive)
+def active_member_required(entry: Entry) -> None:
+    """A member of the workspace whose status is `active`."""
+    check_active_member(entry)
+
+
+def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = None) -> Guard:
     """A member of one of these types, active or not; stack with `active_member_required`."""
     check_named("workspace_roles_required", types)
 
-    def check(resolver: WorkspaceResolver | None) -> None:
-        if load_member(resolver).type not in types:
+    @workspace_guard(*_MEMBER_PROBLEMS, NotAuthorized, name="workspace_roles_required")
+    def check(entry: Entry) -> None:
+        if member_of(entry).type not in types:
             raise NotAuthorized
 
-    stated = resolving_guard("workspace_roles_required", check, *_MEMBER_PROBLEMS, NotAuthorized)
-    return stated(resolver=resolver)
+    return check(resolver=resolver)

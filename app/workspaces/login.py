@@ -8,37 +8,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flask import g
-
 from ..accounts.models import AccountLike
-from ..core.desk import current_desk, service
-from ..core.transaction import AnySession
+from ..core.context import service
+from ..core.db.transaction import AnySession
+from ..core.hooks import takes_shared
 from .lookup import Entry
 from .models import Member
 from .service import Workspaces
 
-_READ = "frontdesk_workspaces"
+_OURS = "workspaces"
 
 
-def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, Any]:
+@takes_shared
+def workspace_claims(
+    account: AccountLike, session: AnySession, shared: dict[str, Any] | None = None
+) -> Mapping[str, Any]:
     """Claims hook. They inform the client; the server does not read them back."""
-    workspaces = service(Workspaces)
-    entries = workspaces.of(account)
-    setattr(g, _READ, (account, entries))
-    entry = workspaces.choose_current(account, entries)
+    _, entry = _read(account, shared)
     if entry is None or entry.member is None:
         return {"user_id": None, "workspace_id": None}
     return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
 
 
-def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[str, Any]:
+@takes_shared
+def workspace_payload(
+    payload: dict[str, Any], session: AnySession, shared: dict[str, Any] | None = None
+) -> Mapping[str, Any]:
     """Payload hook; `WorkspaceLoginRead` declares what it adds."""
-    account: AccountLike = payload["account"]
-    workspaces = service(Workspaces)
-    entries = _read_just_now(account)
-    if entries is None:
-        entries = workspaces.of(account)
-    entry = workspaces.choose_current(account, entries)
+    entries, entry = _read(payload["account"], shared)
     return {
         **payload,
         "user": _shown(entry.member) if entry and entry.member else None,
@@ -47,12 +44,17 @@ def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[s
     }
 
 
-def _read_just_now(account: AccountLike) -> Sequence[Entry] | None:
-    """What the claims hook found, where no hook of a host's may have changed it since."""
-    read_for, entries = g.pop(_READ, (None, None))
-    hooks = current_desk.hooks
-    follows = hooks.claims[-1:] == [workspace_claims] and hooks.payload[:1] == [workspace_payload]
-    return entries if follows and read_for is account else None
+def _read(
+    account: AccountLike, shared: dict[str, Any] | None
+) -> tuple[Sequence[Entry], Entry | None]:
+    """The account's workspaces and the current one of them, asked once for each sign-in."""
+    shared = {} if shared is None else shared
+    if _OURS not in shared:
+        workspaces = service(Workspaces)
+        entries = workspaces.first_of(account)
+        shared[_OURS] = entries, workspaces.choose_current(account, entries)
+    found: tuple[Sequence[Entry], Entry | None] = shared[_OURS]
+    return found
 
 
 def _shown(member: Member) -> dict[str, Any]:

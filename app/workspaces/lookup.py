@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, case, or_, select
 
 from ..accounts.models import AccountLike
-from ..core.transaction import AnySession
+from ..core.db.transaction import AnySession
 from .errors import NoWorkspace, WorkspaceNotFound
 from .models import Member, Workspace
 from .slugs import CURRENT, DEFAULT, is_slug

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -9,8 +10,9 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
-from ..core.races import lock_row
-from ..core.transaction import AnySession, transaction
+from ..core.db.races import lock_row
+from ..core.db.transaction import AnySession, transaction
+from ..core.security_log import tell_when_stored
 from .errors import (
     AlreadyAMember,
     LastOwner,
@@ -32,16 +34,18 @@ class Listed(NamedTuple):
     email: str
 
 
+@dataclass(eq=False)
 class Members:
     """Who is in a workspace. The actor is the member who asks; without one, an operator does.
 
-    Every change holds the workspace's row: two owners who leave at once are let go one by one.
+    Every change holds the workspace's row: two owners who leave at once are let go one by one. What
+    invitations do with members (`lock`, `find`, `manager`, `allow`, `insert`) is done in their
+    transaction.
     """
 
-    def __init__(self, session: AnySession, accounts: Accounts, clock: Clock) -> None:
-        self.session = session
-        self.accounts = accounts
-        self.clock = clock
+    session: AnySession
+    accounts: Accounts
+    clock: Clock
 
     def page(self, workspace_id: int, offset: int, limit: int) -> Sequence[Listed]:
         account: Any = self.accounts.model
@@ -57,60 +61,63 @@ class Members:
 
     def add(self, actor: Member, email: str, kind: str, status: str) -> Listed:
         with transaction(self.session):
-            self._allow(self._manager(actor), kind)
+            self.allow(self.manager(actor), kind)
             account = self.accounts.get(email)
-            if self._find(actor.workspace_id, account.id) is not None:
+            if self.find(actor.workspace_id, account.id) is not None:
                 raise AlreadyAMember
-            return Listed(self._insert(actor.workspace_id, account, kind, status), account.email)
+            return Listed(self.insert(actor.workspace_id, account, kind, status), account.email)
 
     def change(
-        self, actor: Member, account_id: int, kind: str | None, status: str | None
+        self, actor: Member, account_id: Any, kind: str | None, status: str | None
     ) -> Listed:
         with transaction(self.session):
-            manager = self._manager(actor)
+            manager = self.manager(actor)
             member = self._get(actor.workspace_id, account_id)
             new_kind, new_status = kind or member.type, status or member.status
-            self._allow(manager, member.type, new_kind)
+            self.allow(manager, member.type, new_kind)
             if (new_kind, new_status) != (OWNER, ACTIVE):
                 self._keep_an_owner(member)
+            self._tell(member, "changed", new_kind, new_status)
             member.type, member.status = new_kind, new_status
             return self._listed(member)
 
-    def remove(self, actor: Member, account_id: int) -> Listed:
+    def remove(self, actor: Member, account_id: Any) -> Listed:
         """Anyone may leave; who may remove others is in the table."""
         with transaction(self.session):
             if account_id == actor.account_id:
                 member = self._again(actor)
             else:
-                manager = self._manager(actor)
+                manager = self.manager(actor)
                 member = self._get(actor.workspace_id, account_id)
-                self._allow(manager, member.type)
+                self.allow(manager, member.type)
             self._keep_an_owner(member)
             return self._delete(member)
 
     def put(self, workspace: Workspace, email: str, kind: str, status: str) -> Listed:
         """An operator's word: makes somebody a member, or makes the member what is said."""
         with transaction(self.session):
-            self._lock(workspace.id)
+            self.lock(workspace.id)
             account = self.accounts.get(email)
-            member = self._find(workspace.id, account.id)
+            member = self.find(workspace.id, account.id)
             if member is None:
-                member = self._insert(workspace.id, account, kind, status)
+                member = self.insert(workspace.id, account, kind, status)
+            else:
+                self._tell(member, "changed", kind, status)
             member.type, member.status = kind, status
             return Listed(member, account.email)
 
     def take_out(self, workspace: Workspace, email: str) -> Listed:
         """An operator's word: the last owner may go too."""
         with transaction(self.session):
-            self._lock(workspace.id)
+            self.lock(workspace.id)
             account = self.accounts.get(email)
             return self._delete(self._get(workspace.id, account.id))
 
-    def _lock(self, workspace_id: int) -> None:
+    def lock(self, workspace_id: int) -> None:
         if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
             raise WorkspaceNotFound
 
-    def _find(self, workspace_id: int, account_id: int) -> Member | None:
+    def find(self, workspace_id: int, account_id: Any) -> Member | None:
         """As it stands now, under the lock; a guard may have read it before somebody's change."""
         return self.session.scalar(
             select(Member)
@@ -118,29 +125,29 @@ class Members:
             .execution_options(populate_existing=True)
         )
 
-    def _get(self, workspace_id: int, account_id: int) -> Member:
-        member = self._find(workspace_id, account_id)
+    def _get(self, workspace_id: int, account_id: Any) -> Member:
+        member = self.find(workspace_id, account_id)
         if member is None:
             raise MemberNotFound
         return member
 
     def _again(self, actor: Member) -> Member:
         """The actor as it stands now, holding the workspace."""
-        self._lock(actor.workspace_id)
-        found = self._find(actor.workspace_id, actor.account_id)
+        self.lock(actor.workspace_id)
+        found = self.find(actor.workspace_id, actor.account_id)
         if found is None:
             raise NotAMember
         return found
 
-    def _manager(self, actor: Member) -> Member:
+    def manager(self, actor: Member) -> Member:
         """Who manages nobody is told so before learning anything about anybody."""
         found = self._again(actor)
         if not found.is_active:
             raise MemberInactive
-        self._allow(found)
+        self.allow(found)
         return found
 
-    def _allow(self, actor: Member, *kinds: str) -> None:
+    def allow(self, actor: Member, *kinds: str) -> None:
         if not may_manage(actor.type, *kinds):
             raise NotAuthorized
 
@@ -157,7 +164,9 @@ class Members:
         if not self.session.scalar(others):
             raise LastOwner
 
-    def _insert(self, workspace_id: int, account: AccountLike, kind: str, status: str) -> Member:
+    def insert(
+        self, workspace_id: int, account: AccountLike, kind: str, status: str = ACTIVE
+    ) -> Member:
         member = Member(
             workspace_id=workspace_id,
             account_id=account.id,
@@ -167,9 +176,26 @@ class Members:
         )
         self.session.add(member)
         self.session.flush()
+        facts = {"workspace_id": workspace_id, "account_id": account.id, "change": "added"}
+        tell_when_stored(self.session, "membership", **facts, type_after=kind, status_after=status)
         return member
 
+    def _tell(self, member: Member, change: str, kind: str | None, status: str | None) -> None:
+        """What somebody was in a workspace, and what they are from now on."""
+        tell_when_stored(
+            self.session,
+            "membership",
+            workspace_id=member.workspace_id,
+            account_id=member.account_id,
+            change=change,
+            type_before=member.type,
+            type_after=kind,
+            status_before=member.status,
+            status_after=status,
+        )
+
     def _delete(self, member: Member) -> Listed:
+        self._tell(member, "removed", None, None)
         listed = self._listed(member)
         self.session.delete(member)
         return listed

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..core.database import Base, Id, UtcDateTime, account_key
+from ..core.db.base import Base, Id, UtcDateTime, account_key
 
 ACTIVE = "active"
 NAME_LENGTH = 200
@@ -13,7 +14,7 @@ STATUS_LENGTH = 50
 
 
 class Workspace(Base):
-    __tablename__ = "workspaces"
+    __tablename__ = "frontdesk_workspaces"
     # SQLite would otherwise give a deleted workspace's id to the next one, and the accounts whose
     # current workspace it was would find themselves in a stranger's.
     __table_args__ = {"sqlite_autoincrement": True}
@@ -25,21 +26,26 @@ class Workspace(Base):
     # Made for one account when it registered: its own default, and nobody else's.
     is_personal: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Not a foreign key: it only counts what one account has made, and no id is given twice. Unset
+    # for personal ones, an operator's, and those from before it was kept.
+    creator_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True, index=True)
 
 
 class Member(Base):
     """An account in a workspace; the contract calls it the user."""
 
-    __tablename__ = "workspace_members"
+    __tablename__ = "frontdesk_workspace_members"
     __table_args__ = (
         UniqueConstraint("workspace_id", "account_id"),
-        Index("ix_workspace_members_account_id", "account_id"),
+        Index("ix_frontdesk_workspace_members_account_id", "account_id"),
         {"sqlite_autoincrement": True},
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    workspace_id: Mapped[int] = mapped_column(ForeignKey("workspaces.id", ondelete="CASCADE"))
-    account_id: Mapped[int] = account_key()
+    workspace_id: Mapped[int] = mapped_column(
+        ForeignKey("frontdesk_workspaces.id", ondelete="CASCADE")
+    )
+    account_id: Mapped[Any] = account_key()
     type: Mapped[str] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(STATUS_LENGTH), default=ACTIVE)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -7,15 +7,16 @@ OpenAPI document shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.transaction import AnySession
-from ..hooks import WorkspaceResolver
+from ..core.db.transaction import AnySession
 
 PathParams = Mapping[str, Any]
 Headers = Mapping[str, str]
+RESOLVER_ARGUMENTS = ("session", "account", "path_params", "headers")
+WorkspaceResolver = Callable[[AnySession, Any, PathParams, Headers], str | None]
 
 
 @dataclass(frozen=True)

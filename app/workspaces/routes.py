@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..accounts.errors import AccountNotFound
-from ..accounts.needs import accounts_needed
+from ..accounts.service import Accounts
+from ..auth.caller import caller
 from ..auth.errors import NotAuthorized
-from ..auth.guards import active_account_required, caller, load_account
-from ..core.desk import service
-from ..core.http.answering import answers
-from ..core.http.blueprint import Blueprint
-from ..core.http.fields import Page
-from ..core.http.operation import example, raises
-from ..core.http.reading import takes
+from ..auth.guards import active_account_required
+from ..core.context import current_frontdesk, service
+from ..core.errors import QuotaReached
+from ..core.web.answering import answers
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Page
+from ..core.web.operation import example, raises, variables
+from ..core.web.reading import takes
+from . import examples
 from .errors import (
     AlreadyAMember,
     LastOwner,
@@ -20,6 +23,7 @@ from .errors import (
     MemberNotFound,
     NotAMember,
     SlugTaken,
+    TooManyWorkspaces,
     WorkspaceNotFound,
 )
 from .guards import (
@@ -29,11 +33,16 @@ from .guards import (
     member_required,
     workspace_roles_required,
 )
+from .invitations.errors import InvitationClosed, InvitationNotFound, TooManyInvitations
+from .invitations.lookup import Invited
+from .invitations.schemas import InvitationCreate, InvitationPage, InvitationRead
+from .invitations.service import Invitations
 from .lookup import Entry
 from .members import Listed, Members
 from .resolvers import PathResolver
 from .rules import MANAGERS
 from .schemas import (
+    AddedRead,
     MemberCreate,
     MemberRead,
     MemberUpdate,
@@ -42,116 +51,161 @@ from .schemas import (
     WorkspaceSwitch,
 )
 from .service import Workspaces
+from .settings import WorkspacesSettings
 
-TEAM = {"name": "Gardeners", "slug": "gardeners"}
-TEAM_READ = {
-    "id": 7,
-    **TEAM,
-    "is_default": False,
-    "created_at": "2030-01-01T12:00:00+00:00",
-    "type": "owner",
-    "status": "active",
-}
-GRACE = {"email": "grace@example.com", "type": "member", "status": "active"}
-GRACE_READ = {
-    "id": 12,
-    "workspace_id": 7,
-    "account_id": 3,
-    **GRACE,
-    "created_at": "2030-01-01T12:00:00+00:00",
-}
-
-
-blueprint = Blueprint("workspaces", __name__, needs=(accounts_needed,))
+blueprint = Blueprint("workspaces", __name__, needs=Accounts, about="Workspaces and their members")
 # A host's own default resolver is for the host's routes; here the slug stands in the path.
 IN_PATH = PathResolver()
+slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `default`")
 
 
 @blueprint.get("")
 @active_account_required
-@example(answer=[TEAM_READ])
+@example(answer=[examples.TEAM_READ])
 @takes(query=Page)
-@answers(200, WorkspaceRead, many=True)
+@answers(200, WorkspaceRead, paged=True)
 def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
     """List the caller's workspaces"""
-    return service(Workspaces).page(caller(), **query)
+    return service(Workspaces).page(caller().account, **query)
 
 
 @blueprint.post("")
 @active_account_required
-@example(json=TEAM, answer=TEAM_READ)
-@raises(SlugTaken)
+@example(json=examples.TEAM, answer=examples.TEAM_READ)
+@raises(SlugTaken, QuotaReached, TooManyWorkspaces)
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
 def create_workspace(json: dict[str, Any]) -> Entry:
     """Create a workspace that the caller owns"""
-    return service(Workspaces).create(caller(), **json)
+    return service(Workspaces).create(caller().account, **json)
 
 
 @blueprint.put("/current")
 @active_account_required
-@example(json={"slug": "gardeners"}, answer=TEAM_READ)
+@example(json=examples.SWITCH, answer=examples.TEAM_READ)
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
 @takes(json=WorkspaceSwitch)
 @answers(200, WorkspaceRead)
 def switch_workspace(json: dict[str, Any]) -> Entry:
     """Make another workspace the current one"""
-    return service(Workspaces).switch(load_account(), json["slug"])
+    return service(Workspaces).switch(caller().attached_account, json["slug"])
 
 
 @blueprint.get("/<workspace_slug>")
+@slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@example(answer=TEAM_READ)
+@example(answer=examples.TEAM_READ)
 @answers(200, WorkspaceRead)
-def read_workspace(workspace_slug: str) -> Entry:
-    """Read a workspace of the caller's"""
+def get_workspace(workspace_slug: str) -> Entry:
+    """Get a workspace that the caller is a member of"""
     return Entry(current_workspace, current_member)
 
 
 @blueprint.get("/<workspace_slug>/members")
+@slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@example(answer=[GRACE_READ])
+@example(answer=[examples.GRACE_READ])
 @takes(query=Page)
-@answers(200, MemberRead, many=True)
+@answers(200, MemberRead, paged=True)
 def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]:
     """List a workspace's members"""
     return service(Members).page(current_workspace.id, **query)
 
 
 @blueprint.post("/<workspace_slug>/members")
+@slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json=GRACE, answer=GRACE_READ)
-@raises(AccountNotFound, AlreadyAMember)
+@example(json=examples.GRACE, answer=examples.ADDED)
+@raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
-@answers(200, MemberRead)
+@answers(200, AddedRead)
 def add_member(workspace_slug: str, json: dict[str, Any]) -> Listed:
-    """Make an account a member, by its email; only owners make owners"""
-    return service(Members).add(current_member, json["email"], json["type"], json["status"])
+    """Invite somebody by their email, or add them where the settings say so"""
+    if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
+        return service(Members).add(current_member, json["email"], json["type"], json["status"])
+    emails = {"email": json["email"]}
+    [invited] = service(Invitations).invite(current_member, emails, json["type"])
+    return invited.as_listed()
 
 
-@blueprint.patch("/<workspace_slug>/members/<row_id:account_id>")
+@blueprint.patch("/<workspace_slug>/members/<account_id:account_id>")
+@slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json={"type": "admin"}, answer={**GRACE_READ, "type": "admin"})
+@example(json=examples.PROMOTE, answer=examples.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
-def change_member(workspace_slug: str, account_id: int, json: dict[str, Any]) -> Listed:
+def update_member(workspace_slug: str, account_id: Any, json: dict[str, Any]) -> Listed:
     """Change a member's type or status; only owners change owners"""
     return service(Members).change(current_member, account_id, json.get("type"), json.get("status"))
 
 
-@blueprint.delete("/<workspace_slug>/members/<row_id:account_id>")
+@blueprint.delete("/<workspace_slug>/members/<account_id:account_id>")
+@slug_in_path
 @active_account_required
 @member_required(resolver=IN_PATH)
-@example(answer=GRACE_READ)
+@example(answer=examples.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, MemberRead)
-def remove_member(workspace_slug: str, account_id: int) -> Listed:
+def remove_member(workspace_slug: str, account_id: Any) -> Listed:
     """Remove a member, or leave"""
     return service(Members).remove(current_member, account_id)
+
+
+@blueprint.get("/<workspace_slug>/invitations")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@example(answer=[examples.INVITED])
+@takes(query=InvitationPage)
+@answers(200, InvitationRead, paged=True)
+def list_invitations(workspace_slug: str, query: dict[str, Any]) -> Sequence[Invited]:
+    """List whom a workspace has invited, newest first"""
+    return service(Invitations).page(current_workspace.id, **query)
+
+
+@blueprint.post("/<workspace_slug>/invitations")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@example(json=examples.INVITE, answer=[examples.INVITED])
+@raises(AlreadyAMember, QuotaReached, TooManyInvitations)
+@takes(json=InvitationCreate)
+@answers(201, InvitationRead, many=True)
+def invite(workspace_slug: str, json: dict[str, Any]) -> Sequence[Invited]:
+    """Invite one address or several; only owners invite owners"""
+    return service(Invitations).invite(current_member, json["email"], json["type"], json["message"])
+
+
+@blueprint.post("/<workspace_slug>/invitations/<row_id:invitation_id>/resend")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@example(answer=examples.INVITED)
+@raises(InvitationNotFound, InvitationClosed, QuotaReached, TooManyInvitations)
+@answers(200, InvitationRead)
+def resend_invitation(workspace_slug: str, invitation_id: int) -> Invited:
+    """Mail an invitation again, which prolongs it"""
+    return service(Invitations).resend(current_member, invitation_id)
+
+
+@blueprint.delete("/<workspace_slug>/invitations/<row_id:invitation_id>")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@example(answer={**examples.INVITED, "state": "revoked"})
+@raises(InvitationNotFound, InvitationClosed)
+@answers(200, InvitationRead)
+def revoke_invitation(workspace_slug: str, invitation_id: int) -> Invited:
+    """Take an invitation back"""
+    return service(Invitations).revoke(current_member, invitation_id)

@@ -2,13 +2,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
-from ..core.http.fields import Moment, Received, Text
+from ..core.web.fields import AccountId, Moment, Received, Text
+from ..core.web.words import Word, WordSet
 from .models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
 from .rules import TYPES
-from .slugs import LONGEST, unfit
+from .slugs import LONGEST, PATTERN, SHORTEST, unfit
+
+MEMBER_TYPE = WordSet("MemberType", TYPES)
+MEMBER_STATUS = WordSet(
+    "MemberStatus",
+    (ACTIVE,),
+    is_open=True,
+    description="Members of another status are refused where a member must be active",
+)
 
 
 class NewSlug(Text):
@@ -21,7 +30,15 @@ class NewSlug(Text):
 
 class WorkspaceCreate(Received):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
-    slug = NewSlug(max=LONGEST, metadata={"description": "Left out: one like the name"})
+    slug = NewSlug(
+        min=SHORTEST,
+        max=LONGEST,
+        pattern=PATTERN,
+        metadata={
+            "description": "Left out: one like the name. The first segments of our own paths, such"
+            " as `admin`, are reserved."
+        },
+    )
 
 
 class WorkspaceSwitch(Received):
@@ -34,11 +51,17 @@ class WorkspaceRead(Schema):
     name = fields.String(required=True, attribute="workspace.name")
     is_default = fields.Boolean(required=True, attribute="workspace.is_default")
     created_at = Moment(required=True, attribute="workspace.created_at")
-    type = fields.String(
-        required=True, attribute="member.type", metadata={"description": "The caller's type"}
+    type = Word(
+        MEMBER_TYPE,
+        required=True,
+        attribute="member.type",
+        metadata={"description": "The caller's type"},
     )
-    status = fields.String(
-        required=True, attribute="member.status", metadata={"description": "The caller's status"}
+    status = Word(
+        MEMBER_STATUS,
+        required=True,
+        attribute="member.status",
+        metadata={"description": "The caller's status"},
     )
 
 
@@ -53,14 +76,14 @@ class CommonWorkspaceRead(Schema):
 
 
 class MemberCreate(Received):
-    email = Text(min=1, max=320, required=True)
-    type = Text(max=20, validate=validate.OneOf(TYPES), load_default="member")
-    status = Text(min=1, max=STATUS_LENGTH, load_default=ACTIVE)
+    email = Text(min=1, blank=True, max=320, required=True)
+    type = Word(MEMBER_TYPE, load_default="member")
+    status = Word(MEMBER_STATUS, min=1, max=STATUS_LENGTH, load_default=ACTIVE)
 
 
 class MemberUpdate(Received):
-    type = Text(max=20, validate=validate.OneOf(TYPES))
-    status = Text(min=1, max=STATUS_LENGTH)
+    type = Word(MEMBER_TYPE)
+    status = Word(MEMBER_STATUS, min=1, max=STATUS_LENGTH)
 
 
 class UserRead(Schema):
@@ -68,20 +91,27 @@ class UserRead(Schema):
 
     id = fields.Integer(required=True)
     workspace_id = fields.Integer(required=True)
-    account_id = fields.Integer(required=True)
-    type = fields.String(required=True)
-    status = fields.String(required=True)
+    account_id = AccountId(required=True)
+    type = Word(MEMBER_TYPE, required=True)
+    status = Word(MEMBER_STATUS, required=True)
     created_at = Moment(required=True)
 
 
 class MemberRead(Schema):
     id = fields.Integer(required=True, attribute="member.id")
     workspace_id = fields.Integer(required=True, attribute="member.workspace_id")
-    account_id = fields.Integer(required=True, attribute="member.account_id")
+    account_id = AccountId(required=True, attribute="member.account_id")
     email = fields.String(required=True)
-    type = fields.String(required=True, attribute="member.type")
-    status = fields.String(required=True, attribute="member.status")
+    type = Word(MEMBER_TYPE, required=True, attribute="member.type")
+    status = Word(MEMBER_STATUS, required=True, attribute="member.status")
     created_at = Moment(required=True, attribute="member.created_at")
+
+
+class AddedRead(MemberRead):
+    """Who was added; as long as they are only invited, there is neither membership nor account."""
+
+    id = fields.Integer(required=True, allow_none=True, attribute="member.id")
+    account_id = AccountId(required=True, allow_none=True, attribute="member.account_id")
 
 
 class WorkspaceLoginRead(LoginRead):

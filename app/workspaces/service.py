@@ -1,26 +1,40 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
 from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
 from ..core.clock import Clock
-from ..core.races import insert_new
-from ..core.transaction import AnySession, transaction
-from .errors import MemberInactive, NotAMember, SlugTaken, WorkspaceNotFound
+from ..core.db.races import insert_new, lock_row
+from ..core.db.transaction import AnySession, transaction
+from ..core.errors import QuotaReached
+from .errors import MemberInactive, NotAMember, SlugTaken, TooManyWorkspaces, WorkspaceNotFound
 from .lookup import Entry, find_entry
 from .models import NAME_LENGTH, Member, Workspace
+from .settings import WorkspacesSettings
 from .slugs import suggestions
+
+# A login tells of so many; `/workspaces` has them all, in pages.
+MOST_AT_LOGIN = 100
+DAY = timedelta(days=1)
 
 
 class Workspaces:
     """Makes workspaces, and tells which ones an account is in and which one is its current."""
 
-    def __init__(self, session: AnySession, clock: Clock) -> None:
+    def __init__(
+        self, session: AnySession, accounts: Accounts, clock: Clock, settings: WorkspacesSettings
+    ) -> None:
         self.session = session
+        self.accounts = accounts
         self.clock = clock
+        self.settings = settings
         # Made once: a login asks it twice.
         self._theirs = (
             select(Workspace, Member)
@@ -32,9 +46,15 @@ class Workspaces:
     def enter(self, slug: str | None, account: AccountLike | None) -> Entry:
         return find_entry(self.session, slug, account)
 
-    def of(self, account: AccountLike) -> Sequence[Entry]:
-        """The account's workspaces, the one it has been in longest first."""
-        return self._entries(self._theirs, account)
+    def first_of(self, account: AccountLike) -> Sequence[Entry]:
+        """The account's workspaces, the one it has been in longest first; of very many some, the
+        current one among them."""
+        entries = self._entries(self._theirs.limit(MOST_AT_LOGIN), account)
+        current = account.current_workspace_id
+        if len(entries) < MOST_AT_LOGIN or any(e.workspace.id == current for e in entries):
+            return entries
+        further = self._entries(self._theirs.where(Workspace.id == current), account)
+        return [*entries[: MOST_AT_LOGIN - len(further)], *further]
 
     def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Entry]:
         return self._entries(self._theirs.offset(offset).limit(limit), account)
@@ -52,7 +72,12 @@ class Workspaces:
     def create(self, account: AccountLike, name: str, slug: str | None = None) -> Entry:
         """A new workspace that the account owns; without a slug it gets one like its name."""
         with transaction(self.session):
-            workspace = self._insert(name, slug) if slug else self._insert_named_like(name)
+            self._keep_within_quotas(account)
+            by = {"creator_id": account.id}
+            if slug:
+                workspace = self._insert(name, slug, **by)
+            else:
+                workspace = self._insert_named_like(name, **by)
             return Entry(workspace, self._join(workspace, account))
 
     def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
@@ -122,13 +147,31 @@ class Workspaces:
         rows = self.session.execute(which, {"account_id": account.id})
         return [Entry(workspace, member) for workspace, member in rows]
 
-    def _insert(self, name: str, slug: str, **fields: bool) -> Workspace:
+    def _keep_within_quotas(self, account: AccountLike) -> None:
+        """Holds the account, so that of two at once the second counts what the first has made."""
+        model = self.accounts.model
+        lock_row(self.session, model, model.id == account.id)
+        per_day, in_all = self.settings.CREATED_PER_DAY, self.settings.CREATED_LIMIT
+        made = self.session.scalars(
+            select(Workspace.created_at)
+            .where(Workspace.creator_id == account.id)
+            .order_by(Workspace.created_at.desc())
+            .limit(max(per_day, in_all))
+        ).all()
+        if len(made) >= in_all:
+            raise QuotaReached
+        if len(made) >= per_day:
+            left = made[per_day - 1] + DAY - self.clock.now()
+            if left > timedelta(0):
+                raise TooManyWorkspaces(math.ceil(left.total_seconds()))
+
+    def _insert(self, name: str, slug: str, **fields: Any) -> Workspace:
         workspace = self._insert_free(name, slug, **fields)
         if workspace is None:
             raise SlugTaken
         return workspace
 
-    def _insert_named_like(self, name: str, **fields: bool) -> Workspace:
+    def _insert_named_like(self, name: str, **fields: Any) -> Workspace:
         """Two at once may like the same slug: the second goes on to its next suggestion."""
         for slug in suggestions(name):
             workspace = self._insert_free(name, slug, **fields)
@@ -136,7 +179,7 @@ class Workspaces:
                 return workspace
         raise AssertionError("There is always a next suggestion")
 
-    def _insert_free(self, name: str, slug: str, **fields: bool) -> Workspace | None:
+    def _insert_free(self, name: str, slug: str, **fields: Any) -> Workspace | None:
         return insert_new(
             self.session,
             Workspace,

@@ -15,12 +15,15 @@ SHORTEST, LONGEST = 2, 63
 RESERVED = frozenset(
     {CURRENT, DEFAULT}
     | {"account", "accounts", "admin", "api", "assets", "auth", "avatars", "console", "docs"}
-    | {"health", "idp", "login", "logout", "me", "members", "metrics", "new", "notifications"}
-    | {"openapi", "password-recovery", "profile", "profiles", "reset-password", "root", "settings"}
-    | {"static", "system", "tasks", "user", "users", "verify-token", "workspace", "workspaces"}
+    | {"email-verification", "reauthenticate", "registration", "session", "sessions"}
+    | {"health", "idp", "invitation", "invitations", "login", "logout", "me", "members", "metrics"}
+    | {"new", "notifications", "openapi", "password-recovery", "profile", "profiles"}
+    | {"reset-password", "root", "settings", "static", "system", "tasks", "user", "users"}
+    | {"verify-token", "workspace", "workspaces"}
 )
 
-_SLUG = re.compile(rf"[a-z0-9-]{{{SHORTEST},{LONGEST}}}", re.ASCII)
+PATTERN = rf"^[a-z0-9-]{{{SHORTEST},{LONGEST}}}$"
+_SLUG = re.compile(PATTERN.strip("^$"), re.ASCII)
 _ROOM_FOR_ENDING = 10
 
 

@@ -17,12 +17,12 @@ COLUMNS = (Column("ms", "ms"),)
 MEMORY = (Column("mib", "most memory of a worker, MiB"),)
 
 NOTIFICATION = """
-INSERT INTO notifications
+INSERT INTO frontdesk_notifications
     (title, message, channels, sender_id, notification_type, scope, created_at)
 VALUES (%s, %s, '["inapp"]', 1, 'admin', 'account', now()) RETURNING id
 """
 INBOX = """
-INSERT INTO inbox (notification_id, receiver_id, is_read)
+INSERT INTO frontdesk_inbox (notification_id, receiver_id, is_read)
 SELECT %s, id, false FROM accounts
 """
 
@@ -65,7 +65,7 @@ def _service(
     with running(contender, data) as server:
         header = _admin(server.port)
         seconds = _send(server.port, header)
-        stored = connection.execute("SELECT count(*) FROM inbox").fetchone()
+        stored = connection.execute("SELECT count(*) FROM frontdesk_inbox").fetchone()
         if stored != (receivers,):
             raise RuntimeError(f"{stored} inbox rows, not {receivers}")
     return seconds
@@ -103,4 +103,4 @@ def _send(port: int, header: str, query: str = "") -> float:
 
 
 def _empty(connection: psycopg.Connection) -> None:
-    connection.execute("TRUNCATE notifications, inbox CASCADE")
+    connection.execute("TRUNCATE frontdesk_notifications, frontdesk_inbox CASCADE")

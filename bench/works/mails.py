@@ -105,7 +105,7 @@ def _plain(port: int, count: int) -> dict[str, float]:
 
 def _service(contender: Contender, data: Data, port: int, count: int) -> dict[str, float]:
     with psycopg.connect(data.url, autocommit=True) as connection:
-        connection.execute("TRUNCATE notifications CASCADE")
+        connection.execute("TRUNCATE frontdesk_notifications, frontdesk_outgoing_messages CASCADE")
     extra = {
         "CORE__EMAILS_ENABLED": "true",
         "MAIL_SERVER": HOST,

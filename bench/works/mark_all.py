@@ -15,7 +15,7 @@ from bench.servers import Server, running
 
 COLUMNS = (Column("ms", "ms", "{:.1f}"),)
 PATH = "/api/v1/notifications/mark-all"
-UPDATE = "UPDATE inbox SET is_read = true WHERE receiver_id = %s"
+UPDATE = "UPDATE frontdesk_inbox SET is_read = true WHERE receiver_id = %s"
 READERS = 40
 
 
@@ -63,7 +63,7 @@ def _service(
 ) -> float:
     seconds = Client(server.port).expect(200, "PATCH", f"{PATH}?status=true", header).seconds
     marked = connection.execute(
-        "SELECT count(*) FROM inbox WHERE receiver_id = %s AND is_read", (account,)
+        "SELECT count(*) FROM frontdesk_inbox WHERE receiver_id = %s AND is_read", (account,)
     ).fetchone()
     if marked != (rows,):
         raise RuntimeError(f"{marked} rows are marked, not {rows}")
@@ -77,6 +77,6 @@ def _raw(connection: psycopg.Connection, account: int) -> float:
 
 
 def _unread(connection: psycopg.Connection) -> None:
-    connection.execute("UPDATE inbox SET is_read = false WHERE is_read")
-    connection.execute("VACUUM ANALYZE inbox")
+    connection.execute("UPDATE frontdesk_inbox SET is_read = false WHERE is_read")
+    connection.execute("VACUUM ANALYZE frontdesk_inbox")
     connection.execute("CHECKPOINT")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import flask_frontdesk
 from flask import Flask
-from flask_frontdesk import active_account_required, current_account
+from flask_frontdesk import active_account_required, blueprints, current_account
 from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 # [model]
-db = SQLAlchemy(model_class=flask_frontdesk.Base)
+db = SQLAlchemy()
 frontdesk = flask_frontdesk.Frontdesk()
 
 
@@ -40,7 +40,7 @@ def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
     Migrate(app, db)
     frontdesk.init_app(app, db, account_model=Account)
     # [end]
-    app.register_blueprint(flask_frontdesk.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
 
     @app.get("/orders")
     @active_account_required

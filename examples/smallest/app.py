@@ -6,15 +6,21 @@ import os
 
 import flask_frontdesk
 from flask import Flask
-from flask_frontdesk import active_account_required, current_account
+from flask_frontdesk import active_account_required, blueprints
 from flask_sqlalchemy import SQLAlchemy
-
-db = SQLAlchemy(model_class=flask_frontdesk.Base)
-frontdesk = flask_frontdesk.Frontdesk()
+from sqlalchemy.orm import DeclarativeBase
 
 
-class Account(flask_frontdesk.AccountMixin, db.Model):
+class Base(DeclarativeBase):
     pass
+
+
+class Account(flask_frontdesk.AccountMixin, Base):
+    pass
+
+
+db = SQLAlchemy(model_class=Base)
+frontdesk = flask_frontdesk.Frontdesk[Account]()
 
 
 def create_app(database_url: str = "sqlite:///smallest.db") -> Flask:
@@ -23,12 +29,12 @@ def create_app(database_url: str = "sqlite:///smallest.db") -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     db.init_app(app)
     frontdesk.init_app(app, db, account_model=Account)
-    app.register_blueprint(flask_frontdesk.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
 
     @app.get("/hello")
     @active_account_required
     def hello() -> dict[str, str]:
-        return {"hello": current_account.email}
+        return {"hello": frontdesk.current_account.email}
 
     with app.app_context():
         db.create_all()

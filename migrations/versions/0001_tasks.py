@@ -1,9 +1,9 @@
-"""Tasks, and the keystore for those who keep it in the database. A host's own `tasks` stays."""
+"""Tasks, and the keystore for those who keep it in the database."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
-from alembic import context, op
+from alembic import op
 
 revision = "0001_tasks"
 down_revision = None
@@ -15,32 +15,30 @@ Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 def upgrade() -> None:
     _create_keystore()
-    if not context.is_offline_mode() and sa.inspect(op.get_bind()).has_table("tasks"):
-        return
     op.create_table(
-        "tasks",
+        "frontdesk_tasks",
         sa.Column("id", Id, nullable=False),
         sa.Column("title", sa.String(200), nullable=False),
         sa.Column("done", sa.Boolean, nullable=False),
         sa.Column("priority", sa.String(50), nullable=False),
         sa.Column("owner", sa.String(255), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_tasks"),
+        sa.PrimaryKeyConstraint("id", name="pk_frontdesk_tasks"),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_tasks_owner_id", "tasks", ["owner", "id"])
+    op.create_index("ix_frontdesk_tasks_owner_id", "frontdesk_tasks", ["owner", "id"])
 
 
 def _create_keystore() -> None:
     op.create_table(
-        "keystore_entries",
+        "frontdesk_keystore_entries",
         sa.Column("key", sa.String(512), nullable=False),
         sa.Column("value", sa.Text, nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("key", name="pk_keystore_entries"),
+        sa.PrimaryKeyConstraint("key", name="pk_frontdesk_keystore_entries"),
     )
-    op.create_index("ix_keystore_entries_expires_at", "keystore_entries", ["expires_at"])
+    op.create_index("ix_frontdesk_keystore_entries_expires_at", "frontdesk_keystore_entries", ["expires_at"])
 
 
 def downgrade() -> None:
-    op.drop_table("keystore_entries")
-    op.drop_table("tasks")
+    op.drop_table("frontdesk_keystore_entries")
+    op.drop_table("frontdesk_tasks")

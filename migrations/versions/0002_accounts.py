@@ -1,9 +1,10 @@
-"""Accounts. A host that brought a table `accounts` of its own keeps it."""
+"""Accounts: a table for the service, and for a host that has none yet."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import context, op
+from flask import current_app
 
 revision = "0002_accounts"
 down_revision = "0001_tasks"
@@ -14,8 +15,14 @@ Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    if not context.is_offline_mode() and sa.inspect(op.get_bind()).has_table("accounts"):
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
+    if not context.is_offline_mode() and accounts.is_in(op.get_bind()):
         return
+    if not accounts.is_as_ours:
+        raise RuntimeError(
+            f"The table of accounts {accounts.id!r} is not there: make it first, in a migration of"
+            " the application's own (flask db upgrade YOURS@head)."
+        )
     op.create_table(
         "accounts",
         sa.Column("id", Id, nullable=False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from flask import current_app
 
 revision = "0004_profiles"
 down_revision = "0003_workspaces"
@@ -14,10 +15,11 @@ Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
     op.create_table(
-        "profiles",
+        "frontdesk_profiles",
         sa.Column("id", Id, nullable=False),
-        sa.Column("account_id", Id, nullable=False),
+        sa.Column("account_id", accounts.type, nullable=False),
         sa.Column("first_name", sa.String(100), nullable=False),
         sa.Column("last_name", sa.String(100), nullable=False),
         sa.Column("date_of_birth", sa.Date, nullable=False),
@@ -35,18 +37,18 @@ def upgrade() -> None:
         sa.Column("extra", sa.JSON, nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("updated_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_profiles"),
+        sa.PrimaryKeyConstraint("id", name="pk_frontdesk_profiles"),
         sa.ForeignKeyConstraint(
             ["account_id"],
-            ["accounts.id"],
-            name="fk_profiles_account_id_accounts",
+            [accounts.id],
+            name="fk_frontdesk_profiles_account_id",
             ondelete="CASCADE",
         ),
-        sa.UniqueConstraint("account_id", name="uq_profiles_account_id"),
-        sa.UniqueConstraint("avatar_file", name="uq_profiles_avatar_file"),
+        sa.UniqueConstraint("account_id", name="uq_frontdesk_profiles_account_id"),
+        sa.UniqueConstraint("avatar_file", name="uq_frontdesk_profiles_avatar_file"),
         sqlite_autoincrement=True,
     )
 
 
 def downgrade() -> None:
-    op.drop_table("profiles")
+    op.drop_table("frontdesk_profiles")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from flask import current_app
 
 revision = "0006_logged_out"
 down_revision = "0005_notifications"
@@ -12,12 +13,11 @@ depends_on = None
 
 
 def upgrade() -> None:
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
     # A nullable column without a default: neither database rewrites the table for it.
-    op.add_column(
-        "accounts", sa.Column("logged_out_at", sa.DateTime(timezone=True), nullable=True)
-    )
+    accounts.add_column(sa.Column("logged_out_at", sa.DateTime(timezone=True), nullable=True))
 
 
 def downgrade() -> None:
-    # SQLite drops a column in place too; Alembic's batch would copy the whole table.
-    op.drop_column("accounts", "logged_out_at")
+    accounts = current_app.extensions["frontdesk"].accounts_in_migrations
+    accounts.drop_column("logged_out_at")

@@ -13,13 +13,13 @@ depends_on = None
 
 def upgrade() -> None:
     # Nullable columns without a default: neither database rewrites the table for them.
-    op.add_column("notifications", sa.Column("standing", sa.JSON, nullable=True))
+    op.add_column("frontdesk_notifications", sa.Column("standing", sa.JSON, nullable=True))
     op.add_column(
-        "notifications", sa.Column("counted_at", sa.DateTime(timezone=True), nullable=True)
+        "frontdesk_notifications", sa.Column("counted_at", sa.DateTime(timezone=True), nullable=True)
     )
 
 
 def downgrade() -> None:
     # SQLite drops a column in place too; Alembic's batch would copy the whole table.
-    op.drop_column("notifications", "counted_at")
-    op.drop_column("notifications", "standing")
+    op.drop_column("frontdesk_notifications", "counted_at")
+    op.drop_column("frontdesk_notifications", "standing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from threading import Event
 
-from app.delivery.background import Background
+from app.delivery.worker.background import Background
 
 
 def test_work_that_has_time_waits_for_its_pause() -> None:

@@ -13,17 +13,20 @@ from threading import Thread
 import pytest
 from flask import Flask
 
-from app.core.settings import ComposedSettings, CoreSettings, SettingsError, namespaces
-from app.delivery import smtp
-from app.delivery.errors import Deferred, Refused, Unreachable
-from app.delivery.mailer import MailSettings, NoMailer, OutboxMailer, open_mailer
+from app.core.config.environment import SettingsError
+from app.core.config.settings import CoreSettings
+from app.delivery.errors import DeliveryError, Refused, SenderRefused, TryLater, Unreachable
+from app.delivery.mail.mailer import FolderMailer, NoMailer, open_mailer
+from app.delivery.mail.mime import Letter, Writer
+from app.delivery.mail.settings import MailSettings
+from app.delivery.mail.smtp import SmtpMailer
+from app.delivery.mail.smtp_connection import USUAL_WAITS, Waits
 from app.delivery.message import Email
-from app.delivery.mime import Letter
-from app.delivery.smtp import SmtpMailer
+from app.extension.settings import ComposedSettings, namespaces
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
-from ..lines import Line
+from ..rigs.lines import Line
 
 
 @pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
@@ -33,8 +36,9 @@ def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
         yield sink
 
 
-def mailer_for(port: int) -> SmtpMailer:
-    return SmtpMailer(MailSettings(server="127.0.0.1", port=port, sender="desk@example.com"))
+def mailer_for(port: int, waits: Waits = USUAL_WAITS) -> SmtpMailer:
+    mail = MailSettings(server="127.0.0.1", port=port, default_sender="desk@example.com")
+    return SmtpMailer(mail, waits)
 
 
 def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> Letter:
@@ -43,51 +47,51 @@ def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> Letter:
 
 def test_many_letters_leave_over_one_connection(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending:
+    with mailer.open() as connection:
         for number in range(5):
-            sending.send(letter(mailer, f"p{number}@example.com"))
+            connection.send(letter(mailer, f"p{number}@example.com"))
     assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
     assert sink.connections == 1
 
 
-@pytest.mark.parametrize(("answer", "kind"), [("550 no", Refused), ("451 later", Deferred)])
+@pytest.mark.parametrize(("answer", "kind"), [("550 no", Refused), ("451 later", TryLater)])
 def test_a_receiver_that_is_refused_does_not_stop_the_next(
     sink: Sink, answer: str, kind: type[Exception]
 ) -> None:
     sink.receiver_answer = lambda to: answer if to.startswith("bad") else None
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending:
+    with mailer.open() as connection:
         with pytest.raises(kind, match=answer[:3]):
-            sending.send(letter(mailer, "bad@example.com"))
-        sending.send(letter(mailer, "good@example.com"))
+            connection.send(letter(mailer, "bad@example.com"))
+        connection.send(letter(mailer, "good@example.com"))
     assert sink.receivers == ["good@example.com"]
 
 
-@pytest.mark.parametrize(("answer", "kind"), [("554 spam", Refused), ("452 full", Deferred)])
+@pytest.mark.parametrize(("answer", "kind"), [("554 spam", Refused), ("452 full", TryLater)])
 def test_a_message_that_is_refused_does_not_stop_the_next(
     sink: Sink, answer: str, kind: type[Exception]
 ) -> None:
     sink.message_answer = lambda to: answer if to.startswith("bad") else None
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending:
+    with mailer.open() as connection:
         with pytest.raises(kind):
-            sending.send(letter(mailer, "bad@example.com"))
-        sending.send(letter(mailer, "good@example.com"))
+            connection.send(letter(mailer, "bad@example.com"))
+        connection.send(letter(mailer, "good@example.com"))
     assert sink.receivers == ["good@example.com"]
 
 
 def test_a_dropped_connection_is_nobodys_fault(sink: Sink) -> None:
     sink.message_answer = lambda _to: "drop"
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending, pytest.raises(Unreachable):
-        sending.send(letter(mailer))
+    with mailer.open() as connection, pytest.raises(Unreachable):
+        connection.send(letter(mailer))
 
 
 def test_a_server_that_says_goodbye_is_nobodys_fault(sink: Sink) -> None:
     sink.receiver_answer = lambda _to: "421 too many messages"
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending, pytest.raises(Unreachable, match="421 too many messages"):
-        sending.send(letter(mailer))
+    with mailer.open() as connection, pytest.raises(Unreachable, match="421 too many messages"):
+        connection.send(letter(mailer))
 
 
 def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_again(
@@ -97,9 +101,9 @@ def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_aga
         "421 too many messages" if len(sink.received) >= 2 * sink.connections else None
     )
     mailer = mailer_for(sink.port)
-    with mailer.open() as sending:
+    with mailer.open() as connection:
         for number in range(5):
-            sending.send(letter(mailer, f"p{number}@example.com"))
+            connection.send(letter(mailer, f"p{number}@example.com"))
     assert sink.receivers == [f"p{number}@example.com" for number in range(5)]
     assert sink.connections == 3
 
@@ -107,10 +111,10 @@ def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_aga
 def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) -> None:
     line = Line("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
-    with mailer.open() as sending:
-        sending.send(letter(mailer, "ada@example.com"))
+    with mailer.open() as connection:
+        connection.send(letter(mailer, "ada@example.com"))
         line.mend()
-        sending.send(letter(mailer, "bob@example.com"))
+        connection.send(letter(mailer, "bob@example.com"))
     assert sink.receivers == ["ada@example.com", "bob@example.com"]
     assert sink.connections == 2
 
@@ -118,11 +122,11 @@ def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) ->
 def test_a_server_that_is_gone_between_two_letters_is_told_so(sink: Sink) -> None:
     line = Line("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
-    with mailer.open() as sending:
-        sending.send(letter(mailer))
+    with mailer.open() as connection:
+        connection.send(letter(mailer))
         line.cut()
         with pytest.raises(Unreachable, match="cannot be reached"):
-            sending.send(letter(mailer))
+            connection.send(letter(mailer))
 
 
 def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None:
@@ -131,10 +135,10 @@ def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None
     def no_database() -> None:
         raise LookupError("what has left cannot be written down")
 
-    with mailer.open() as sending:
+    with mailer.open() as connection:
         with pytest.raises(LookupError):
-            sending.send(letter(mailer, "ada@example.com"), no_database)
-        sending.send(letter(mailer, "bob@example.com"))
+            connection.send(letter(mailer, "ada@example.com"), no_database)
+        connection.send(letter(mailer, "bob@example.com"))
     assert sink.receivers == ["bob@example.com"]
     assert sink.received[0].message["To"] == "bob@example.com"
     assert b"MAIL FROM" not in sink.received[0].data
@@ -154,8 +158,8 @@ def test_a_server_that_refuses_and_hangs_up_has_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=refuse_and_hang_up, args=(listener,), daemon=True).start()
         mailer = mailer_for(listener.getsockname()[1])
-        with mailer.open() as sending, pytest.raises(Refused, match="550 no"):
-            sending.send(letter(mailer))
+        with mailer.open() as connection, pytest.raises(Refused, match="550 no"):
+            connection.send(letter(mailer))
 
 
 @contextmanager
@@ -182,33 +186,34 @@ def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
         yield listener.getsockname()[1], heard
 
 
-@pytest.mark.parametrize("after", [1, 2])
-def test_no_message_follows_a_refusal_though_the_server_asks_for_it(after: int) -> None:
+@pytest.mark.parametrize(("after", "kind"), [(1, SenderRefused), (2, Refused)])
+def test_no_message_follows_a_refusal_though_the_server_asks_for_it(
+    after: int, kind: type[DeliveryError]
+) -> None:
     with refusing("550 no", after=after) as (port, heard):
         mailer = mailer_for(port)
-        with mailer.open() as sending, pytest.raises(Refused, match="550 no"):
-            sending.send(letter(mailer))
+        with mailer.open() as connection, pytest.raises(kind, match="550 no"):
+            connection.send(letter(mailer))
     assert heard[3:5] == [b"DATA", b"."]
     assert heard[5] == b"rset"
 
 
 def test_a_name_that_no_server_can_have_is_nobodys_fault() -> None:
-    mailer = SmtpMailer(MailSettings(server="mail..example.com", sender="desk@example.com"))
+    mailer = SmtpMailer(MailSettings(server="mail..example.com"))
     with pytest.raises(Unreachable, match="cannot be reached"), mailer.open():
         pass
 
 
-def test_a_silent_server_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp, "CONNECT_SECONDS", 0.3)
+def test_a_silent_server_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
-        with pytest.raises(Unreachable), mailer_for(silent.getsockname()[1]).open():
+        mailer = mailer_for(silent.getsockname()[1], Waits(connect=0.3))
+        with pytest.raises(Unreachable), mailer.open():
             pass
         assert time.monotonic() - started < 2
 
 
-def test_a_server_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smtp, "COMMAND_SECONDS", 0.3)
+def test_a_server_that_falls_silent_is_given_up() -> None:
 
     def greet_once(listener: socket.socket) -> None:
         client, _ = listener.accept()
@@ -220,19 +225,19 @@ def test_a_server_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=greet_once, args=(listener,), daemon=True).start()
-        mailer = mailer_for(listener.getsockname()[1])
-        with mailer.open() as sending, pytest.raises(Unreachable):
-            sending.send(letter(mailer))
+        mailer = mailer_for(listener.getsockname()[1], Waits(command=0.3))
+        with mailer.open() as connection, pytest.raises(Unreachable):
+            connection.send(letter(mailer))
 
 
 def test_without_a_server_the_mail_is_a_file_and_the_log_does_not_hold_its_body(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    mailer = OutboxMailer("desk@example.com", tmp_path / "outbox")
+    mailer = FolderMailer(Writer("desk@example.com"), tmp_path / "outbox")
     email = Email("ada@example.com", "Hello\u2028you", "the token", "<p>the token</p>")
-    with mailer.open() as sending:
-        sending.send(mailer.writer.write(email, datetime.now(UTC)))
+    with mailer.open() as connection:
+        connection.send(mailer.writer.write(email, datetime.now(UTC)))
     (path,) = (tmp_path / "outbox").glob("*.eml")
     assert message_from_bytes(path.read_bytes(), policy=policy.default)["To"] == email.to
     assert path.stat().st_mode & 0o077 == 0
@@ -247,7 +252,7 @@ def test_the_hosts_own_flask_mail_settings_count() -> None:
         MAIL_SERVER="mail.example.com",
         MAIL_PORT=587,
         MAIL_USE_TLS=True,
-        MAIL_DEFAULT_SENDER=("The Desk", "desk@example.com"),
+        MAIL_DEFAULT_SENDER=("The Context", "desk@example.com"),
     )
     mailer = open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
     assert isinstance(mailer, SmtpMailer)
@@ -272,10 +277,11 @@ def test_with_mails_switched_off_none_is_opened() -> None:
     assert isinstance(open_mailer(Flask(__name__), namespaces(settings)), NoMailer)
 
 
-def test_a_sender_that_no_mail_can_have_stops_the_start() -> None:
+@pytest.mark.parametrize("name", ["MAIL_DEFAULT_SENDER", "MAIL_REPLY_TO"])
+def test_an_address_that_no_mail_can_have_stops_the_start(name: str) -> None:
     app = Flask(__name__)
-    app.config["MAIL_DEFAULT_SENDER"] = "nobody at all"
-    with pytest.raises(SettingsError, match="MAIL_DEFAULT_SENDER"):
+    app.config[name] = "nobody at all"
+    with pytest.raises(SettingsError, match=name):
         open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
 
 
@@ -289,10 +295,12 @@ def test_a_sender_that_no_mail_can_have_stops_the_start() -> None:
         ("MAIL_USE_SSL", 587),
         ("MAIL_USERNAME", ["hunter2"]),
         ("MAIL_PASSWORD", 12345678),
-        ("MAIL_DEFAULT_SENDER", ("The Desk", "desk@example.com", "hunter2")),
-        ("MAIL_DEFAULT_SENDER", ("The Desk", None)),
+        ("MAIL_DEFAULT_SENDER", ("The Context", "desk@example.com", "hunter2")),
+        ("MAIL_DEFAULT_SENDER", ("The Context", None)),
         ("MAIL_DEFAULT_SENDER", 5),
         ("MAIL_SUPPRESS_SEND", "perhaps"),
+        ("MAIL_REPLY_TO", ("hunter2",)),
+        ("MAIL_LOCAL_HOSTNAME", "desk.example.com\r\nhunter2"),
     ],
 )
 def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: object) -> None:

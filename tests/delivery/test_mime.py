@@ -8,8 +8,8 @@ from email.parser import BytesParser
 import pytest
 
 from app.delivery.errors import Refused
+from app.delivery.mail.mime import Writer
 from app.delivery.message import Email
-from app.delivery.mime import Writer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 BREAKS = [*"\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"]
@@ -60,7 +60,7 @@ def test_no_line_break_of_any_library_reaches_a_header(character: str) -> None:
 
 
 def test_a_sender_cannot_break_a_header_either() -> None:
-    data = Writer("Desk\u2028Bcc\x0beve <desk@example.com>").write(
+    data = Writer("Context\u2028Bcc\x0beve <desk@example.com>").write(
         Email("ada@example.com", "s", "t", ""), NOON
     )
     assert b"\nBcc" not in data.data

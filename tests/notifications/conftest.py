@@ -1,15 +1,25 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from app.extension import Frontdesk
-from app.notifications.sending import Sent
+from app import create_app
+from app.core.config.environment import load
+from app.delivery.worker.celery import CeleryEngine, celery_of
+from app.delivery.worker.engine import Engine
+from app.extension.frontdesk import Frontdesk
+from app.notifications.service import Sent
+from app.testing.smtp import Sink, smtp_sink
+from config import Settings
 
-from ..conftest import MakePerson, Person
+from ..conftest import MakePerson, Person, let_go
+from ..rigs.backends import AMQP, rabbitmq_queue, redis_server
+from ..rigs.processes import Service
 
 Notify = Callable[..., Sent]
 
@@ -28,3 +38,60 @@ def notify(app: Flask) -> Notify:
             return Frontdesk().notify(title, message, **more)
 
     return notify
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def rabbitmq() -> Iterator[dict[str, str]]:
+    with rabbitmq_queue() as queue:
+        yield {"CORE__CELERY_BROKER_URL": AMQP, "NOTIFICATIONS__QUEUE": queue}
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[dict[str, str]]:
+    with redis_server(tmp_path) as url:
+        yield {"CORE__CELERY_BROKER_URL": url}
+
+
+MakeWebApp = Callable[[Mapping[str, str]], Flask]
+HandOn = Callable[[Service], float]
+
+
+@pytest.fixture
+def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
+    """A web process, set up by its environment, that hands its jobs on."""
+    made: list[Flask] = []
+
+    def make(environment: Mapping[str, str]) -> Flask:
+        with monkeypatch.context() as patch:
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            made.append(create_app(load(Settings)))
+        return made[-1]
+
+    yield make
+    for app in made:
+        app.extensions["frontdesk"].services[Engine].stop(10)
+        celery_of(app).close()
+        let_go(app)
+
+
+@pytest.fixture
+def hand_on(make_web_app: MakeWebApp) -> HandOn:
+    """Send as a web process does; says how long it took."""
+
+    def send(installation: Service) -> float:
+        app = make_web_app(installation.environment)
+        with app.app_context():
+            begin = time.monotonic()
+            Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
+            took = time.monotonic() - begin
+            assert isinstance(app.extensions["frontdesk"].services[Engine], CeleryEngine)
+        return took
+
+    return send

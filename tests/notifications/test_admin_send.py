@@ -7,13 +7,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.core.desk import current_desk
-from app.delivery.models import Delivery, OutgoingMessage
+from app.core.context import current_frontdesk
+from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
-from ..racing import at_once, request
+from ..rigs.racing import at_once, request
 
 BREAKS = "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
 PATH = "/admin/notifications"
@@ -31,7 +31,7 @@ def admin(person: MakePerson) -> Api:
 def stored(app: Flask) -> tuple[int, int, int]:
     """How many notifications, inbox rows and deliveries there are."""
     with app.app_context():
-        session = current_desk.session
+        session = current_frontdesk.session
         return tuple(  # type: ignore[return-value]
             session.scalar(select(func.count()).select_from(model))
             for model in (Notification, InboxItem, Delivery)
@@ -124,7 +124,7 @@ def test_receivers_inside_data_do_not_become_all(admin: Api, ada: Person) -> Non
 
 
 @pytest.mark.parametrize(
-    "ids", ["", "x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"]
+    "ids", ["x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"]
 )
 def test_a_receiver_that_is_no_id_is_refused(admin: Api, app: Flask, ids: str) -> None:
     answer = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
@@ -132,9 +132,16 @@ def test_a_receiver_that_is_no_id_is_refused(admin: Api, app: Flask, ids: str) -
     assert stored(app) == (0, 0, 0)
 
 
-def test_an_empty_list_of_receivers_is_not_all_of_them(admin: Api, app: Flask) -> None:
-    answer = admin.post(PATH, 422, json={**body(), "account_receiver_ids": []})
-    assert answer.faults == ["json:account_receiver_ids"]
+@pytest.mark.parametrize("nobody", [{"json": []}, {"json": None}, {"query": ""}])
+def test_an_empty_list_of_receivers_is_not_all_of_them(
+    admin: Api, app: Flask, nobody: dict[str, Any]
+) -> None:
+    sent = body() | ({"account_receiver_ids": nobody["json"]} if "json" in nobody else {})
+    query = "?account_receiver_ids=" if "query" in nobody else ""
+    answer = admin.post(PATH + query, 422, json=sent)
+    (place,) = nobody
+    assert answer.faults == [f"{place}:account_receiver_ids"]
+    assert answer.json["errors"][0]["message"].endswith("Leave it out to send to all accounts.")
     assert stored(app) == (0, 0, 0)
 
 
@@ -246,7 +253,7 @@ def test_other_scopes_and_types_are_not_among_an_admins(
 ) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     with app.app_context():
-        session = current_desk.session
+        session = current_frontdesk.session
         notification = session.get(Notification, sent["id"])
         assert notification is not None
         notification.scope = "shop"
@@ -264,7 +271,7 @@ def test_deleting_takes_the_inbox_rows_and_what_was_still_to_be_sent(
     assert ada.api().get("/notifications").json == []
     assert stored(app) == (0, 0, 0)
     with app.app_context():
-        assert current_desk.session.scalar(select(func.count(OutgoingMessage.id))) == 0
+        assert current_frontdesk.session.scalar(select(func.count(OutgoingMessage.id))) == 0
 
 
 def test_of_many_deletes_at_once_one_finds_it(admin: Api, ada: Person) -> None:
@@ -285,7 +292,7 @@ def test_a_sender_that_is_deleted_leaves_the_notification(
     admin.post(PATH, 201, json=body())
     with app.app_context():
         from app.accounts.service import Accounts
-        from app.core.desk import service
+        from app.core.context import service
 
         accounts = service(Accounts)
         accounts.delete(accounts.get("root@example.com"))

@@ -11,12 +11,15 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.service import Accounts
-from app.core.desk import current_desk, service
-from app.delivery import round as round_module
-from app.delivery.courier import Courier
-from app.delivery.memory import ManualEngine
-from app.delivery.models import Delivery
+from app.core.context import current_frontdesk, service
+from app.delivery.mail import backoff
+from app.delivery.outbox import enqueue
+from app.delivery.outbox.counts import counts_by_channel
+from app.delivery.outbox.models import Delivery
+from app.delivery.worker import batch as batch_module
+from app.delivery.worker.worker import Worker
 from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
 from app.testing.smtp import Sink, free_port, smtp_sink
 
 from ..conftest import MakeApp, MakePerson
@@ -52,7 +55,7 @@ def states(app: Flask) -> States:
     def states() -> dict[str, str]:
         with app.app_context():
             account = service(Accounts).model
-            rows = current_desk.session.execute(
+            rows = current_frontdesk.session.execute(
                 select(account.email, Delivery.state).join(
                     Delivery, Delivery.receiver_id == account.id
                 )
@@ -138,7 +141,7 @@ def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
 ) -> None:
     sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
     notify(channels=["inapp", "email"])
-    for _ in range(round_module.MOST_ATTEMPTS):
+    for _ in range(batch_module.MOST_ATTEMPTS):
         engine.deliver()
         clock.step(hours=2)
     assert states() == {"ada": "sent", "bob": "failed", "carol": "sent"}
@@ -165,17 +168,63 @@ def test_a_server_that_is_away_costs_no_attempt(
     port = free_port()
     app = make_app(MAIL_SERVER="127.0.0.1", MAIL_PORT=str(port))
     with app.app_context():
-        from app.extension import Frontdesk
+        from app.extension.frontdesk import Frontdesk
 
         Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
         for _ in range(30):
-            assert service(Courier).work("email") != 0.0
+            assert service(Worker).work("email") != 0.0
             clock.step(seconds=20)
-        rows = current_desk.session.execute(select(Delivery.state, Delivery.attempts)).all()
+        rows = current_frontdesk.session.execute(select(Delivery.state, Delivery.attempts)).all()
         assert {tuple(row) for row in rows} == {("pending", 0)}
         with smtp_sink(port) as sink:
             engine.deliver()
             assert len(sink.received) == 3
+
+
+@pytest.fixture
+def _asked_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test's clock steps; the pauses after refusals go by the machine's."""
+    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("people")
+def test_a_server_that_refuses_us_is_waited_for_and_fails_no_receiver(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.receiver_answer = lambda _to: "504 5.5.2 <vm>: Helo command rejected"
+    notify(channels=["inapp", "email"])
+    for _ in range(3 * batch_module.MOST_ATTEMPTS):
+        engine.deliver()
+        clock.step(hours=1.5)
+    assert set(states().values()) == {"pending"}
+    sink.receiver_answer = lambda _to: None
+    engine.deliver()
+    assert set(states().values()) == {"sent"}
+
+
+@pytest.mark.usefixtures("people", "_asked_without_a_pause")
+def test_a_server_that_refuses_us_for_two_days_is_waited_for_no_longer(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    sink.sender_answer = lambda _from: "530 5.7.0 Authentication required"
+    notify(channels=["inapp", "email"])
+    clock.step(days=2)
+    for _ in range(3):
+        engine.deliver()
+    assert set(states().values()) == {"failed"}
+
+
+@pytest.mark.usefixtures("people")
+def test_whom_the_server_relays_nothing_to_does_not_stand_in_the_others_way(
+    notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
+) -> None:
+    refused = "554 5.7.1 Relay access denied"
+    sink.receiver_answer = lambda to: refused if to.startswith("ada") else None
+    notify(channels=["inapp", "email"])
+    engine.deliver()
+    clock.step(seconds=2)
+    engine.deliver()
+    assert states() == {"ada": "pending", "bob": "sent", "carol": "sent"}
 
 
 def test_an_account_that_is_gone_before_the_mail_is_skipped(
@@ -189,7 +238,7 @@ def test_an_account_that_is_gone_before_the_mail_is_skipped(
     assert sorted(sink.receivers) == ["ada@example.com", "carol@example.com"]
     with app.app_context():
         gone = select(Delivery.state, Delivery.reason).where(Delivery.receiver_id == people[1])
-        (row,) = current_desk.session.execute(gone).all()
+        (row,) = current_frontdesk.session.execute(gone).all()
         assert tuple(row) == ("skipped", "The account is gone")
 
 
@@ -197,7 +246,7 @@ def test_an_account_that_is_gone_before_the_mail_is_skipped(
 def test_with_mails_switched_off_nothing_leaves_and_all_are_skipped(
     make_app: MakeApp, engine: ManualEngine, sink: Sink, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from app.extension import Frontdesk
+    from app.extension.frontdesk import Frontdesk
 
     app = make_app(CORE__EMAILS_ENABLED="false", MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port))
     with app.app_context():
@@ -214,8 +263,8 @@ def test_a_workers_rows_are_free_again_when_its_lease_ends(
 ) -> None:
     notify(channels=["inapp", "email"])
     with app.app_context():
-        queue = service(Courier).queue
-        assert queue.claim("email", 2) is not None
+        batches = service(Worker).batches
+        assert batches.claim("email", 2) is not None
         engine.deliver()
         assert len(sink.received) == 1
         clock.step(seconds=31)
@@ -229,38 +278,36 @@ def test_a_worker_whose_lease_ended_settles_nothing_any_more(
 ) -> None:
     notify(channels=["inapp", "email"])
     with app.app_context():
-        queue = service(Courier).queue
-        slow = queue.claim("email", 3)
+        batches = service(Worker).batches
+        slow = batches.claim("email", 3)
         assert slow is not None
         clock.step(seconds=31)
-        quick = queue.claim("email", 3)
+        quick = batches.claim("email", 3)
         assert quick is not None
-        queue.settle(slow, slow.items[0], "failed", reason="too late")
-        queue.settle(quick, quick.items[0], "sent")
-        counts = {state: count for _, state, count in queue.counts()}
-        assert counts == {"pending": 2, "sent": 1}
+        batches.settle(slow, slow.deliveries[0], "failed", reason="too late")
+        batches.settle(quick, quick.deliveries[0], "sent")
+        counts = counts_by_channel(current_frontdesk.session)
+        assert counts == {"email": {"pending": 2, "sent": 1}}
 
 
 def test_a_message_to_one_goes_before_a_broadcast(
     app: Flask, notify: Notify, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.notifications import deliveries
-
-    monkeypatch.setattr(deliveries, "FEW_RECEIVERS", 2)
+    monkeypatch.setattr(enqueue, "FEW_RECEIVERS", 2)
     ids = [person(f"p{number}").id for number in range(4)]
     notify("to all", channels=["email"])
     notify("to one", channels=["email"], receivers=ids[:1])
     with app.app_context():
-        batch = service(Courier).queue.claim("email", 1)
+        batch = service(Worker).batches.claim("email", 1)
         assert batch is not None
-        assert batch.items[0].message.title == "to one"
+        assert batch.deliveries[0].message.title == "to one"
 
 
 @pytest.mark.usefixtures("people")
 def test_without_inapp_nothing_is_left_when_it_is_sent(
     app: Flask, notify: Notify, engine: ManualEngine, sink: Sink
 ) -> None:
-    from app.delivery.models import OutgoingMessage
+    from app.delivery.outbox.models import OutgoingMessage
     from app.notifications.models import InboxItem, Notification
 
     assert notify(channels=["email"]).notification is None
@@ -268,7 +315,7 @@ def test_without_inapp_nothing_is_left_when_it_is_sent(
     assert len(sink.received) == 3
     with app.app_context():
         for model in (Notification, InboxItem, OutgoingMessage, Delivery):
-            assert current_desk.session.scalars(select(model)).all() == []
+            assert current_frontdesk.session.scalars(select(model)).all() == []
 
 
 @pytest.mark.usefixtures("people")
@@ -277,8 +324,10 @@ def test_a_host_may_handle_a_channel_of_its_own(
 ) -> None:
     seen: list[tuple[str, Any]] = []
     with app.app_context():
-        current_desk.hooks.channels["push"] = lambda message, receiver: seen.append(
-            (message.title, receiver.email)
+        current_frontdesk.hooks.add(
+            "channel",
+            lambda message, receiver: seen.append((message.title, receiver.email)),
+            "push",
         )
     notify("Hi", channels=["inapp", "push"])
     engine.deliver()

@@ -9,14 +9,14 @@ from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import func, select
 
-from app.core.desk import current_desk
-from app.core.transaction import transaction
-from app.delivery.memory import ManualEngine
-from app.delivery.models import Delivery
-from app.extension import Frontdesk
+from app.core.context import current_frontdesk
+from app.core.db.transaction import transaction
+from app.delivery.outbox.models import Delivery
+from app.extension.frontdesk import Frontdesk
 from app.notifications.errors import NoChannels, SenderRequired, UnknownReceivers
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
+from app.testing.engine import ManualEngine
 from app.testing.queries import noted_queries
 
 from ..conftest import MakePerson, Person
@@ -25,7 +25,7 @@ from .conftest import Notify
 
 def receivers(app: Flask) -> list[int]:
     with app.app_context():
-        found = current_desk.session.scalars(select(InboxItem.receiver_id))
+        found = current_frontdesk.session.scalars(select(InboxItem.receiver_id))
         return sorted(found)
 
 
@@ -85,12 +85,12 @@ def test_the_hook_decides_before_inbox_rows_and_deliveries(
         return [account for account in accounts if account.id == bob.id] * 2
 
     with app.app_context():
-        current_desk.hooks.receivers = only_bob
+        current_frontdesk.hooks.add("receivers", only_bob)
     notify(channels=["inapp", "email"])
     assert asked == [ada.email, bob.email]
     assert receivers(app) == [bob.id]
     with app.app_context():
-        assert current_desk.session.scalars(select(Delivery.receiver_id)).all() == [bob.id]
+        assert current_frontdesk.session.scalars(select(Delivery.receiver_id)).all() == [bob.id]
 
 
 def test_a_hook_that_raises_sends_nothing(
@@ -100,7 +100,7 @@ def test_a_hook_that_raises_sends_nothing(
         raise ValueError("not today")
 
     with app.app_context():
-        current_desk.hooks.receivers = refuse
+        current_frontdesk.hooks.add("receivers", refuse)
     with pytest.raises(ValueError, match="not today"):
         notify(channels=["inapp", "email"])
     assert receivers(app) == []
@@ -109,7 +109,7 @@ def test_a_hook_that_raises_sends_nothing(
 
 def test_it_joins_the_callers_transaction(app: Flask, ada: Person, engine: ManualEngine) -> None:
     def fail() -> None:
-        with transaction(current_desk.session):
+        with transaction(current_frontdesk.session):
             Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
             raise ValueError("the order failed")
 
@@ -127,7 +127,11 @@ def test_a_broadcast_is_as_many_statements_for_few_as_for_many(
         person(f"p{number}")
     with noted_queries(app) as statements:
         notify(channels=["inapp", "email", "sms"])
-    inserts = [each.split()[2] for each in statements if each.startswith("INSERT")]
+    inserts = [
+        each.split()[2].removeprefix("frontdesk_")
+        for each in statements
+        if each.startswith("INSERT")
+    ]
     assert inserts == ["notifications", "inbox", "outgoing_messages", "deliveries", "deliveries"]
     assert len(statements) <= 12
 
@@ -143,7 +147,7 @@ def test_a_host_declares_channels_and_receivers_on_its_extension() -> None:
     def everybody(accounts: list[Any], session: Any) -> list[Any]:
         return accounts
 
-    assert frontdesk.hooks.channels == {"slack": slack}
+    assert frontdesk.hooks.named("channel") == {"slack": slack}
     assert frontdesk.hooks.receivers is everybody
 
 
@@ -151,7 +155,7 @@ def test_a_channel_of_the_hosts_may_be_named_by_an_admin(
     app: Flask, person: MakePerson, engine: ManualEngine
 ) -> None:
     with app.app_context():
-        current_desk.hooks.channels["slack"] = lambda message, receiver: "T1"
+        current_frontdesk.hooks.add("channel", lambda message, receiver: "T1", "slack")
     admin = person("root", role="root").api()
     body = {"data": {"title": "t", "message": "m", "channels": ["inapp", "slack"]}}
     sent = admin.post("/admin/notifications", 201, json=body).json
@@ -164,11 +168,11 @@ def test_a_channel_of_the_hosts_may_be_named_by_an_admin(
 def test_without_an_account_model_the_admin_route_says_so(
     model: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from app import Base, admin_notifications
+    from app.blueprints import admin_notifications
 
     app = Flask(__name__)
     app.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
-    db = SQLAlchemy(app, model_class=Base)
+    db = SQLAlchemy(app)
     Frontdesk().init_app(app, db, account_model=model)
     app.register_blueprint(admin_notifications, url_prefix="/admin/notifications")
     answer = Api(app, "").post("/admin/notifications", 500, json={})
@@ -183,4 +187,4 @@ def test_counting_is_not_the_same_as_storing(app: Flask, notify: Notify, ada: Pe
     assert sent.deliveries["email"]["pending"] == 1
     with app.app_context():
         for model in (Notification, InboxItem):
-            assert current_desk.session.scalar(select(func.count()).select_from(model)) == 0
+            assert current_frontdesk.session.scalar(select(func.count()).select_from(model)) == 0

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.http import parse_options_header
 
+from app.notifications.schemas import InboxItemRead
 from app.testing.client import Api
 from app.testing.queries import noted_queries
 
 from ..conftest import Person
-from ..racing import at_once, request
+from ..rigs.racing import at_once, request
 from .conftest import Notify
 
 Send = Callable[..., int]
@@ -48,8 +50,77 @@ def test_an_item_has_all_its_fields(inbox: Api, ada: Person, bob: Person, notify
         "sender_id": bob.id,
         "notification_type": "system",
         "scope": "account",
+        "links": {
+            "self": f"/api/v1/notifications/{item['id']}",
+            "mark": f"/api/v1/notifications/{notification_id}/mark",
+            "delete": f"/api/v1/notifications/{item['id']}",
+        },
     }
-    assert inbox.get(f"/notifications/{item['id']}").json["id"] == item["id"]
+    assert item.keys() | {"created_at"} == InboxItemRead().dump_fields.keys()
+
+
+def test_an_items_links_lead_to_itself_alone(inbox: Api, notify: Send) -> None:
+    # With some gone, one item's id is another one's notification.
+    for number in range(6):
+        notify(str(number))
+    for item in inbox.get("/notifications").json[:3]:
+        inbox.delete(f"/notifications/{item['id']}")
+    notify("new")
+    here = inbox.as_token(inbox.token)
+    here.prefix = ""
+    for item in inbox.get("/notifications/").json:
+        links, title = item["links"], item["title"]
+        assert here.get(links["self"]).json == item
+        marked = here.patch(links["mark"] + "?status=true").json
+        assert (marked["title"], marked["is_read"], marked["links"]) == (title, True, links)
+        assert here.delete(links["delete"]).json["title"] == title
+    assert inbox.get("/notifications").json == []
+
+
+def test_a_page_leads_to_the_next_one(inbox: Api, notify: Send) -> None:
+    for number in range(5):
+        notify(str(number))
+    asked, titles = "/api/v1/notifications?limit=2&is_read=false", []
+    here = inbox.as_token(inbox.token)
+    here.prefix = ""
+    while asked:
+        page = here.get(asked)
+        titles.append([item["title"] for item in page.json])
+        asked = parse_options_header(page.headers.get("Link", ""))[0].strip("<>")
+    assert titles == [["4", "3"], ["2", "1"], ["0"]]
+    assert page.headers["X-Total-Count"] == "5"
+
+
+@pytest.mark.parametrize("path", ["/notifications/?limit=2", "/notifications/unread-count"])
+def test_a_client_that_polls_hears_of_changes_alone(
+    inbox: Api, notify: Send, app: Flask, path: str
+) -> None:
+    for _ in range(4):
+        notify()
+    tag = inbox.get(path).headers["ETag"]
+    with noted_queries(app) as statements:
+        unchanged = inbox.get(path, 304, headers={"If-None-Match": tag})
+    assert len([each for each in statements if "inbox" in each]) == 1
+    assert unchanged.response.data == b""
+    assert unchanged.headers["ETag"] == tag
+    assert "Content-Type" not in unchanged.headers
+    inbox.get(path, 304, headers={"If-None-Match": f'"other", W/{tag}'})
+    newest = inbox.get("/notifications").json[0]
+    inbox.patch(newest["links"]["mark"].removeprefix("/api/v1"))
+    changed = inbox.get(path, headers={"If-None-Match": tag})
+    assert changed.headers["ETag"] != tag
+    assert changed.headers["Cache-Control"] == "private, no-cache"
+
+
+def test_a_page_that_has_lost_its_next_one_has_changed(inbox: Api, notify: Send) -> None:
+    for _ in range(3):
+        notify()
+    page = inbox.get("/notifications?limit=2")
+    oldest = inbox.get("/notifications").json[-1]
+    inbox.delete(f"/notifications/{oldest['id']}")
+    again = inbox.get("/notifications?limit=2", headers={"If-None-Match": page.headers["ETag"]})
+    assert again.json == page.json
+    assert "Link" not in again.headers
 
 
 def test_the_newest_is_first_and_the_list_has_pages(inbox: Api, notify: Send) -> None:

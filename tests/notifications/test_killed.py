@@ -17,8 +17,8 @@ import pytest
 from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakePerson
+from ..rigs.processes import Service, kill, within
 from .conftest import Notify
-from .processes import Service, kill, within
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -55,8 +55,8 @@ def test_a_worker_killed_in_mid_batch_loses_nothing(
     assert len(times) == 40
     # For each of the two that were killed, the one in its hands.
     assert sum(times.values()) <= 42
-    assert installation.count("deliveries WHERE state = 'sent'") == 40
-    assert installation.count("inbox") == 40
+    assert installation.count("frontdesk_deliveries WHERE state = 'sent'") == 40
+    assert installation.count("frontdesk_inbox") == 40
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.06, 0.2])
@@ -72,14 +72,21 @@ def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
         time.sleep(delay)
         kill(process)
         thread.join(5)
-    stored = installation.count("notifications")
-    assert installation.count("inbox") == installation.count("deliveries") == 300 * stored
+    stored = installation.count("frontdesk_notifications")
+    assert (
+        installation.count("frontdesk_inbox")
+        == installation.count("frontdesk_deliveries")
+        == 300 * stored
+    )
     assert stored in (0, 1)
     installation.end_leases()
     with installation.server() as (url, _process):
         _get(url, "/health")
         within(60, lambda: len(set(sink.receivers)) == 300 * stored)
-        within(10, lambda: installation.count("deliveries WHERE state = 'sent'") == 300 * stored)
+        within(
+            10,
+            lambda: installation.count("frontdesk_deliveries WHERE state = 'sent'") == 300 * stored,
+        )
     assert len(sink.receivers) <= 300 * stored + 1
 
 

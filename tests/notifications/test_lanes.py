@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from app.delivery.courier import BATCH
+from app.delivery.worker.worker import BATCH_SIZE
 from app.testing.smtp import Sink, smtp_sink
 
-from ..backends import postgres_database
 from ..conftest import PASSWORD, Backend
-from ..populate import add_accounts
-from ..servers import gunicorn
-from ..traffic import Client, furnish
-from .processes import Service, within
+from ..rigs.backends import postgres_database
+from ..rigs.populate import add_accounts
+from ..rigs.processes import Service, within
+from ..rigs.servers import gunicorn
+from ..rigs.traffic import Client, furnish
 
 MANY = 100_000
 # How long the mail server takes over each mail.
@@ -29,7 +29,7 @@ ID_OF = sa.text("SELECT id FROM accounts WHERE email = :email")
 
 @dataclass
 class Office:
-    """The service while its courier is busy with a broadcast to a hundred thousand."""
+    """The service while its worker is busy with a broadcast to a hundred thousand."""
 
     installation: Service
     boss: Client
@@ -46,7 +46,7 @@ class Office:
 
     @property
     def waiting(self) -> int:
-        return self.installation.count("deliveries WHERE state = 'pending'")
+        return self.installation.count("frontdesk_deliveries WHERE state = 'pending'")
 
 
 @pytest.fixture(scope="module")
@@ -89,5 +89,5 @@ def test_a_message_to_one_waits_for_the_batch_in_hand_and_no_longer(office: Offi
     with office.installation.engine.connect() as connection:
         number = connection.execute(ID_OF, {"email": receiver}).scalar_one()
     before = office.mails_before(receiver, lambda: send(office.boss, "To one", [number]))
-    assert before <= BATCH
+    assert before <= BATCH_SIZE
     assert office.waiting > MANY * 0.9

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.core.desk import current_desk, service
-from app.delivery import sms
-from app.delivery.memory import ManualEngine
+from app.core.context import current_frontdesk, service
 from app.delivery.message import Sms
-from app.delivery.models import Delivery
-from app.delivery.sms import SmsGateway
+from app.delivery.outbox.models import Delivery
+from app.delivery.sms import gateway as sms
+from app.delivery.sms.gateway import SmsGateway
 from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
 from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, MakePerson, only_on
@@ -46,7 +47,7 @@ def _people(person: MakePerson) -> None:
 
 def outcome(app: Flask) -> list[tuple[str, str | None, str | None]]:
     with app.app_context():
-        rows = current_desk.session.execute(
+        rows = current_frontdesk.session.execute(
             select(Delivery.state, Delivery.reason, Delivery.reference).order_by(Delivery.id)
         )
         return [(state, reason, reference) for state, reason, reference in rows]
@@ -130,7 +131,7 @@ def test_sending_answers_the_gateways_id_or_nothing_on_any_failure(
 def test_an_empty_setting_is_logged_and_nothing_is_sent(
     make_app: MakeApp, gateway: Gateway, capsys: pytest.CaptureFixture[str], missing: str
 ) -> None:
-    from app.extension import Frontdesk
+    from app.extension.frontdesk import Frontdesk
 
     app = make_app(SMS_API_URL=gateway.url, **{**SET_UP, missing: ""})
     with app.app_context():
@@ -147,10 +148,10 @@ def test_an_empty_setting_is_logged_and_nothing_is_sent(
 def test_without_the_library_nothing_is_sent_and_the_log_says_so(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(sms, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "twilio", None)
     with app.app_context():
         assert service(SmsGateway).send(Sms("+491511234567", "Hi")) is None
-    assert "twilio is not installed" in caplog.text
+    assert "pip install 'flask-frontdesk[sms]'" in caplog.text
 
 
 def test_a_long_message_is_cut_to_what_a_gateway_takes(

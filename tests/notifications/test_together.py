@@ -12,19 +12,19 @@ import pytest
 from flask import Flask
 from sqlalchemy import create_engine, text
 
-from app.core.desk import current_desk, service
-from app.delivery import courier as courier_module
-from app.delivery.courier import Courier
-from app.delivery.engine import ThreadEngine
-from app.delivery.mailer import open_mailer
+from app.core.context import current_frontdesk, service
+from app.delivery.mail.mailer import open_mailer
+from app.delivery.mail.one_off import BackgroundMail
 from app.delivery.message import Email
-from app.delivery.post import BackgroundPost
+from app.delivery.worker import worker as worker_module
+from app.delivery.worker.engine import ThreadEngine
+from app.delivery.worker.worker import Worker
 from app.testing.client import Api
 from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on
+from ..rigs.processes import Service
 from .conftest import Notify
-from .processes import Service
 
 
 @pytest.fixture
@@ -49,13 +49,12 @@ def people(backend: Backend, tmp_path: Path) -> None:
 def test_workers_at_once_send_no_row_twice(
     app: Flask, notify: Notify, sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(courier_module, "BATCH", 5)
+    monkeypatch.setattr(worker_module, "BATCH_SIZE", 5)
     notify(channels=["inapp", "email"])
 
     def work() -> None:
         with app.app_context():
-            while service(Courier).work("email") == 0.0:
-                pass
+            service(Worker).drain(["email"])
 
     workers = [threading.Thread(target=work) for _ in range(4)]
     for worker in workers:
@@ -74,7 +73,7 @@ def test_the_command_does_not_leave_what_others_held_for_a_moment(
     notify(channels=["inapp", "email"])
     engine = create_engine(backend.database_url)
     with engine.connect() as other:
-        other.execute(text("SELECT id FROM deliveries FOR UPDATE"))
+        other.execute(text("SELECT id FROM frontdesk_deliveries FOR UPDATE"))
         release = threading.Timer(0.5, other.rollback)
         release.start()
         app.test_cli_runner().invoke(args=["notifications", "send"])
@@ -90,13 +89,15 @@ def test_a_recovery_does_not_wait_behind_a_broadcast(
     sink.before_taking = lambda: time.sleep(0.01)
     engine = ThreadEngine()
     with app.app_context():
-        post = BackgroundPost(open_mailer(app, current_desk.settings), current_desk.clock.now)
-        engine.attend(app, service(Courier))
+        lane = BackgroundMail(
+            open_mailer(app, current_frontdesk.settings), current_frontdesk.clock.now
+        )
+        engine.attend(app, service(Worker))
     try:
         notify(channels=["email"])
         engine.wake(["email"])
         sink.wait_for(3)
-        post.send_soon(Email("forgot@example.com", "Reset", "token", ""))
+        lane.send_soon(Email("forgot@example.com", "Reset", "token", ""))
         sink.wait_for(61, seconds=30)
     finally:
         engine.stop(5)

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from sqlalchemy import Engine
 
 from ..clock import Clock
-from ..settings import CoreSettings
+from ..config.environment import SettingsError
+from ..config.settings import CoreSettings
+from ..extras import missing_extra
 from .base import Keystore, KeystoreUnavailable
 from .database import DatabaseKeystore
 from .memory import MemoryKeystore
@@ -41,6 +43,8 @@ def _redis(core: CoreSettings) -> Keystore | None:
         else:
             log.warning("No Redis is configured: the keystore is in memory, for this process only.")
         return None
+    if line := missing_extra("redis"):
+        raise SettingsError(f"Redis is configured, and needs an extra: {line}")
     from .redis import RedisKeystore
 
     try:

@@ -19,12 +19,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import BigInteger
 
 from ..clock import Clock
-from ..database import Base, UtcDateTime, insert_of
+from ..db.base import Base, UtcDateTime, insert_of
 from .base import KeystoreUnavailable
 
 
 class KeystoreEntry(Base):
-    __tablename__ = "keystore_entries"
+    __tablename__ = "frontdesk_keystore_entries"
 
     key: Mapped[str] = mapped_column(String(512), primary_key=True)
     value: Mapped[str] = mapped_column(Text)

@@ -10,7 +10,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from ..breaker import Breaker
+from ..process.breaker import Breaker
 from .base import KeystoreUnavailable
 
 # A silent server must not hold a request for longer than this, connecting included.

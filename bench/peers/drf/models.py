@@ -45,7 +45,7 @@ class Notification(models.Model):
 
     class Meta:
         managed = False
-        db_table = "notifications"
+        db_table = "frontdesk_notifications"
 
 
 class InboxItem(models.Model):
@@ -55,4 +55,4 @@ class InboxItem(models.Model):
 
     class Meta:
         managed = False
-        db_table = "inbox"
+        db_table = "frontdesk_inbox"

@@ -37,7 +37,7 @@ class User(SQLAlchemyBaseUserTable[int], Base):
 
 
 class Notification(Base):
-    __tablename__ = "notifications"
+    __tablename__ = "frontdesk_notifications"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     title: Mapped[str]
@@ -50,10 +50,10 @@ class Notification(Base):
 
 
 class InboxItem(Base):
-    __tablename__ = "inbox"
+    __tablename__ = "frontdesk_inbox"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    notification_id: Mapped[int] = mapped_column(ForeignKey("notifications.id"))
+    notification_id: Mapped[int] = mapped_column(ForeignKey("frontdesk_notifications.id"))
     receiver_id: Mapped[int]
     is_read: Mapped[bool]
 

@@ -20,7 +20,7 @@ FROM accounts WHERE email = %s
 INBOX = """
 SELECT i.id, i.notification_id, i.receiver_id, i.is_read, n.title, n.message, n.channels,
        n.sender_id, n.notification_type, n.scope, n.created_at
-FROM inbox i JOIN notifications n ON n.id = i.notification_id
+FROM frontdesk_inbox i JOIN frontdesk_notifications n ON n.id = i.notification_id
 WHERE i.receiver_id = %s ORDER BY i.id DESC LIMIT %s OFFSET %s
 """
 

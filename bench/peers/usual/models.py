@@ -29,7 +29,7 @@ class Account(db.Model):  # type: ignore[name-defined, misc]
 
 
 class Notification(db.Model):  # type: ignore[name-defined, misc]
-    __tablename__ = "notifications"
+    __tablename__ = "frontdesk_notifications"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     title: Mapped[str]
@@ -42,10 +42,10 @@ class Notification(db.Model):  # type: ignore[name-defined, misc]
 
 
 class InboxItem(db.Model):  # type: ignore[name-defined, misc]
-    __tablename__ = "inbox"
+    __tablename__ = "frontdesk_inbox"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    notification_id: Mapped[int] = mapped_column(ForeignKey("notifications.id"))
+    notification_id: Mapped[int] = mapped_column(ForeignKey("frontdesk_notifications.id"))
     receiver_id: Mapped[int]
     is_read: Mapped[bool]
     notification: Mapped[Notification] = relationship()

@@ -6,10 +6,20 @@ from typing import Any
 
 import flask_frontdesk
 from flask import Flask
+from flask_frontdesk import blueprints
 
 from .decisions import frontdesk
 from .models import Account, db
-from .schemas import AccountCard, CallbackData, Desk, LoanCreate, LoanUpdate
+from .schemas import (
+    AccountCard,
+    CallbackData,
+    Desk,
+    LoanCreate,
+    LoanUpdate,
+    ReaderCreate,
+    ReaderRead,
+    Signup,
+)
 from .settings import Settings
 from .views import views
 
@@ -25,23 +35,29 @@ def create_app(settings: Any = None, **config: Any) -> Flask:
         db,
         settings=settings or Settings(),
         account_model=Account,
-        account_schema=AccountCard,
-        login_schema=Desk,
-        active_statuses=["reader", "librarian"],
-        idp_payload_schema=CallbackData,
-        task_create_schema=LoanCreate,
-        task_update_schema=LoanUpdate,
+        schemas=flask_frontdesk.Schemas(
+            account=AccountCard,
+            login=Desk,
+            idp_payload=CallbackData,
+            registration=Signup,
+            profile_create=ReaderCreate,
+            profile_read=ReaderRead,
+            task_create=LoanCreate,
+            task_update=LoanUpdate,
+        ),
     )
     # [end]
     # [mount]
-    app.register_blueprint(flask_frontdesk.auth, url_prefix="/desk")
-    app.register_blueprint(flask_frontdesk.tasks, url_prefix="/desk/loans")
-    app.register_blueprint(flask_frontdesk.workspaces, url_prefix="/desk/branches")
-    app.register_blueprint(flask_frontdesk.profiles, url_prefix="/desk/profiles")
-    app.register_blueprint(flask_frontdesk.notifications, url_prefix="/desk/post")
-    app.register_blueprint(flask_frontdesk.admin_notifications, url_prefix="/desk/mailings")
-    app.register_blueprint(flask_frontdesk.health, url_prefix="/desk")
-    app.register_blueprint(flask_frontdesk.docs, url_prefix="/desk")
+    app.register_blueprint(blueprints.auth, url_prefix="/desk")
+    app.register_blueprint(blueprints.registration, url_prefix="/desk")
+    app.register_blueprint(blueprints.tasks, url_prefix="/desk/loans")
+    app.register_blueprint(blueprints.workspaces, url_prefix="/desk/branches")
+    app.register_blueprint(blueprints.invitations, url_prefix="/desk")
+    app.register_blueprint(blueprints.profiles, url_prefix="/desk/profiles")
+    app.register_blueprint(blueprints.notifications, url_prefix="/desk/post")
+    app.register_blueprint(blueprints.admin_notifications, url_prefix="/desk/mailings")
+    app.register_blueprint(blueprints.health, url_prefix="/desk")
+    app.register_blueprint(blueprints.docs, url_prefix="/desk")
     # [end]
     app.register_blueprint(views)
     return app

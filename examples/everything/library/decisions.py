@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 import flask_frontdesk
@@ -12,7 +13,7 @@ from flask_frontdesk import after_commit
 from .models import Account, Visit
 
 log = logging.getLogger(__name__)
-frontdesk = flask_frontdesk.Frontdesk()
+frontdesk = flask_frontdesk.Frontdesk[Account]()
 
 
 # [claims]
@@ -34,6 +35,15 @@ def payload(payload: dict[str, Any], session: Any) -> dict[str, Any]:
 # [end]
 
 
+# [may-register]
+@frontdesk.may_register
+def may_register(email: str, door: str, session: Any) -> bool:
+    return not email.endswith("@bookshop.example")
+
+
+# [end]
+
+
 # [recovery-mail]
 @frontdesk.recovery_mail
 def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> None:
@@ -48,6 +58,24 @@ letters: list[tuple[str, str]] = []  # stands in for the library's own way of ma
 @frontdesk.on("account-registered")
 def give_a_card(account: Account, options: dict[str, Any]) -> None:
     account.card = f"L-{account.id:06}"
+
+
+# [end]
+
+
+# [registration-requested]
+@frontdesk.on("registration-requested")
+def note_the_wish(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="wants to become a reader"))
+
+
+# [end]
+
+
+# [email-verified]
+@frontdesk.on("email-verified")
+def welcome(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="became a reader"))
 
 
 # [end]
@@ -91,6 +119,15 @@ def note_the_reset(account: Account, options: dict[str, Any]) -> None:
 # [end]
 
 
+# [password-changed]
+@frontdesk.on("password-changed")
+def note_the_change(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="changed the password"))
+
+
+# [end]
+
+
 # [idp-account-create]
 @frontdesk.on("idp-account-create")
 def register_from_provider(person: flask_frontdesk.IdpUserInfo, options: dict[str, Any]) -> None:
@@ -100,9 +137,47 @@ def register_from_provider(person: flask_frontdesk.IdpUserInfo, options: dict[st
 # [end]
 
 
+# [invitation-created]
+@frontdesk.on("invitation-created")
+def keep_the_bookshop_out(invitation: Any, options: dict[str, Any]) -> None:
+    if invitation.email.endswith("@bookshop.example"):
+        raise NoBooksellers
+
+
+class NoBooksellers(flask_frontdesk.Problem):
+    status = 403
+    code = "no_booksellers"
+    detail = "Nobody from the bookshop"
+
+
+# [end]
+
+
+# [invitation-accepted]
+@frontdesk.on("invitation-accepted")
+def note_the_newcomer(invitation: Any, options: dict[str, Any]) -> None:
+    note = f"brought in {invitation.email}"
+    options["session"].add(Visit(account_id=invitation.inviter_id, note=note))
+
+
+# [end]
+
+
+# [invitation-declined]
+@frontdesk.on("invitation-declined")
+def note_the_refusal(invitation: Any, options: dict[str, Any]) -> None:
+    note = f"asked {invitation.email} in vain"
+    options["session"].add(Visit(account_id=invitation.inviter_id, note=note))
+
+
+# [end]
+
+
 # [workspace-resolver]
 @frontdesk.workspace_resolver
-def branch(session: Any, account: Any, path_params: Any, headers: Any) -> str | None:
+def branch(
+    session: Any, account: Any, path_params: Mapping[str, str], headers: Mapping[str, str]
+) -> str | None:
     return path_params.get("branch") or headers.get("x-branch")
 
 

@@ -3,13 +3,18 @@ from __future__ import annotations
 import flask_frontdesk
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, String
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
+
 
 # [model]
-db = SQLAlchemy(model_class=flask_frontdesk.Base)
+class Base(DeclarativeBase):
+    pass
 
 
-class Account(flask_frontdesk.AccountMixin, db.Model):
+db = SQLAlchemy(model_class=Base)
+
+
+class Account(flask_frontdesk.AccountMixin, Base):
     # The library does not want to know when its readers come.
     last_login_date = None
 
@@ -18,7 +23,9 @@ class Account(flask_frontdesk.AccountMixin, db.Model):
     visits: Mapped[list[Visit]] = relationship(order_by="Visit.id", passive_deletes=True)
 
 
-class Visit(db.Model):
+class Visit(Base):
+    __tablename__ = "visit"
+
     id: Mapped[int] = mapped_column(primary_key=True)
     account_id: Mapped[int] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"))
     note: Mapped[str] = mapped_column(String(200))

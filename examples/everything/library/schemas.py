@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import flask_frontdesk
-from marshmallow import Schema, fields, validate
+from marshmallow import INCLUDE, Schema, fields, validate
 
 
 # [account]
@@ -23,6 +23,39 @@ class Desk(flask_frontdesk.LoginRead):
     """The login response. What the payload hook adds appears only if it is declared here."""
 
     greeting = fields.String(required=True)
+
+
+# [end]
+
+
+# [registration]
+class Signup(flask_frontdesk.RegistrationCreate):
+    """What it reads beside the address and the password goes into the account's columns."""
+
+    nickname = fields.String(required=True, validate=validate.Length(min=2, max=50))
+
+
+# [end]
+
+
+# [profiles]
+NOT_ASKED = ("date_of_birth", "gender", "marital_status")
+
+
+class ReaderCreate(flask_frontdesk.ProfileCreate):
+    """A profile as a library asks for it: ours without three properties, and one of its own."""
+
+    class Meta:
+        exclude = NOT_ASKED
+        unknown = INCLUDE  # a reader's own properties are kept
+
+    shelf = fields.String(required=True, validate=validate.Length(max=50))
+
+
+class ReaderRead(flask_frontdesk.ProfileRead):
+    class Meta:
+        exclude = NOT_ASKED
+        unknown = INCLUDE
 
 
 # [end]

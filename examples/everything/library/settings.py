@@ -14,7 +14,10 @@ class Settings(flask_frontdesk.ComposedSettings):
         PROJECT_NAME="Library", CLIENT_HOST="https://library.example.com"
     )
     AUTH: flask_frontdesk.AuthSettings = flask_frontdesk.AuthSettings(
-        ACCESS_TOKEN_EXPIRE_MINUTES=60, PASSWORD_RESET_PATH="/new-password"
+        ACCESS_TOKEN_EXPIRE_MINUTES=60,
+        PASSWORD_RESET_PATH="/new-password",
+        ACTIVE_STATUSES=["reader", "librarian"],
+        REGISTRATION="open",
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint
 from flask_frontdesk import (
+    Page,
     account_optional,
     active_account_required,
     answers,
-    current_account,
     current_workspace,
     roles_required,
     superuser_required,
@@ -17,6 +18,7 @@ from flask_frontdesk import (
     workspace_anonymous,
 )
 from marshmallow import Schema, fields
+from sqlalchemy import select
 
 from .decisions import frontdesk
 from .models import Visit, db
@@ -28,14 +30,15 @@ views = Blueprint("library", __name__)
 @views.get("/")
 @account_optional
 def entrance() -> dict[str, Any]:
-    return {"welcome": current_account.nickname if current_account else "stranger"}
+    account = frontdesk.current_account_or_none
+    return {"welcome": account.nickname if account else "stranger"}
 
 
 @views.get("/visits")
 @active_account_required
 def visits() -> list[str]:
     """The caller's visits"""
-    return [visit.note for visit in current_account.visits]
+    return [visit.note for visit in frontdesk.current_account.visits]
 
 
 @views.get("/stacks")
@@ -68,6 +71,27 @@ def register(json: dict[str, Any]) -> dict[str, Any]:
         account = frontdesk.accounts.create(status="reader", **json)
         db.session.add(Visit(account_id=account.id, note="became a reader"))
         return {"card": account.card}
+
+
+# [end]
+
+
+# [list]
+class VisitRead(Schema):
+    account_id = fields.Integer(required=True)
+    note = fields.String(required=True)
+
+
+@views.get("/visits/all")
+@active_account_required
+@roles_required("admin", "root")
+@takes(query=Page)
+@answers(200, VisitRead, paged=True)
+def all_visits(query: dict[str, Any]) -> Sequence[Visit]:
+    """List everybody's visits"""
+    newest_first = select(Visit).order_by(Visit.id.desc())
+    page = newest_first.offset(query["offset"]).limit(query["limit"])
+    return db.session.scalars(page).all()
 
 
 # [end]

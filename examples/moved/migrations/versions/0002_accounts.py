@@ -18,7 +18,7 @@ def upgrade() -> None:
         # The columns of AccountMixin…
         sa.Column("id", Id, nullable=False),
         sa.Column("email", sa.String(320), nullable=False),
-        sa.Column("password_hash", sa.String(128)),
+        sa.Column("password_hash", sa.String(255)),
         sa.Column("status", sa.String(50), nullable=False),
         sa.Column("role", sa.String(50), nullable=False),
         sa.Column("phone", sa.String(32)),
@@ -32,12 +32,12 @@ def upgrade() -> None:
         sa.UniqueConstraint("email", name="uq_accounts_email"),
         sqlite_autoincrement=True,
     )
-    # E-mails are kept in lower case. A bcrypt hash is taken over as it is; whoever has another one
-    # sets a new password through the recovery mail.
+    # E-mails are kept in lower case. A hash is taken over as it is, whichever of the usual
+    # libraries made it, and becomes bcrypt's when its owner first signs in.
     op.execute(
         """
         INSERT INTO accounts (id, email, password_hash, status, role, created_at, name)
-        SELECT id, lower(mail), CASE WHEN hashed LIKE '$2_$%' THEN hashed END,
+        SELECT id, lower(mail), hashed,
                CASE WHEN is_blocked THEN 'suspended' ELSE 'active' END,
                CASE WHEN is_admin THEN 'admin' ELSE 'user' END, CURRENT_TIMESTAMP, name
         FROM users

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import logging
+
+from ..core.context import Context
+from .breaches import Breaches
+from .errors import AccountModelMissing
+from .password_rules import PasswordRules
+from .passwords import Passwords
+from .service import Accounts
+from .settings import AccountSettings
+
+log = logging.getLogger(__name__)
+
+
+def assemble(context: Context) -> None:
+    context.commands += ["accounts", "frontdesk"]
+    model = context.account_model
+    if model is None:
+        context.lack(AccountModelMissing)
+        log.warning("%s", AccountModelMissing.remedy)
+        return
+    settings = context.settings.of(AccountSettings)
+    asks = settings.BREACHED_PASSWORDS == "refuse"
+    passwords = Passwords(
+        settings.BCRYPT_ROUNDS,
+        settings.LOGINS_AT_ONCE,
+        [pepper.get_secret_value() for pepper in settings.FOREIGN_PEPPERS],
+        PasswordRules(
+            settings.PASSWORD_MIN_LENGTH,
+            refuses_common=settings.COMMON_PASSWORDS == "refuse",
+            breaches=Breaches(settings.BREACHED_PASSWORDS_URL) if asks else None,
+            project=context.settings.core.PROJECT_NAME,
+        ),
+    )
+    context.add(
+        Accounts(
+            context.session,
+            model,
+            passwords,
+            context.emitter,
+            context.clock,
+            settings.ACTIVE_STATUSES,
+        )
+    )

@@ -1,0 +1,63 @@
+"""Firebase's own scrypt, with the project's parameters beside each hash as GoTrue writes them:
+`$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=…$salt$hash`."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from typing import NamedTuple
+
+from ...core.extras import missing_extra
+from .errors import UnusableHash
+from .recipes import Recipe, check_scrypt, derive_scrypt
+from .text import base64, number
+
+PREFIXES = ("$fbscrypt$",)
+
+
+class FirebaseScrypt(NamedTuple):
+    """The key that scrypt derives encrypts the project's signer key; what comes out is the hash."""
+
+    n: int
+    r: int
+    p: int
+    salt: bytes
+    signer_key: bytes
+    expected: bytes
+
+    def check(self) -> None:
+        if not self.signer_key or len(self.signer_key) != len(self.expected):
+            raise UnusableHash.unknown()
+        check_scrypt(self.n, self.r, self.p)
+        if install := missing_extra("firebase"):
+            raise UnusableHash.lacks("Firebase", install)
+
+    def matches(self, password: bytes) -> bool:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        key = derive_scrypt(password, self.salt, self.n, self.r, self.p, 32)
+        encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        made = encryptor.update(self.signer_key) + encryptor.finalize()
+        return compare_digest(made, self.expected)
+
+
+def read(text: str) -> Recipe:
+    options, salt, expected = text.removeprefix(PREFIXES[0]).split("$")
+    said = dict(option.split("=", 1) for option in options.split(","))
+    missing = {"v", "n", "r", "p", "ss", "sk"} - said.keys()
+    if missing or said["v"] != "1" or not 1 <= number(said["n"]) <= 32:
+        raise ValueError("another version")
+    return FirebaseScrypt(
+        2 ** number(said["n"]),
+        number(said["r"]),
+        number(said["p"]),
+        base64(salt) + base64(said["ss"]),
+        base64(said["sk"]),
+        base64(expected),
+    )
+
+
+def write(salt: str, made: str, *, signer_key: str, separator: str, rounds: int, cost: int) -> str:
+    """One hash of an export, and the parameters that the project's console shows."""
+    plain = [text.replace("-", "+").replace("_", "/") for text in (salt, made)]
+    options = f"v=1,n={cost},r={rounds},p=1,ss={separator},sk={signer_key}"
+    return "$".join(["", "fbscrypt", options, *plain])

@@ -1,0 +1,62 @@
+"""What an account model of a host's own still has to say, in the words to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import inspect, select
+from sqlalchemy.exc import ArgumentError
+
+from .models import AccountLike, asked_of
+
+_MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
+# Of what an older application has under another name, or in another form.
+_AS_ANOTHER = '{name} = synonym("…")'
+# Of what it hardly has.
+_NEW = {
+    "phone": "phone: Mapped[str | None] = mapped_column(String(32))",
+    "current_workspace_id": "current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)",
+    "tokens_valid_from": f"tokens_valid_from: {_MOMENT}",
+    "logged_out_at": f"logged_out_at: {_MOMENT}",
+}
+
+
+def how_to_map(model: type[Any]) -> str | None:
+    """A sentence about what the model lacks, with the lines to add; nothing where it fits."""
+    lacking = [name for name in AccountLike.__annotations__ if not hasattr(model, name)]
+    if lacking:
+        lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
+        return (
+            f"The account model {model.__name__} lacks {', '.join(lacking)}: add"
+            f" flask_frontdesk.AccountMixin to its bases, or these lines to its body, with the name"
+            f" of a column or a hybrid_property where one is to be named: {'; '.join(lines)}."
+        )
+    for name in asked_of(model):
+        if (kind := _unaskable(model, name)) is not None:
+            return (
+                f"{model.__name__}.{name} is a {kind}, which no database can be asked for: make it"
+                " a hybrid_property with an expression, or a synonym."
+            )
+    return None
+
+
+def how_to_name_the_key(model: type[Any]) -> str | None:
+    """The same of a model whose `id` is not what our tables can refer to."""
+    [key] = inspect(model).primary_key
+    [asked] = select(model.id).selected_columns
+    if key in asked.base_columns:
+        return None
+    name = inspect(model).get_property_by_column(key).key
+    return (
+        f"{model.__name__}.id is not its key, which Frontdesk's tables refer to: add"
+        f' id = synonym("{name}").'
+    )
+
+
+def _unaskable(model: type[Any], name: str) -> str | None:
+    found = getattr(model, name)
+    try:
+        select(found)
+    except ArgumentError:
+        return type(found).__name__
+    return None

@@ -1,0 +1,68 @@
+"""What somebody may choose for a password: its length, and whether it can be guessed.
+
+Whoever sets one for somebody else, by a command or in a host's code, is trusted to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from ..core.errors import Fault, Invalid
+from .breaches import Breaches
+
+MIN_LENGTH = 8
+
+
+class CommonPassword(Invalid):
+    code = "common_password"
+    message = "This is among the passwords that are tried first; choose another one."
+
+
+class BreachedPassword(Invalid):
+    code = "breached_password"
+    message = "This password was found among those that others have lost; choose another one."
+
+
+class PasswordRules:
+    def __init__(
+        self,
+        min_length: int = MIN_LENGTH,
+        *,
+        refuses_common: bool = True,
+        breaches: Breaches | None = None,
+        project: str = "",
+    ) -> None:
+        self.min_length = min_length
+        self.refuses_common = refuses_common
+        self.breaches = breaches
+        self._project = project.lower()
+
+    def check(self, password: str, email: str, field: str) -> None:
+        """Raised about the field that the password was sent in. It may wait for another server:
+        no database connection is held meanwhile."""
+        if password.lower() == email.lower():
+            raise Invalid.about(field, "Must not be the email address.")
+        for fault in self._faults(password, field):
+            raise fault
+
+    def warnings(self, password: str) -> list[str]:
+        """What speaks against it, for an operator who may choose it all the same."""
+        return [fault.faults[0].message for fault in self._faults(password, "")]
+
+    def _faults(self, password: str, field: str) -> Iterator[Invalid]:
+        if len(password) < self.min_length:
+            yield Invalid.about(field, f"At least {self.min_length} characters are needed.")
+        is_project = bool(self._project) and password.lower() == self._project
+        if self.refuses_common and (is_project or password.lower() in _common()):
+            yield CommonPassword(faults=[Fault("", field, CommonPassword.message)])
+        elif self.breaches is not None and self.breaches.know(password):
+            yield BreachedPassword(faults=[Fault("", field, BreachedPassword.message)])
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Read when the first password is set."""
+    text = files(__package__).joinpath("common", "passwords.txt").read_text(encoding="ascii")
+    return frozenset(text.split())

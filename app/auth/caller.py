@@ -1,0 +1,102 @@
+"""Who is calling: the one place that finds out.
+
+A request may carry several kinds of credentials. Their readers are asked in order, and the first
+that finds one of its kind decides: a bad header is refused and never made up for by a cookie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+from flask import Request, has_request_context, request
+from werkzeug.local import LocalProxy
+
+from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
+from ..core.context import service
+from ..core.errors import SetupError
+from ..core.origin import note_account
+from .errors import InvalidCredentials
+
+# On the request and not on `g`, which outlives it where an application context is open around it.
+_FOUND = "frontdesk_caller"
+_ASKED = "frontdesk_caller_asked"
+
+
+@dataclass(eq=False)
+class Caller:
+    # A plain row; `attached_account` is the object.
+    account: AccountLike
+    # The kind of credential, such as "bearer".
+    via: str
+    # None: whatever the account may do.
+    scopes: frozenset[str] | None = None
+    # The server's own record of the sign-in; None where it keeps none.
+    session: Any = None
+    # In seconds since 1970, as tokens tell time; None where the credential does not say.
+    authenticated_at: float | None = None
+    expires_at: float | None = None
+
+    @cached_property
+    def attached_account(self) -> AccountLike:
+        """The account as an object of the database session, which can be changed."""
+        return service(Accounts).attach(self.account)
+
+
+# None: the request carries no credential of this kind. A bad one raises.
+CredentialReader = Callable[[Request], Caller | None]
+
+
+@dataclass(eq=False)
+class Callers:
+    readers: list[CredentialReader]
+
+    def find(self, request: Request) -> Caller | None:
+        for read in self.readers:
+            found = read(request)
+            if found is not None:
+                return found
+        return None
+
+
+def caller() -> Caller:
+    """Who is calling, looked up once for each request; nobody is refused."""
+    found = find_caller()
+    if found is None:
+        raise InvalidCredentials(note={"reason": "no_credential"})
+    return found
+
+
+def find_caller() -> Caller | None:
+    """As `caller`, and None where the request carries no credential at all."""
+    found: Caller | None = getattr(request, _FOUND, None)
+    if found is None:
+        found = service(Callers).find(request)
+        setattr(request, _ASKED, True)
+        if found is not None:
+            setattr(request, _FOUND, found)
+            note_account(found.account.id)
+    return found
+
+
+def known_account() -> AccountLike | None:
+    """The caller's account, where a guard has asked who is calling."""
+    found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
+    return found.attached_account if found is not None else None
+
+
+def _guarded_account() -> AccountLike | None:
+    """As `known_account`. Whether there is one may be asked anywhere, as a layout does that all
+    pages share; what it is, only where it was looked for, since it would always be nobody."""
+    if has_request_context() and not hasattr(request, _ASKED):
+        raise SetupError(
+            f"current_account was asked for in '{request.endpoint}', where no guard has looked who"
+            " is calling: write one, such as @account_required, below its route."
+        )
+    return known_account()
+
+
+current_account = cast(AccountLike, LocalProxy(_guarded_account))

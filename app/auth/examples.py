@@ -1,0 +1,37 @@
+"""What the OpenAPI document shows of these routes; nothing that is answered comes from here."""
+
+from __future__ import annotations
+
+EMAIL = "ada@example.com"
+CODE = "04711337"
+ACCOUNT = {
+    "id": 1,
+    "email": EMAIL,
+    "status": "active",
+    "role": "user",
+    "phone": None,
+    "last_login_date": "2030-01-01T12:00:00+00:00",
+    "current_workspace_id": None,
+    "created_at": "2029-12-01T09:30:00+00:00",
+}
+SIGNED_IN = {
+    "access_token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln",
+    "expires": "2030-01-01T12:30:00+00:00",
+    "token_type": "bearer",
+    "account": ACCOUNT,
+    "user": None,
+}
+CALLBACK = {
+    "code": "SplxlOBeZQQYbYS6WxSbIA",
+    "redirect_uri": "http://localhost:3000/signed-in",
+    "auth_data": {},
+}
+LOGIN = {"username": EMAIL, "password": "correct horse"}
+LOGGED_OUT = {"message": "Logged out"}
+RECOVERY = {"email": EMAIL}
+RECOVERY_SENT = {"message": "Password recovery email sent"}
+TOKEN = {"token": CODE, "email": EMAIL}
+TOKEN_VALID = {"message": "The token is valid"}
+NEW_PASSWORD = {**TOKEN, "new_password": "battery staple"}
+PASSWORD_CHANGE = {"current_password": "correct horse", "new_password": "battery staple"}
+PASSWORD_UPDATED = {"message": "Password updated"}

@@ -1,0 +1,114 @@
+"""The provider's discovery document, read with suspicion and made into a client.
+
+Only what was looked at is handed on to Authlib, which takes the options of its HTTP session (such
+as whether to verify certificates) from the same dictionary.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
+
+from ...core.web.fields import storable
+from .client_auth import BASIC, POST, tell_refusals
+from .models import LONGEST_ISSUER
+
+# The first counts for each address of a host, the second for each read.
+TIMEOUTS = (2.0, 10.0)
+KEEP_SECONDS = 3600
+
+SCOPES = ["openid", "email", "profile"]
+# Signatures by a key of the provider's. Its own list may name `none`, which Authlib would accept.
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
+ALGORITHMS += ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+
+
+class Nonsense(Exception):
+    """The provider's answer makes no sense; the text says why, and quotes none of it."""
+
+
+@dataclass
+class Discovered:
+    """A client that is ready to use. The provider's keys live in it, and end with it."""
+
+    client: Any
+    auth_methods: list[str]
+    until: float
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() < self.until
+
+
+def discover(metadata_url: str, client_id: str, client_secret: str, *, pkce: bool) -> Discovered:
+    response = requests.get(metadata_url, timeout=TIMEOUTS, allow_redirects=False)
+    if response.status_code != 200:
+        raise Nonsense(f"the discovery document was answered with {response.status_code}")
+    metadata = response.json()
+    if not isinstance(metadata, dict):
+        raise Nonsense("the discovery document is no JSON object")
+    client = FlaskOAuth2App(
+        FlaskIntegration("idp"),
+        "idp",
+        client_id=client_id,
+        client_secret=client_secret,
+        authorize_url=_url(metadata, "authorization_endpoint"),
+        access_token_url=_url(metadata, "token_endpoint"),
+        client_kwargs=_session_options(metadata, pkce),
+        compliance_fix=tell_refusals,
+        issuer=_issuer(metadata),
+        jwks_uri=_url(metadata, "jwks_uri"),
+        userinfo_endpoint=_url(metadata, "userinfo_endpoint", optional=True),
+        id_token_signing_alg_values_supported=_among(
+            ALGORITHMS, metadata, "id_token_signing_alg_values_supported", default=["RS256"]
+        ),
+    )
+    methods = _among(
+        [BASIC, POST], metadata, "token_endpoint_auth_methods_supported", default=[BASIC]
+    )
+    return Discovered(client, methods, until=time.monotonic() + KEEP_SECONDS)
+
+
+def _session_options(metadata: Any, pkce: bool) -> dict[str, Any]:
+    options = {
+        "scope": " ".join(_among(SCOPES, metadata, "scopes_supported", default=SCOPES)),
+        "default_timeout": TIMEOUTS,
+        "max_redirects": 0,
+        # An access token is used at once; by default one with less than a minute left would not be.
+        "leeway": 0,
+    }
+    return options | {"code_challenge_method": "S256"} if pkce else options
+
+
+def _text(metadata: Any, name: str) -> str:
+    value = metadata.get(name)
+    if not isinstance(value, str) or not value:
+        raise Nonsense(f"the discovery document has no {name}")
+    return value
+
+
+def _issuer(metadata: Any) -> str:
+    """It is kept beside each person whom it vouches for."""
+    value = _text(metadata, "issuer")
+    if len(value) > LONGEST_ISSUER or not storable(value):
+        raise Nonsense("the issuer in the discovery document cannot be stored")
+    return value
+
+
+def _url(metadata: Any, name: str, *, optional: bool = False) -> str | None:
+    if optional and metadata.get(name) is None:
+        return None
+    value = _text(metadata, name)
+    if not value.startswith(("https://", "http://")):
+        raise Nonsense(f"{name} in the discovery document is no URL")
+    return value
+
+
+def _among(ours: list[str], metadata: Any, name: str, *, default: list[str]) -> list[str]:
+    theirs = metadata.get(name)
+    known = [value for value in ours if value in theirs] if isinstance(theirs, list) else []
+    return known or default

@@ -1,0 +1,103 @@
+"""Whether an ID token is to be trusted; where it is not, the log says what is wrong with it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import requests
+from authlib.oidc.core import CodeIDToken
+from joserfc.errors import BadSignatureError, ClaimError, InvalidClaimError, JoseError
+from joserfc.jwk import KeySet
+
+from ...core.web.fields import storable
+from ..errors import SignInRefused
+from .discovery import Nonsense
+from .models import LONGEST_SUBJECT
+
+log = logging.getLogger(__name__)
+
+CLOCK_SKEW_SECONDS = 30
+TIMES = ("exp", "iat", "nbf")
+
+
+class _IdToken(CodeIDToken):  # type: ignore[misc]
+    def validate(self, now: int | None = None, leeway: int = 0) -> None:
+        try:
+            super().validate(now, leeway)
+            subject = self["sub"]
+            if not subject or len(subject) > LONGEST_SUBJECT or not storable(subject):
+                raise InvalidClaimError("sub")
+        except ClaimError as error:
+            _tell(error, self)
+            raise
+
+
+def verified(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+    """The claims of the ID token in the token endpoint's answer."""
+    if not isinstance(token.get("id_token"), str):
+        raise Nonsense("the token endpoint gave no ID token")
+    # Looked at beforehand, so that what goes wrong below is the token's fault and not the keys'.
+    _fetch_keys(client)
+    try:
+        try:
+            return _parse(client, token, nonce)
+        except BadSignatureError:
+            # Authlib asks for new keys when a key's id is unknown; some providers keep the id.
+            _fetch_keys(client, again=True)
+            return _parse(client, token, nonce)
+    except (requests.RequestException, Nonsense):
+        raise
+    except ClaimError as error:
+        raise SignInRefused from error
+    except Exception as error:
+        # A forger chooses what the parser stumbles over, so every stumble means the same.
+        reason = error.description if isinstance(error, JoseError) else ""
+        log.warning("An ID token was refused: %s %.200r", type(error).__name__, reason)
+        raise SignInRefused from error
+
+
+def _parse(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+    expected = {
+        "iss": {"essential": True, "value": client.server_metadata["issuer"]},
+        "aud": {"essential": True, "value": client.client_id},
+        "sub": {"essential": True},
+    }
+    return dict(
+        client.parse_id_token(
+            token, nonce, claims_options=expected, claims_cls=_IdToken, leeway=CLOCK_SKEW_SECONDS
+        )
+    )
+
+
+def _tell(error: ClaimError, claims: _IdToken) -> None:
+    """Nonce and hashes are secrets of this sign-in, or made of them: for those the name must do."""
+    name, client_id = error.claim, repr(claims.options["aud"]["value"])
+    expected = {
+        "iss": repr(claims.options["iss"]["value"]),
+        "aud": client_id,
+        "azp": client_id,
+        "sub": f"a text of at most {LONGEST_SUBJECT} characters",
+        **dict.fromkeys(TIMES, f"a moment that fits {int(time.time())}"),
+    }
+    if name in expected:
+        log.warning(
+            "An ID token was refused: %s is %.300r, expected %s",
+            name,
+            claims.get(name),
+            expected[name],
+        )
+    else:
+        log.warning("An ID token was refused: %s is missing or not the expected one", name)
+
+
+def _fetch_keys(client: Any, *, again: bool = False) -> None:
+    """Authlib keeps whatever it got; what is no key set must not stay there."""
+    try:
+        KeySet.import_key_set(client.fetch_jwk_set(force=again))
+    except requests.RequestException:
+        raise
+    except Exception as error:
+        client.server_metadata.pop("jwks", None)
+        raise Nonsense("the provider's key set cannot be read") from error

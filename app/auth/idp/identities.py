@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.races import insert_new, lock_row
+from ...core.db.transaction import AnySession, transaction
+from ...core.security_log import tell_when_stored
+from ..errors import LinkedToAnother
+from .models import Identity
+
+# The one provider of the settings.
+DEFAULT = "default"
+
+
+@dataclass(eq=False)
+class Identities:
+    """Whose account a person at the provider is, whatever the e-mail of either has become."""
+
+    session: AnySession
+    accounts: Accounts
+    clock: Clock
+
+    def owner(self, issuer: str, subject: str) -> AccountLike | None:
+        model = self.accounts.model
+        found: AccountLike | None = self.session.scalar(
+            select(model)
+            .join(Identity, Identity.account_id == model.id)
+            .where(Identity.issuer == issuer, Identity.subject == subject)
+        )
+        return found
+
+    def link(self, account: AccountLike, issuer: str, subject: str, email: str) -> bool:
+        """Whether it was not linked before.
+
+        The account's row is held, so that of two people who come at once with one address the
+        second finds the first.
+        """
+        model = self.accounts.model
+        lock_row(self.session, model, model.id == account.id)
+        linked = self.session.scalars(
+            select(Identity.subject).where(
+                Identity.account_id == account.id, Identity.issuer == issuer
+            )
+        ).all()
+        if subject in linked:
+            return False
+        if linked:
+            raise LinkedToAnother(note={"account_id": account.id})
+        now = self.clock.now()
+        made = insert_new(
+            self.session,
+            Identity,
+            account_id=account.id,
+            provider=DEFAULT,
+            issuer=issuer,
+            subject=subject,
+            email=email,
+            linked_at=now,
+            last_used_at=now,
+        )
+        if made is not None:
+            tell_when_stored(self.session, "identity_link", account_id=account.id, issuer=issuer)
+        return made is not None
+
+    def used(self, issuer: str, subject: str) -> None:
+        self.session.execute(
+            update(Identity)
+            .where(Identity.issuer == issuer, Identity.subject == subject)
+            .values(last_used_at=self.clock.now())
+            .execution_options(synchronize_session=False)
+        )
+
+    def unlink(self, account: AccountLike) -> int:
+        """Forget who signs in to it; whoever has its verified address next is linked anew."""
+        with transaction(self.session):
+            gone: Any = self.session.execute(
+                delete(Identity).where(Identity.account_id == account.id)
+            )
+            tell_when_stored(self.session, "identity_unlink", account_id=account.id)
+            return int(gone.rowcount)

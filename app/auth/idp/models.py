@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ...core.db.base import Base, Id, UtcDateTime, account_key
+
+LONGEST_ISSUER = 255
+# As OpenID Connect Core says, section 2.
+LONGEST_SUBJECT = 255
+
+
+class Identity(Base):
+    """A person at an identity provider, and the account that a sign-in there opens."""
+
+    __tablename__ = "frontdesk_identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[Any] = account_key(index=True)
+    # What the settings call the provider; who somebody is, issuer and subject say.
+    provider: Mapped[str] = mapped_column(String(50))
+    issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
+    subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))
+    # As the provider had verified it when they were linked; it may be another one there by now.
+    email: Mapped[str] = mapped_column(String(320))
+    linked_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    last_used_at: Mapped[datetime] = mapped_column(UtcDateTime)

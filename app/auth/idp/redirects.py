@@ -1,0 +1,36 @@
+"""Where a sign-in may lead back to: nowhere else, or the code would be anybody's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+# What a URI is written in, save the fragment, which OAuth forbids here. Python's parser drops
+# some other characters in silence and would then look at another URI than the browser.
+_WRITTEN = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)
+_PORTS = {"http": 80, "https": 443}
+
+_UrlOrigin = tuple[str, str | None, int | None]
+
+
+class RedirectUris:
+    def __init__(self, default: str, client_host: str, allowed: Collection[str]) -> None:
+        self.default = default
+        self._exact = frozenset((default, *allowed)) - {""}
+        self._origin = _origin(client_host)
+
+    def allows(self, uri: str) -> bool:
+        if uri in self._exact:
+            return True
+        return bool(_WRITTEN.fullmatch(uri)) and _origin(uri) == self._origin is not None
+
+
+def _origin(uri: str) -> _UrlOrigin | None:
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme not in _PORTS or "@" in parts.netloc:
+            return None
+        return parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme]
+    except ValueError:
+        return None

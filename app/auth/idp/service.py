@@ -1,0 +1,190 @@
+"""Signing in through an identity provider.
+
+The browser is sent to the provider with secrets that stay in its session (`begin`), and comes back
+to the client with a code. The client hands the code to us; the provider tells whose it is, and from
+there on it is a login like any other (`finish`). Whom we have met before is known by issuer and
+subject; the e-mail decides only at the first meeting.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy.exc import IntegrityError
+
+from ...accounts.addresses import folds_to_ascii, read_email
+from ...accounts.errors import EmailTaken, InvalidEmail
+from ...accounts.service import Accounts
+from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.events import Emitter
+from ...delivery.mail.one_off import OneOffMail
+from ..admission import PROVIDER_DOOR, Admission
+from ..errors import (
+    AmbiguousEmail,
+    EmailNotVerified,
+    InactiveAccount,
+    NoAccountCreated,
+    SignUpClosed,
+    UnknownSignIn,
+)
+from ..mails import Mails
+from ..sign_in.gate import PROVIDER, Challenge, Gate, Opened
+from .identities import Identities
+from .pending import PendingSignIn, PendingSignIns
+
+log = logging.getLogger(__name__)
+
+ACCOUNT_CREATE = "idp-account-create"
+
+
+class IdpUserInfo(NamedTuple):
+    """Who the provider says it is, for the listener that makes an account of it."""
+
+    email: str
+    # What the host's schema made of `auth_data`; None where the host has no such schema.
+    auth_payload: Any
+    # The id of the person at the provider, which stays when the e-mail changes.
+    subject: str
+    # All that the provider vouches for, such as `name` and `picture`.
+    claims: Mapping[str, Any]
+    # Whose id `subject` is: others may give the same one to somebody else.
+    issuer: str
+
+
+class Provider(Protocol):
+    def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
+        """Where to send the browser, and what to remember until it is back."""
+
+    def claims(
+        self, code: str, redirect_uri: str, pending: PendingSignIn | None
+    ) -> Mapping[str, Any]:
+        """What the provider vouches for about the person who came back with `code`."""
+
+
+@dataclass(eq=False)
+class IdpSignIn:
+    session: AnySession
+    # Speaking with it takes heavy libraries, so it is made when it is first needed.
+    open_provider: Callable[[], Provider]
+    accounts: Accounts
+    identities: Identities
+    gate: Gate
+    emitter: Emitter
+    mails: Mails
+    one_off_mail: OneOffMail
+    admission: Admission
+    _: KW_ONLY
+    needs_session: bool
+
+    def begin(self, redirect_uri: str, begun: PendingSignIns) -> str:
+        """The provider's page to send the browser to."""
+        url, pending = self.open_provider().begin(redirect_uri)
+        begun.add(pending)
+        return url
+
+    def finish(
+        self,
+        begun: PendingSignIns,
+        *,
+        code: str,
+        redirect_uri: str,
+        state: str | None,
+        auth_payload: Any,
+    ) -> Opened | Challenge:
+        """Admit whoever the provider says came back with `code`."""
+        pending = self._begun(begun, redirect_uri, state)
+        claims = self.open_provider().claims(code, redirect_uri, pending)
+        issuer, subject = claims["iss"], claims["sub"]
+        outcome = self._admit(issuer, subject)
+        if outcome is None:
+            self._meet(IdpUserInfo(_email(claims), auth_payload, subject, claims, issuer))
+            outcome = self._admit(issuer, subject)
+        if outcome is None:
+            raise NoAccountCreated
+        return outcome
+
+    def _begun(
+        self, begun: PendingSignIns, redirect_uri: str, state: str | None
+    ) -> PendingSignIn | None:
+        """Without its own secrets a browser may have been handed somebody else's code."""
+        any_begun = bool(begun)
+        pending = begun.take(redirect_uri, state)
+        if pending is None and (self.needs_session or any_begun):
+            raise UnknownSignIn
+        return pending
+
+    def _admit(self, issuer: str, subject: str) -> Opened | Challenge | None:
+        with transaction(self.session):
+            account = self.identities.owner(issuer, subject)
+            if account is None:
+                return None
+            outcome = self.gate.admit(account, by=(PROVIDER,))
+            self.identities.used(issuer, subject)
+            return outcome
+
+    def _meet(self, person: IdpUserInfo) -> None:
+        """From now on this person is known, by the account that has the e-mail or by a new one."""
+        if self._link(person):
+            return
+        if not self.admission.admits(person.email, PROVIDER_DOOR):
+            raise SignUpClosed
+        try:
+            self._create(person)
+        except (EmailTaken, IntegrityError):
+            # Two callbacks for one new person: the other was first, and the account is there.
+            if not self._link(person):
+                raise
+
+    def _link(self, person: IdpUserInfo) -> bool:
+        with transaction(self.session):
+            account = self.accounts.find(person.email)
+            if account is None:
+                return False
+            if not self.accounts.has_proven_address(account):
+                self.accounts.reclaim(account)
+            if not self.accounts.is_active(account):
+                raise InactiveAccount(note={"account_id": account.id})
+            if self.identities.link(account, person.issuer, person.subject, person.email):
+                notice = self.mails.identity_linked(account.email, person.issuer)
+                after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+            return True
+
+    def _create(self, person: IdpUserInfo) -> None:
+        """A transaction of its own: an account made inactive, to be approved, is to stay."""
+        with transaction(self.session):
+            listeners = self.emitter.emit(ACCOUNT_CREATE, person, self.session)
+            self.session.flush()
+            account = self.accounts.find(person.email)
+            if account is None:
+                log.error(
+                    "A sign-up through the identity provider failed: %s. Register one with"
+                    " frontdesk.on('%s'); it must add an account with the e-mail it is given.",
+                    "its listener created no account" if listeners else "there is no listener",
+                    ACCOUNT_CREATE,
+                )
+                raise NoAccountCreated
+            self.identities.link(account, person.issuer, person.subject, person.email)
+
+
+def _email(claims: Mapping[str, Any]) -> str:
+    """The address of somebody we have not met; one that is not verified may be anybody's."""
+    email, is_verified = claims.get("email"), claims.get("email_verified")
+    if is_verified is not True or not isinstance(email, str):
+        log.warning(
+            "A newcomer of the identity provider was refused: email is %s, email_verified is"
+            " %.40r, expected True",
+            "told" if "email" in claims else "missing",
+            is_verified,
+        )
+        raise EmailNotVerified
+    if folds_to_ascii(email):
+        log.warning("A newcomer of the identity provider was refused: email has look-alike letters")
+        raise AmbiguousEmail
+    try:
+        return read_email(email)
+    except InvalidEmail:
+        log.warning("A newcomer of the identity provider was refused: email is no address")
+        raise EmailNotVerified from None

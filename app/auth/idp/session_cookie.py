@@ -1,0 +1,41 @@
+"""The session that a sign-in through a provider needs, looked at when the blueprint is mounted."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, cast
+
+from flask import Flask, Response
+from flask.blueprints import BlueprintSetupState
+from flask.sessions import SecureCookieSessionInterface
+
+from ...core.context import EXTENSION
+from ...core.errors import SetupError
+from .service import IdpSignIn
+
+log = logging.getLogger(__name__)
+
+
+class Departure(Response):
+    """Leads to the provider, with a cookie that the browser brings back.
+
+    With Lax the cookie comes along when the provider leads back, and not with others' forms; a host
+    that says nothing of it keeps its own setting for all its other answers.
+    """
+
+    def set_cookie(self, *args: Any, **options: Any) -> None:
+        super().set_cookie(*args, **{**options, "samesite": options.get("samesite") or "Lax"})
+
+
+def prepare_session(state: BlueprintSetupState) -> None:
+    app = cast(Flask, state.app)
+    if IdpSignIn not in app.extensions[EXTENSION].services:
+        return
+    is_signed_cookie = isinstance(app.session_interface, SecureCookieSessionInterface)
+    if is_signed_cookie and not app.secret_key:
+        raise SetupError(
+            f"The blueprint '{state.blueprint.name}' cannot be mounted: AUTH.ENABLE_IDP_OAUTH keeps"
+            " a sign-in's state in the session, which needs app.config['SECRET_KEY']."
+        )
+    if not (app.config["SESSION_COOKIE_SECURE"] or app.debug):
+        log.warning("SESSION_COOKIE_SECURE is off: the session's cookie also travels without TLS.")

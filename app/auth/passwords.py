@@ -1,0 +1,96 @@
+"""A new password in the place of the former one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import and_
+
+from ..accounts.models import AccountLike
+from ..accounts.passwords import Passwords
+from ..accounts.service import Accounts
+from ..core.clock import Clock
+from ..core.db.races import lock_row
+from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.errors import Invalid
+from ..core.events import Emitter
+from ..core.security_log import tell_when_stored
+from ..delivery.mail.one_off import OneOffMail
+from .caller import Caller
+from .errors import FreshSignInRequired, IncorrectCredentials
+from .mails import Mails
+from .sign_in.gate import PASSWORD, Challenge, Gate, Opened
+from .sign_in.password import Login
+
+PASSWORD_CHANGED = "password-changed"
+# How long ago a sign-in may be that stands for the password of an account that has none.
+FRESH_SECONDS = 15 * 60
+
+
+def set_password(
+    accounts: Accounts, account_id: object, former: str | None, password_hash: str
+) -> AccountLike | None:
+    """Only where the former hash still stands: the second of two at once finds it gone."""
+    model = accounts.model
+    same = model.password_hash.is_not_distinct_from(former)
+    held = lock_row(accounts.session, model, and_(model.id == account_id, same))
+    account = accounts.by_id(account_id) if held else None
+    if account is not None:
+        # By the object, since what a host calls its columns only that knows.
+        account.password_hash = password_hash
+        accounts.end_tokens(account)
+    return account
+
+
+@dataclass(eq=False)
+class PasswordChange:
+    session: AnySession
+    accounts: Accounts
+    passwords: Passwords
+    login: Login
+    gate: Gate
+    emitter: Emitter
+    mails: Mails
+    one_off_mail: OneOffMail
+    clock: Clock
+
+    def change(
+        self, caller: Caller, current: str | None, new: str, address: str
+    ) -> Opened | Challenge:
+        """Every token from before ends, the caller's too, who is signed in anew for that."""
+        account = caller.account
+        account_id, email, former = account.id, account.email, account.password_hash
+        if former is None:
+            self._check_fresh(caller)
+        elif current is None:
+            raise Invalid.about("current_password", "Missing data for required field.")
+        else:
+            # Within the limits on wrong passwords, and counted by them.
+            self.login.verify(email, current, address)
+            former = self._stored_hash(account_id)
+        if new == current:
+            raise Invalid.about("new_password", "Must be another one than before.")
+        release(self.session)
+        self.passwords.rules.check(new, email, "new_password")
+        password_hash = self.passwords.hash(new)
+        with transaction(self.session):
+            changed = set_password(self.accounts, account_id, former, password_hash)
+            if changed is None:
+                raise IncorrectCredentials
+            self.emitter.emit(PASSWORD_CHANGED, changed, self.session)
+            tell_when_stored(
+                self.session, "account_change", account_id=account_id, changed=["password"]
+            )
+            notice = self.mails.password_changed(email)
+            after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+            return self.gate.admit(changed, by=(PASSWORD,))
+
+    def _stored_hash(self, account_id: object) -> str | None:
+        """The right password may just have made its hash ours."""
+        account = self.accounts.by_id(account_id)
+        return account.password_hash if account is not None else None
+
+    def _check_fresh(self, caller: Caller) -> None:
+        since = caller.authenticated_at
+        if since is None or self.clock.now().timestamp() - since > FRESH_SECONDS:
+            raise FreshSignInRequired

@@ -1,0 +1,208 @@
+"""Proofs that come by mail: a long signed token, and a short code for those who type.
+
+Each is made for one purpose and about one subject, and is good for no other. It carries a
+fingerprint of the subject's state: when that changes the proof is dead, so using it uses it up, and
+nothing of the token is stored. The newest code stands in the keystore as a keyed digest; five wrong
+tries end it, counted before each is looked at so that none slips past in parallel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous.timed import TimestampSigner
+
+from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
+from ..core.clock import Clock
+from ..core.db.account_ids import IdKind, shown
+from ..core.keystore import Keystore
+from .errors import InvalidProof
+
+SALT = "frontdesk.proof"
+ACCOUNT = "account"
+CODE_DIGITS = 8
+MAX_WRONG_CODES = 5
+
+# Anything shorter is a code (the contract's boundary).
+SHORTEST_TOKEN = 10
+
+
+T = TypeVar("T")
+
+
+class Purpose(NamedTuple):
+    name: str
+    token_life: timedelta
+    code_life: timedelta = timedelta(0)
+
+
+class ProofSubject(NamedTuple, Generic[T]):
+    """What a proof is about: an account, an address that has none yet, an invitation."""
+
+    kind: str
+    # As JSON can carry it.
+    id: Any
+    # Whatever ends the proof when it changes.
+    state: Sequence[Any]
+    row: T
+
+
+class Issued(NamedTuple):
+    token: str
+    code: str
+
+
+class Proofs:
+    def __init__(
+        self, secret: str, fallbacks: Sequence[str], keystore: Keystore, clock: Clock
+    ) -> None:
+        self.keystore = keystore
+        # The first makes them; what was made by the others is still known again.
+        self._secrets = [key.encode() for key in (secret, *fallbacks)]
+
+        class Signer(TimestampSigner):
+            """Tells the time by our clock."""
+
+            def get_timestamp(self) -> int:
+                return int(clock.now().timestamp())
+
+        self._serializer = URLSafeTimedSerializer(
+            # The last key signs; the others are still accepted.
+            [*reversed(fallbacks), secret],
+            signer=Signer,
+            signer_kwargs={"digest_method": hashlib.sha256},
+        )
+
+    def issue(self, purpose: Purpose, subject: ProofSubject[Any], held: str = "") -> Issued:
+        """A token and a code. The code takes the place of any earlier one.
+
+        `held` is what the browser that asks is given to keep: the code alone is then worth nothing.
+        """
+        token = self.token(purpose, subject)
+        code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
+        nonce = secrets.token_hex(4)
+        digest = self._keyed(_text(purpose, subject, nonce, held, code))
+        seconds = int(purpose.code_life.total_seconds())
+        self.keystore.put(_code_key(purpose, subject), f"{nonce}:{digest}", seconds)
+        return Issued(token, code)
+
+    def token(self, purpose: Purpose, subject: ProofSubject[Any]) -> str:
+        """The token alone: nothing is stored for it, and it takes the place of no other."""
+        fingerprint = self._keyed(_text(purpose, subject))
+        salt = _salt(purpose, subject.kind)
+        return str(self._serializer.dumps([subject.id, fingerprint], salt=salt))
+
+    def by_token(
+        self,
+        purpose: Purpose,
+        kind: str,
+        token: str,
+        find: Callable[[Any], ProofSubject[T] | None],
+    ) -> T:
+        """What the token is about, as `find` reads it now by its id; otherwise InvalidProof."""
+        try:
+            subject_id, fingerprint = self._serializer.loads(
+                token, max_age=int(purpose.token_life.total_seconds()), salt=_salt(purpose, kind)
+            )
+        except (BadData, ValueError, TypeError):
+            raise InvalidProof from None
+        subject = find(subject_id)
+        if subject is None or not self._knows(fingerprint, _text(purpose, subject)):
+            raise InvalidProof
+        return subject.row
+
+    def by_code(self, purpose: Purpose, subject: ProofSubject[T], code: str, held: str = "") -> T:
+        """What the code is about, if it is the newest for it; otherwise InvalidProof."""
+        key = _code_key(purpose, subject)
+        entry = self.keystore.get(key)
+        if entry is None:
+            raise InvalidProof
+        nonce, digest = entry.split(":")
+        tries = f"{key}:{nonce}"
+        seconds = int(purpose.code_life.total_seconds()) * 2
+        if self.keystore.count(tries, seconds) > MAX_WRONG_CODES:
+            self.keystore.count(tries, seconds, by=-1)
+            raise InvalidProof
+        if not self._knows(digest, _text(purpose, subject, nonce, held, code)):
+            raise InvalidProof
+        # Only wrong tries stay counted.
+        self.keystore.count(tries, seconds, by=-1)
+        return subject.row
+
+    def end_code(self, purpose: Purpose, subject: ProofSubject[Any]) -> None:
+        self.keystore.drop(_code_key(purpose, subject))
+
+    def _keyed(self, text: bytes) -> str:
+        return _hmac(self._secrets[0], text)
+
+    def _knows(self, keyed: str, text: bytes) -> bool:
+        return any(hmac.compare_digest(keyed, _hmac(secret, text)) for secret in self._secrets)
+
+
+@dataclass(eq=False)
+class AccountProofs:
+    """Proofs that somebody reads the mail of an account."""
+
+    proofs: Proofs
+    accounts: Accounts
+    ids: IdKind
+
+    def issue(self, purpose: Purpose, account: AccountLike, held: str = "") -> Issued:
+        return self.proofs.issue(purpose, account_subject(account), held)
+
+    def find(
+        self, purpose: Purpose, token_or_code: str, email: str | None, held: str = ""
+    ) -> AccountLike:
+        """Whose it is, while it counts; otherwise InvalidProof. A code needs the e-mail."""
+        if len(token_or_code) < SHORTEST_TOKEN:
+            account = self.accounts.find(email or "")
+            if account is None:
+                raise InvalidProof
+            return self.proofs.by_code(purpose, account_subject(account), token_or_code, held)
+        account = self.proofs.by_token(purpose, ACCOUNT, token_or_code, self._by_id)
+        if email is not None and self.accounts.find(email) is not account:
+            raise InvalidProof
+        return account
+
+    def end_code(self, purpose: Purpose, account: AccountLike) -> None:
+        self.proofs.end_code(purpose, account_subject(account))
+
+    def _by_id(self, account_id: Any) -> ProofSubject[AccountLike] | None:
+        account = self.accounts.by_id(self.ids.from_text(account_id))
+        return account_subject(account) if account is not None else None
+
+
+def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
+    """Ended by another password, another e-mail, and whatever else ends the account's tokens."""
+    moment = account.tokens_valid_from
+    since = moment.timestamp() if moment else None
+    return ProofSubject(
+        ACCOUNT, shown(account.id), (account.email, account.password_hash, since), account
+    )
+
+
+def _salt(purpose: Purpose, kind: str) -> str:
+    return f"{SALT}.{purpose.name}.{kind}"
+
+
+def _code_key(purpose: Purpose, subject: ProofSubject[Any]) -> str:
+    return f"proof:{purpose.name}:{subject.kind}:{subject.id}"
+
+
+def _text(purpose: Purpose, subject: ProofSubject[Any], *more: str) -> bytes:
+    """As JSON, so that no two lists of parts read the same."""
+    parts = (SALT, purpose.name, subject.kind, subject.id, subject.state, *more)
+    return json.dumps(parts, default=str).encode()
+
+
+def _hmac(secret: bytes, text: bytes) -> str:
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()

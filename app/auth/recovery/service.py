@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...accounts.addresses import fold
+from ...accounts.errors import AccountNotFound
+from ...accounts.models import PENDING
+from ...accounts.passwords import Passwords
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, after_commit, release, transaction
+from ...core.events import Emitter
+from ...core.security_log import tell, tell_when_stored
+from ...delivery.mail.one_off import OneOffMail
+from ..errors import InactiveAccount, InvalidProof
+from ..limits import Failures, RecoveryRequests
+from ..mails import Mails
+from ..passwords import set_password
+from ..proofs import AccountProofs, Purpose
+
+log = logging.getLogger(__name__)
+
+PASSWORD_RESET = "password-reset"
+# The purpose of its proofs.
+RECOVERY = "recovery"
+
+
+@dataclass(eq=False)
+class Recovery:
+    session: AnySession
+    accounts: Accounts
+    passwords: Passwords
+    purpose: Purpose
+    proofs: AccountProofs
+    requests: RecoveryRequests
+    failures: Failures
+    emitter: Emitter
+    recovery_mail: Callable[..., object]
+    mails: Mails
+    one_off_mail: OneOffMail
+    clock: Clock
+
+    def request(self, email: str, address: str) -> None:
+        """Mail a token and a code to the account's owner, active or not."""
+        email = fold(email)
+        self.requests.count(email, address)
+        account = self.accounts.find(email)
+        if account is None:
+            raise AccountNotFound(note={"event": "recovery_request"})
+        tell("recovery_request", account_id=account.id)
+        token, code = self.proofs.issue(self.purpose, account)
+        email_to = account.email
+        release(self.session)
+        self._send(email_to, token, code)
+
+    def verify(self, token: str, email: str | None) -> None:
+        """Say whether a token or code counts; nothing is used up."""
+        self.proofs.find(self.purpose, token, email)
+
+    def reset(self, token: str, email: str | None, new_password: str, address: str) -> None:
+        """Set a password. Of two at once with the same token, one wins."""
+        account = self.proofs.find(self.purpose, token, email)
+        if not self.accounts.is_active(account) and account.status != PENDING:
+            note = {"event": "password_reset", "account_id": account.id}
+            raise InactiveAccount(note=note)
+        account_id, former, email = account.id, account.password_hash, account.email
+        release(self.session)
+        self.passwords.rules.check(new_password, email, "new_password")
+        password_hash = self.passwords.hash(new_password)
+        with transaction(self.session):
+            changed = set_password(self.accounts, account_id, former, password_hash)
+            if changed is None:
+                raise InvalidProof
+            account = changed
+            if not self.accounts.has_proven_address(account):
+                self.accounts.prove_address(account)
+            self.emitter.emit(PASSWORD_RESET, account, self.session)
+            tell_when_stored(self.session, "password_reset", account_id=account.id)
+            notice = self.mails.password_changed(account.email)
+            after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
+            after_commit(self.session, lambda: self.failures.let_through(account.email, address))
+            after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+
+    def mail(self, email_to: str, token: str, code: str) -> None:
+        """Our own recovery mail, which a host may do without."""
+        self.one_off_mail.send_soon(self.mails.recovery(email_to, token, code))
+
+    def _send(self, email_to: str, token: str, code: str) -> None:
+        try:
+            self.recovery_mail(email_to=email_to, username=email_to, token=token, code=code)
+        except Exception:
+            # A server that is down is not the client's failure, be the mail ours or the host's.
+            log.exception("The recovery mail could not be sent")

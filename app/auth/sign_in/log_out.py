@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, transaction
+from ...core.events import Emitter
+from ...core.security_log import tell, tell_when_stored
+from ..caller import Caller
+from ..tokens.revocation import Revocations
+
+LOGGED_OUT = "account-logged-out"
+
+
+@dataclass(eq=False)
+class LogOut:
+    session: AnySession
+    accounts: Accounts
+    revocations: Revocations
+    emitter: Emitter
+    clock: Clock
+    _: KW_ONLY
+    is_final: bool
+
+    def everywhere(self, caller: Caller) -> None:
+        self.account(caller.attached_account, caller.expires_at or 0.0)
+
+    def account(self, account: AccountLike, token_expires: float = 0.0) -> None:
+        """Log an account out until it logs in again.
+
+        The row says so too, which costs nothing to read: a keystore that is flushed, or starts
+        empty, brings no token back to life.
+        """
+        now = self.clock.now()
+        seconds = token_expires - now.timestamp()
+        self.revocations.revoke(account.email, account.id, seconds)
+        with transaction(self.session):
+            account.logged_out_at = now
+            if self.is_final:
+                self.accounts.end_tokens(account)
+            self.emitter.emit(LOGGED_OUT, account, self.session)
+            tell_when_stored(self.session, "logout", account_id=account.id)
+
+    def by_operator(self, account: AccountLike) -> None:
+        """End an account's tokens for good; it may sign in anew at once."""
+        with transaction(self.session):
+            self.accounts.end_tokens(account)
+            self.emitter.emit(LOGGED_OUT, account, self.session)
+            tell_when_stored(self.session, "tokens_ended", account_id=account.id)
+
+    def everybody(self) -> int:
+        """As for one, and how many accounts there were; no event is told of each."""
+        accounts = self.accounts.end_all_tokens()
+        tell("tokens_ended", accounts=accounts)
+        return accounts

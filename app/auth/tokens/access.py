@@ -1,0 +1,172 @@
+"""Access tokens: signed by Flask-JWT-Extended, and read more strictly than it reads them.
+
+Its own reading takes a token without `exp`, one of another kind without `type`, and any header.
+A token passes here only with what we sign: HS256 by our secret, `sub`, a finite `exp`, and nothing
+that asks to be checked in another way.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import jwt
+from flask import current_app
+
+from ...accounts.addresses import fold
+from ...core.clock import Clock
+from ...core.web.fields import storable
+from ..errors import InvalidCredentials
+from .signing import ALGORITHM, Signer
+
+log = logging.getLogger(__name__)
+
+# What a token is read by: of a host's making, it could be one that nobody enters with.
+OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
+# Among the audiences of a token that names any, unless the settings have another word for us.
+AUDIENCE = "frontdesk"
+
+# Clocks of several machines differ by a little.
+LEEWAY_SECONDS = 2.0
+
+# Some megabytes at the most; when they are full, remembering starts anew.
+REMEMBERED_TOKENS = 10_000
+
+_KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
+_TYPES = (None, "JWT", "at+jwt")
+_OPTIONS: Any = {
+    "verify_exp": False,
+    "verify_nbf": False,
+    "verify_iat": False,
+    "verify_aud": False,
+    "verify_jti": False,
+    "require": ["sub", "exp"],
+}
+
+
+class TokenClaims(NamedTuple):
+    # As accounts are stored; empty for what can be nobody's address.
+    email: str
+    expires: float
+    # Unset in a token that was signed elsewhere, with `sub` and `exp` alone.
+    issued_at: float | None
+    not_before: float | None
+
+
+class Tokens:
+    def __init__(
+        self,
+        signer: Signer,
+        secret: str,
+        fallbacks: Sequence[str],
+        lifetime: timedelta,
+        clock: Clock,
+        audience: str | None = None,
+        issuer: str | None = None,
+    ) -> None:
+        """With an audience or an issuer, a token must name it."""
+        self.lifetime = lifetime
+        self._signer = signer
+        self.audience = audience
+        self.issuer = issuer
+        self._secrets = (secret, *fallbacks)
+        self._clock = clock
+        self._verified: dict[str, TokenClaims] = {}
+
+    def issue(self, email: str, claims: Mapping[str, Any]) -> tuple[str, datetime]:
+        """A token and the moment of its expiry. No claim of the host's replaces one of ours."""
+        now = self._clock.now()
+        expires = (now + self.lifetime).replace(microsecond=0)
+        ours = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
+        token = self._signer.sign(email, {**self._theirs(claims), **ours})
+        return token, expires.astimezone(UTC)
+
+    def read(self, token: str) -> TokenClaims:
+        """The claims of a token that counts now; otherwise InvalidCredentials.
+
+        A token that comes again and again is verified once, for its signature cannot change; what
+        changes with time is checked every time.
+        """
+        claims = self._verified.get(token)
+        if claims is None:
+            claims = self._verify(token)
+            if len(self._verified) >= REMEMBERED_TOKENS:
+                self._verified.clear()
+            self._verified[token] = claims
+        now = self._clock.now().timestamp()
+        latest = now + LEEWAY_SECONDS
+        if (
+            claims.expires <= now
+            or (claims.not_before is not None and claims.not_before > latest)
+            or (claims.issued_at is not None and claims.issued_at > latest)
+        ):
+            raise InvalidCredentials
+        return claims
+
+    def _verify(self, token: str) -> TokenClaims:
+        decoded = self._decode(token)
+        header, payload = decoded["header"], decoded["payload"]
+        if not _KEYS_NAMED_IN_HEADER.isdisjoint(header) or header.get("typ") not in _TYPES:
+            raise InvalidCredentials
+        if payload.get("type", "access") != "access" or not isinstance(payload["sub"], str):
+            raise InvalidCredentials
+        if not self._is_for_us(payload.get("aud")):
+            raise InvalidCredentials
+        if self.issuer is not None and payload.get("iss") != self.issuer:
+            raise InvalidCredentials
+        return TokenClaims(
+            fold(payload["sub"]) if storable(payload["sub"]) else "",
+            _moment(payload["exp"]),
+            _moment(payload["iat"]) if "iat" in payload else None,
+            _moment(payload["nbf"]) if "nbf" in payload else None,
+        )
+
+    def _decode(self, token: str) -> dict[str, Any]:
+        for secret in self._secrets:
+            try:
+                return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
+            except jwt.InvalidSignatureError:
+                continue
+            except (jwt.PyJWTError, ValueError, RecursionError):
+                break
+        raise InvalidCredentials
+
+    def _theirs(self, claims: Mapping[str, Any]) -> dict[str, Any]:
+        """The host's claims, with our issuer and with ourselves among its audiences."""
+        ours = OURS if self.issuer is None else OURS | {"iss"}
+        if refused := sorted(ours & claims.keys()):
+            log.warning(
+                "A claims hook gives %s: left out, these are ours alone.", ", ".join(refused)
+            )
+        theirs = {name: value for name, value in claims.items() if name not in ours}
+        audience = theirs.get("aud", current_app.config.get("JWT_ENCODE_AUDIENCE"))
+        others = [audience] if isinstance(audience, str) else audience or ()
+        if others:
+            theirs["aud"] = [*others, self.audience or AUDIENCE]
+        elif self.audience is not None:
+            theirs["aud"] = self.audience
+        if self.issuer is not None:
+            theirs["iss"] = self.issuer
+        return theirs
+
+    def _is_for_us(self, audience: object) -> bool:
+        """One that names no audience is for whoever has no name."""
+        if not audience:
+            return self.audience is None
+        wanted = self.audience or AUDIENCE
+        return audience == wanted or (isinstance(audience, list) and wanted in audience)
+
+
+def _moment(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidCredentials
+    try:
+        moment = float(value)
+    except OverflowError:
+        raise InvalidCredentials from None
+    if not math.isfinite(moment):
+        raise InvalidCredentials
+    return moment

@@ -1,0 +1,30 @@
+"""What a host mounts: `from flask_frontdesk.blueprints import auth, profiles`.
+
+Each is loaded when it is asked for. `blueprints.pyi` says the same to type checkers.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "admin_notifications": "notifications.admin_routes",
+    "auth": "auth.routes",
+    "docs": "core.web.docs",
+    "health": "health.routes",
+    "invitations": "workspaces.invitations.routes",
+    "monitoring": "monitoring.routes",
+    "notifications": "notifications.routes",
+    "profiles": "profiles.routes",
+    "registration": "registration.routes",
+    "tasks": "tasks.routes",
+    "workspaces": "workspaces.routes",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"{__name__} has no {name}")
+    return import_module(f".{_HOMES[name]}", __package__).blueprint

@@ -1,0 +1,42 @@
+"""What the doctor finds in how the application was put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import current_app
+
+from ..core.config.environment import is_anothers, variables
+from ..core.context import current_frontdesk
+from ..core.web.operation import misplaced
+from ..extension.production import weakness
+from ..extension.settings import SPACES, ComposedSettings
+from .findings import Finding
+
+
+def check_secret_key() -> Iterator[Finding]:
+    settings = current_frontdesk.settings
+    if not settings.secret_key_is_set:
+        yield Finding("secret_key", "fault", "SECRET_KEY is not set; set it to a random value")
+    elif why := weakness(settings.secret_key):
+        yield Finding("secret_key", "fault", f"SECRET_KEY {why}")
+
+
+def check_settings() -> Iterator[Finding]:
+    """What a host has beside ours is no fault; but one of ours may be mistyped past recognition."""
+    if current_frontdesk.owns_application:
+        return
+    given = variables(ComposedSettings)
+    left = sorted(name for name in given if "__" in name and is_anothers(name, None, SPACES))
+    if left:
+        text = f"{', '.join(left)}: no settings of ours, and left to the application"
+        yield Finding("settings", "warning", text)
+
+
+def check_guards() -> Iterator[Finding]:
+    for endpoint in misplaced(current_app):
+        text = (
+            f"a decorator of '{endpoint}' stands above its route and does nothing: write the route"
+            " first and the others below it"
+        )
+        yield Finding("guards", "fault", text)

@@ -1,0 +1,67 @@
+"""How a command is given a password: typed twice, from a file or standard input, or as an argument,
+where every user of the machine can read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+PROMPT = "Password"
+_SEEN = (
+    "Warning: a password among the arguments can be read by every user of this machine, and stays"
+    " in the shell's history. Leave it out to be asked for it, or use --password-file."
+)
+
+
+def password_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Hand a command its `password`; where one is required and none is given it is asked for."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option(
+            "--password",
+            prompt=PROMPT,
+            prompt_required=False,
+            hide_input=True,
+            confirmation_prompt=True,
+            help="Without a value it is asked for. One that stands here is seen by others.",
+        )
+        @click.option(
+            "--password-file",
+            type=click.File(),
+            help="Read the password from this file; `-` is standard input.",
+        )
+        @wraps(command)
+        def run(*args: Any, password: str | None, password_file: Any, **kwargs: Any) -> Any:
+            if password_file is not None:
+                if password is not None:
+                    raise click.UsageError("Give --password or --password-file, not both.")
+                password = _from(password_file)
+            elif password is None and required:
+                password = click.prompt(PROMPT, hide_input=True, confirmation_prompt=True)
+            elif _stood_in_the_command():
+                click.echo(_SEEN, err=True)
+            return command(*args, password=password, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def _stood_in_the_command() -> bool:
+    source = click.get_current_context().get_parameter_source("password")
+    return source is ParameterSource.COMMANDLINE
+
+
+def _from(file: Any) -> str:
+    """One line. Its end is no part of the password: every editor writes one."""
+    try:
+        password: str = file.read().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        raise click.BadParameter("is not UTF-8 text.", param_hint="--password-file") from None
+    if not password or "\n" in password:
+        raise click.BadParameter("must hold one line.", param_hint="--password-file")
+    return password

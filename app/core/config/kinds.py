@@ -1,0 +1,70 @@
+"""The kinds of values that settings have beyond pydantic's own, each with what is wrong about one
+that is not of its kind."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, SecretStr
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from .rates import parse_rates
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
+
+
+def _path(value: str) -> str:
+    if not value.startswith("/") or value.endswith("/"):
+        raise ValueError("must start with a slash and not end with one")
+    return value
+
+
+def _origin(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise ValueError("must start with http:// or https://")
+    return value.rstrip("/")
+
+
+def _header_name(value: str) -> str:
+    if not _TOKEN.fullmatch(value):
+        raise ValueError("must be the name of a header such as X-Tenant")
+    return value
+
+
+def _limit(value: str) -> str:
+    try:
+        parse_rates(value)
+    except ValueError:
+        raise ValueError("must be a limit such as '5/5minutes' or '100 per hour'") from None
+    return value
+
+
+def _database(value: SecretStr) -> SecretStr:
+    """Hosting providers write postgres://, which SQLAlchemy does not know."""
+    text = value.get_secret_value()
+    for scheme in ("postgres://", "postgresql://"):
+        if text.startswith(scheme):
+            text = "postgresql+psycopg://" + text.removeprefix(scheme)
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise ValueError("must be a URL such as sqlite:///frontdesk.db") from None
+    if url.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):
+        raise ValueError("must begin with sqlite:/// or postgresql+psycopg://")
+    return SecretStr(text)
+
+
+def _bind(value: str) -> str:
+    if not re.fullmatch(r"unix:/[^/].*|[^/]*:[0-9]{1,5}", value):
+        raise ValueError("must be host:port, or unix: and an absolute path")
+    return value
+
+
+UrlPath = Annotated[str, AfterValidator(_path)]
+Origin = Annotated[str, AfterValidator(_origin)]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+Bind = Annotated[str, AfterValidator(_bind)]
+Limit = Annotated[str, AfterValidator(_limit)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]

@@ -1,0 +1,129 @@
+"""The settings of the ground floor, and what the code reads settings from.
+
+Each slice keeps a `Namespace` of its own in its `settings.py`; `app/extension/settings.py` puts
+them together, in the two ways in which settings are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
+
+from .kinds import Bind, DatabaseUrl, HeaderName, Origin, UrlPath
+
+
+class Namespace(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        hide_input_in_errors=True,
+        validate_default=True,
+        # Flask reads a variable of digits as a number.
+        coerce_numbers_to_str=True,
+    )
+
+
+class CoreSettings(Namespace):
+    PROJECT_NAME: str = Field(
+        default="Frontdesk", description="The name shown by `/health` and in mails."
+    )
+    API_V1_STR: UrlPath = Field(default="/api/v1", description="The prefix of every route.")
+    CLIENT_HOST: Origin = Field(
+        default="http://localhost:3000",
+        description="Origin of the client: mail links lead there and CORS lets it in.",
+    )
+    PUBLIC_URL: Origin | None = Field(
+        default=None,
+        description="The service's own address, https://api.example.com: avatars' URLs begin so.",
+    )
+    CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS lets in.")
+    CORS_HEADERS: list[HeaderName] = Field(
+        default=[], description="Further request headers that CORS lets through, `X-Tenant`."
+    )
+    HSTS_SUBDOMAINS: bool = Field(
+        default=False, description="On: over HTTPS, browsers ask every subdomain over HTTPS too."
+    )
+    SECRET_KEY: SecretStr | None = Field(
+        default=None,
+        description="Signs the tokens. Unset: made anew at each start, with a warning.",
+    )
+    SECRET_KEY_FALLBACKS: list[SecretStr] = Field(
+        default=[], description="Former secret keys whose tokens are still accepted."
+    )
+    DATABASE_URL: DatabaseUrl = Field(
+        default=SecretStr("sqlite:///frontdesk.db"),
+        description="SQLAlchemy URL; a relative SQLite path lies under `instance/`.",
+    )
+    DATABASE_POOL_SIZE: PositiveInt = Field(
+        default=16, description="Connections to PostgreSQL that one process may hold."
+    )
+    KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
+        default="auto",
+        description="Where revocations and codes are kept; auto is Redis where configured.",
+    )
+    REDIS_URL: SecretStr | None = Field(
+        default=None, description="Redis for the keystore, as a URL."
+    )
+    REDIS_HOST: str | None = Field(
+        default=None, description="Redis host; counts with a password only."
+    )
+    REDIS_PORT: int = Field(default=6379, ge=1, le=65535, description="Redis port.")
+    REDIS_PASSWORD: SecretStr | None = Field(default=None, description="Redis password.")
+    CELERY_BROKER_URL: SecretStr | None = Field(
+        default=None, description="Broker for background delivery; unset: a thread in the process."
+    )
+    EMAILS_ENABLED: bool = Field(default=True, description="Off: no mail leaves at all.")
+    TRUSTED_PROXIES: NonNegativeInt = Field(
+        default=0,
+        description="How many proxies in front are to be believed about the client's address.",
+    )
+    PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
+        default="warn",
+        description="What endangers production (a weak key, limits off, debug mode …): a warning at"
+        " the start, or no start.",
+    )
+    LOG_FORMAT: Literal["auto", "text", "json"] = Field(
+        default="auto", description="auto is text in debug mode and JSON otherwise."
+    )
+    LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="INFO", description="The least severe level that is logged."
+    )
+    METRICS_ENABLED: bool = Field(
+        default=False, description="Prometheus metrics at `/metrics`, open to whoever reaches it."
+    )
+    METRICS_BIND: Bind | None = Field(
+        default=None,
+        description="Where gunicorn serves `/metrics` instead, and nothing else: `127.0.0.1:9100`"
+        " or `unix:/run/frontdesk/metrics.sock`.",
+    )
+    TRACING_ENABLED: bool = Field(
+        default=False, description="OpenTelemetry traces, sent as the `OTEL_…` variables say."
+    )
+
+
+Kind = TypeVar("Kind", bound=Namespace)
+
+
+@dataclass(frozen=True, repr=False)
+class Namespaces:
+    """What the code reads, whichever way the settings were written."""
+
+    core: CoreSettings
+    all: Sequence[Namespace]
+    secret_key: str
+    secret_key_is_set: bool
+    source: object
+
+    def of(self, kind: type[Kind]) -> Kind:
+        """A slice's own settings, by their class."""
+        return next(each for each in self.all if isinstance(each, kind))
+
+    def top_level(self, name: str, default: Any = None) -> Any:
+        """A plain attribute of the host's settings object, such as SMS_ACCOUNT_SID."""
+        return reveal(getattr(self.source, name, default))
+
+
+def reveal(value: Any) -> Any:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value

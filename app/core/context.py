@@ -1,0 +1,124 @@
+"""What one application has: its settings, session, keystore, emitter and services.
+
+`Frontdesk.init_app` makes one for each application and has every slice put its part in
+(`assemble(context)` in the slice's `assembly.py`); routes and decorators reach it as
+`current_frontdesk`, and a service by its class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from flask import Flask, current_app
+from werkzeug.local import LocalProxy
+
+from .clock import Clock
+from .config.settings import Namespaces
+from .db.account_ids import WHOLE, IdKind
+from .db.session import Database
+from .db.tables import bring_table
+from .db.transaction import AnySession
+from .errors import Problem, SetupError
+from .events import Emitter
+from .hooks import Hooks
+from .keystore import Keystore
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+    from sqlalchemy import MetaData, Table
+
+    from .db.accounts_table import AccountsTable
+
+EXTENSION = "frontdesk"
+
+Service = TypeVar("Service")
+
+
+# By identity: a context is one application's, and is kept in sets.
+@dataclass(eq=False)
+class Context:
+    app: Flask
+    db: Database
+    settings: Namespaces
+    # The host's, in which its tables and ours are.
+    metadata: MetaData
+    session: AnySession
+    hooks: Hooks
+    emitter: Emitter
+    keystore: Keystore
+    clock: Clock
+    # The host's class of an account; None where it has none to give.
+    account_model: type[Any] | None = None
+    # The kind of their ids.
+    account_ids: IdKind = WHOLE
+    # The host's schemas in the place of ours, by name.
+    schemas: dict[str, type[Schema]] = field(default_factory=dict)
+    # What a host or a test puts in the place of what an assembly would make.
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    # The service answers for every path of its application; a host only lends us some.
+    owns_application: bool = False
+    services: dict[type[Any], Any] = field(default_factory=dict)
+    # The groups of commands that the slices add.
+    commands: list[str] = field(default_factory=list)
+    # Our blueprints that are mounted, by the names that Flask has for them and by their own.
+    blueprints: set[str] = field(default_factory=set)
+    mounted: set[str] = field(default_factory=set)
+    _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
+
+    @property
+    def accounts(self) -> Table | None:
+        """The host's table of accounts."""
+        return None if self.account_model is None else self.account_model.__table__
+
+    @property
+    def accounts_in_migrations(self) -> AccountsTable:
+        """What our migrations ask: they know whose accounts are meant no sooner than that."""
+        from .db.accounts_table import AccountsTable
+
+        return AccountsTable.of(self.accounts)
+
+    def bring(self, model: Any) -> None:
+        """A table that only some applications have, into the host's metadata."""
+        bring_table(model.__table__, self.metadata, self.accounts)
+
+    def add(self, service: object, kind: type[Any] | None = None) -> None:
+        """Found by its class, or by the protocol that it fulfils."""
+        self.services[kind or type(service)] = service
+
+    def lack(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
+        """Say why a service is not here; without its kind: why those are not of which nothing is
+        said. A request that needs one is answered with the problem."""
+        self._lacking[kind] = problem
+
+    def has(self, kind: type[Any]) -> bool:
+        return kind in self.services
+
+    def why_not(self, kind: type[Any]) -> type[Problem] | None:
+        return self._lacking.get(kind) or self._lacking.get(None)
+
+    def get(self, kind: type[Service]) -> Service:
+        found = self.services.get(kind)
+        if found is not None:
+            return cast(Service, found)
+        problem = self.why_not(kind)
+        if problem is not None:
+            raise problem
+        raise RuntimeError(f"This application has no {kind.__name__}.")
+
+
+def find_context() -> Context:
+    context = current_app.extensions.get(EXTENSION)
+    if not isinstance(context, Context):
+        raise SetupError(
+            "This application has no Frontdesk: call frontdesk.init_app(app, db) when it is made."
+        )
+    return context
+
+
+current_frontdesk = cast(Context, LocalProxy(find_context))
+
+
+def service(kind: type[Service]) -> Service:
+    return find_context().get(kind)

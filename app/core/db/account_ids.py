@@ -1,0 +1,160 @@
+"""The kinds of ids that a host's accounts may have: whole numbers, UUIDs and texts.
+
+An id is a JSON number where it is a whole number, and a string otherwise; a path has it as text.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from flask import current_app, has_app_context
+from sqlalchemy import BigInteger, Integer, SmallInteger, String, Uuid
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+MAX_ID = 2**63 - 1
+
+# SQLite numbers rows by itself only in a column declared INTEGER.
+Id = BigInteger().with_variant(Integer, "sqlite")
+
+# Of an id that is a text without a length of its own.
+LONGEST_TEXT = 255
+_HEX = "[0-9a-fA-F]"
+UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
+
+
+# Each kind has a pattern for a path, what the OpenAPI document says of it there, `from_path` (a
+# ValueError where no account can have it) and `from_text`, which reads what we wrote ourselves.
+
+
+@dataclass(frozen=True)
+class WholeIds:
+    type: TypeEngine[Any]
+    most: int
+    pattern: ClassVar[str] = "-?[0-9]+"
+    path_schema: ClassVar[Mapping[str, Any]] = {"type": "integer", "minimum": 1}
+
+    def from_path(self, text: str) -> int:
+        """In ASCII digits. One that no row can have is looked for all the same and not found, so
+        that the answer is the resource's own 404."""
+        return max(0, min(int(text[:20]), self.most))
+
+    def from_text(self, text: Any) -> int:
+        return int(text)
+
+
+@dataclass(frozen=True)
+class UuidIds:
+    type: TypeEngine[Any]
+    # Whether the model's attribute is the text of it.
+    as_text: bool
+    pattern: ClassVar[str] = UUID_PATTERN
+    path_schema: ClassVar[Mapping[str, Any]] = {"type": "string", "format": "uuid"}
+
+    def from_path(self, text: str) -> Any:
+        if not re.fullmatch(UUID_PATTERN, text):
+            raise ValueError("not a UUID")
+        return self.from_text(text)
+
+    def from_text(self, text: Any) -> Any:
+        found = uuid.UUID(str(text))
+        return str(found) if self.as_text else found
+
+
+@dataclass(frozen=True)
+class TextIds:
+    type: TypeEngine[Any]
+    most: int
+    pattern: ClassVar[str] = "[^/]+"
+    path_schema: ClassVar[Mapping[str, Any]] = {"type": "string"}
+
+    def from_path(self, text: str) -> str:
+        if len(text) > self.most or "\x00" in text or not text.isprintable():
+            raise ValueError("no account's id")
+        return text
+
+    def from_text(self, text: Any) -> str:
+        return str(text)
+
+
+IdKind = WholeIds | UuidIds | TextIds
+WHOLE = WholeIds(Id, MAX_ID)
+
+
+def kind_of(type_: TypeEngine[Any]) -> IdKind | None:
+    """By what Python has for a value of the column; None where it is none of these."""
+    if isinstance(type_, Uuid):
+        return UuidIds(type_, as_text=not type_.as_uuid)
+    try:
+        python = type_.python_type
+    except NotImplementedError:
+        return None
+    if issubclass(python, uuid.UUID):
+        return UuidIds(type_, as_text=False)
+    if issubclass(python, int):
+        return WholeIds(type_, _most(type_))
+    if issubclass(python, str):
+        return TextIds(type_, getattr(type_, "length", None) or LONGEST_TEXT)
+    return None
+
+
+def _most(type_: TypeEngine[Any]) -> int:
+    match type_:
+        case BigInteger():
+            return MAX_ID
+        case SmallInteger():
+            return 2**15 - 1
+        case Integer():
+            return 2**31 - 1
+    return MAX_ID
+
+
+def shown(account_id: Any) -> Any:
+    """As it is written outside."""
+    return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
+
+
+# Which kind the accounts of a database have. A dialect belongs to one engine, and that to one
+# application; what SQLAlchemy compiles is kept for each of them.
+_KINDS: WeakKeyDictionary[Dialect, IdKind] = WeakKeyDictionary()
+
+
+def speak(dialect: Dialect, kind: IdKind) -> None:
+    _KINDS[dialect] = kind
+
+
+def kind_for(dialect: Dialect) -> IdKind:
+    """An engine that a test has put in the place of the application's own speaks as that does."""
+    known = _KINDS.get(dialect)
+    if known is None and has_app_context():
+        known = getattr(current_app.extensions.get("frontdesk"), "account_ids", None)
+    return known or WHOLE
+
+
+class AccountIdType(TypeDecorator[Any]):
+    """In our models, which are mapped once for all applications: the type of the accounts' id."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return kind_for(dialect).type
+
+
+class ReceiverId(AccountIdType):
+    """A receiver need not be an account: where those have no whole numbers, every kind of id is
+    written as text."""
+
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return receiver_type(kind_for(dialect))
+
+
+def receiver_type(kind: IdKind) -> TypeEngine[Any]:
+    return kind.type if isinstance(kind, WholeIds) else String(LONGEST_TEXT)

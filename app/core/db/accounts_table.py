@@ -1,0 +1,74 @@
+"""A host's table of accounts, as our migrations meet it: by whatever name, with whatever id.
+
+The table is the host's. Our history makes one only where there is none and the model's is as ours
+would be, and adds a column to it only where the host's model has that column and the database lacks
+it: a model with names of its own is brought up by the host's migrations alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, Connection, Integer, Table, inspect
+
+from .account_ids import WHOLE, Id, kind_of, receiver_type
+
+
+@dataclass(frozen=True)
+class AccountsTable:
+    name: str = "accounts"
+    schema: str | None = None
+    key: str = "id"
+    type: Any = Id
+    # Those of the host's model; None where an application has no account model.
+    columns: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, table: Table | None) -> AccountsTable:
+        if table is None:
+            return cls()
+        [key] = table.primary_key.columns
+        columns = frozenset(column.name for column in table.columns)
+        return cls(table.name, table.schema, key.name, key.type, columns)
+
+    @property
+    def id(self) -> str:
+        """What a foreign key refers to."""
+        return ".".join(filter(None, (self.schema, self.name, self.key)))
+
+    @property
+    def receiver_type(self) -> Any:
+        """Of the ids of all that deliveries go to."""
+        return receiver_type(kind_of(self.type) or WHOLE)
+
+    @property
+    def is_as_ours(self) -> bool:
+        return self.id == "accounts.id" and isinstance(self.type, Integer)
+
+    def is_in(self, connection: Connection) -> bool:
+        return inspect(connection).has_table(self.name, schema=self.schema)
+
+    def add_column(self, column: Column[Any]) -> None:
+        from alembic import op
+
+        if self._expects(column.name) and column.name not in self._present():
+            op.add_column(self.name, column, schema=self.schema)
+
+    def drop_column(self, name: str) -> None:
+        from alembic import op
+
+        # SQLite drops a column in place too; Alembic's batch would copy the whole table.
+        if self._expects(name):
+            op.drop_column(self.name, name, schema=self.schema)
+
+    def _expects(self, name: str) -> bool:
+        return self.columns is None or name in self.columns
+
+    def _present(self) -> set[str]:
+        from alembic import context, op
+
+        if context.is_offline_mode():
+            return set()
+        columns = inspect(op.get_bind()).get_columns(self.name, schema=self.schema)
+        return {column["name"] for column in columns}

@@ -1,0 +1,140 @@
+"""Tables' common ground: the declarative base, the column types both databases agree on, and
+what an engine needs before a server may use it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import DateTime, Engine, MetaData, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Dialect, make_url
+from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+from .account_ids import MAX_ID as MAX_ID
+from .account_ids import AccountIdType, ReceiverId
+from .account_ids import Id as Id
+
+if TYPE_CHECKING:
+    import sqlite3
+
+# Marks an engine whose connections are in autocommit outside `transaction()`.
+AUTOCOMMIT = "frontdesk_autocommit"
+
+CONNECT_SECONDS = 2
+POOL_SECONDS = 3
+BUSY_SECONDS = 4
+
+
+# Every key has a name, so that a migration can drop it on either database. Whom a key refers to is
+# not part of it: a host's table of accounts may have any name.
+NAMES = {
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """Ours alone: a host's classes are in another registry, so that no name of theirs is taken.
+
+    What a host's metadata has are copies of its tables (tables.py).
+    """
+
+    metadata = MetaData(naming_convention=NAMES)
+
+
+def insert_of(dialect: Dialect) -> Any:
+    """INSERT with what both databases add to it, each in its own way."""
+    return sqlite.insert if dialect.name == "sqlite" else postgresql.insert
+
+
+# Says of a column that it names an account, and what becomes of its row when that is deleted.
+OF_AN_ACCOUNT = "frontdesk_account"
+OF_A_RECEIVER = "frontdesk_receiver"
+
+
+def account_key(
+    *, ondelete: str | None = "CASCADE", nullable: bool = False, **options: Any
+) -> MappedColumn[Any]:
+    """The id of an account in a table of ours.
+
+    Whose model accounts are is known only when an application says so, and then the copy of the
+    column in its metadata has the type of their ids and refers to them; here it is a plain column.
+    Without `ondelete` it stays one: what it tells is true when the account is gone, too.
+    """
+    return mapped_column(
+        AccountIdType, info={OF_AN_ACCOUNT: ondelete}, nullable=nullable, **options
+    )
+
+
+def receiver_key() -> MappedColumn[Any]:
+    """The id of whom an address book knows: an account, or what else a channel reaches."""
+    return mapped_column(ReceiverId, info={OF_A_RECEIVER: True}, nullable=False)
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A moment in UTC; SQLite keeps no offset, so it is put back on the way out."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def engine_options(url: str, pool_size: int) -> dict[str, Any]:
+    """What the service asks of its engine.
+
+    Reads run in autocommit: a BEGIN and a ROLLBACK around one SELECT are two more round trips.
+    `transaction()` takes the connection out of autocommit for as long as it writes.
+    """
+    # What is bound to a statement may be a password's hash, and errors are logged.
+    options: dict[str, Any] = {"hide_parameters": True}
+    if make_url(url).get_backend_name() != "postgresql":
+        return options
+    return options | {
+        "isolation_level": "AUTOCOMMIT",
+        "execution_options": {AUTOCOMMIT: True},
+        # Asking for the type hstore, which is not used, costs each connection a question.
+        "use_native_hstore": False,
+        "pool_size": pool_size,
+        "max_overflow": 0,
+        "pool_timeout": POOL_SECONDS,
+        "pool_use_lifo": True,
+        # A session that is closed has ended its transaction; a second ROLLBACK costs a turn.
+        "pool_reset_on_return": None,
+        "connect_args": {
+            "connect_timeout": CONNECT_SECONDS,
+            "tcp_user_timeout": CONNECT_SECONDS * 1000,
+            "keepalives_idle": 10,
+            "options": "-c timezone=UTC",
+        },
+    }
+
+
+def autocommitting(engine: Engine) -> Engine:
+    """The engine with statements that commit by themselves, in a host's application as in ours."""
+    if engine.get_execution_options().get(AUTOCOMMIT):
+        return engine
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def prepare_sqlite(engine: Engine) -> None:
+    """SQLite as a server needs it: readers beside a writer, foreign keys, writers that wait."""
+
+    @event.listens_for(engine, "connect")
+    def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = NORMAL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()

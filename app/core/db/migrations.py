@@ -1,0 +1,99 @@
+"""Runs Alembic on the application's own engine: called by `env.py`, ours or a host's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import Connection, text
+
+from .migration_state import render_item
+
+MIGRATION_LOCK = 7_305_731_402
+
+
+def run_migrations() -> None:
+    """All that an `env.py` for Flask-Migrate has to do."""
+    # Alembic is loaded by whoever migrates, and not at a server's start.
+    from alembic import context
+
+    migrate: Any = current_app.extensions["migrate"]
+    metadata = current_app.extensions["frontdesk"].metadata
+    with migrate.db.engine.connect() as connection:
+        is_sqlite = connection.dialect.name == "sqlite"
+        with (_sqlite if is_sqlite else _postgresql)(connection) as prepared:
+            options: dict[str, Any] = {
+                "render_item": render_item,
+                "process_revision_directives": _nothing_new,
+                "render_as_batch": True,
+                "compare_type": True,
+                **migrate.configure_args,
+            }
+            if _is_ours_in(context.script):
+                options.setdefault("include_object", _is_to_compare)
+            context.configure(
+                connection=prepared,
+                target_metadata=metadata,
+                transaction_per_migration=True,
+                transactional_ddl=True,
+                **options,
+            )
+            with context.begin_transaction():
+                context.run_migrations()
+
+
+def _is_ours_in(scripts: Any) -> bool:
+    return any("frontdesk" in script.branch_labels for script in scripts.walk_revisions())
+
+
+def _is_to_compare(
+    _object: Any, name: str | None, kind: str, reflected: bool, model: object
+) -> bool:
+    """Our history makes all our tables; a host that does not mount one knows nothing of it."""
+    unknown = kind == "table" and reflected and model is None
+    return not (unknown and str(name).startswith("frontdesk_"))
+
+
+def _nothing_new(context: Any, _revision: Any, directives: list[Any]) -> None:
+    """Where nothing has changed, `flask db migrate` writes no empty migration."""
+    command = getattr(context.config, "cmd_opts", None)
+    if getattr(command, "autogenerate", False) and directives[0].upgrade_ops.is_empty():
+        directives.clear()
+
+
+@contextmanager
+def _sqlite(connection: Connection) -> Iterator[Connection]:
+    """One transaction for all of it, begun by us: the driver would begin one only for data.
+
+    Foreign keys rest meanwhile. A table is changed by copying it, and dropping the old one would
+    delete what refers to its rows.
+    """
+    driver: Any = connection.connection.dbapi_connection
+    connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+    connection.commit()
+    usual, driver.isolation_level = driver.isolation_level, None
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        yield connection
+        connection.commit()
+    finally:
+        connection.rollback()
+        driver.isolation_level = usual
+        connection.exec_driver_sql("PRAGMA foreign_keys = ON")
+        connection.commit()
+
+
+@contextmanager
+def _postgresql(connection: Connection) -> Iterator[Connection]:
+    """Several machines may start at once; the first one migrates and the others wait."""
+    connection = connection.execution_options(isolation_level="READ COMMITTED")
+    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+    connection.commit()
+    try:
+        yield connection
+    finally:
+        connection.rollback()
+        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
+        connection.commit()

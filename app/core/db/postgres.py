@@ -1,0 +1,87 @@
+"""Connections to PostgreSQL that do not wait for ever.
+
+The driver itself waits without end for a server that has accepted a question and says nothing.
+A connection that has waited too long is closed, which the pool takes for what it is: a lost one,
+and while the server stays silent nobody else waits for it (breaker.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import errors
+from sqlalchemy import Engine, event
+
+from ..process.breaker import Breaker
+from .transaction import AnySession
+
+PATIENCE_SECONDS = 2.0
+_SILENT = "the server is silent"
+
+
+class PatientConnection(psycopg.Connection[Any]):
+    patience: float | None = PATIENCE_SECONDS
+    breaker: Breaker | None = None
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        breaker = self.breaker
+        if breaker is not None and breaker.refuses:
+            gen.close()
+            # What was begun on it cannot be ended now.
+            self.pgconn.finish()
+            raise errors.OperationalError(_SILENT)
+        try:
+            return super().wait(gen, interval, self.patience if timeout is None else timeout)
+        except errors._WaitTimeout:
+            self.pgconn.finish()
+            self._suspect()
+            raise errors.OperationalError("the server did not answer in time") from None
+        except errors.OperationalError as error:
+            # What the system says of a line on which nothing was confirmed.
+            if "timed out" in str(error):
+                self._suspect()
+            raise
+
+    def _suspect(self) -> None:
+        if self.breaker is not None:
+            self.breaker.suspect()
+
+
+def prepare_postgres(engine: Engine) -> None:
+    arguments, found = engine.dialect.create_connect_args(engine.url)
+    # Under two seconds the driver does not go.
+    quick: dict[str, Any] = {**found, "connect_timeout": 2}
+
+    def reach() -> None:
+        psycopg.connect(*arguments, **quick).close()
+
+    breaker = Breaker("database", reach)
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:
+        if breaker.refuses:
+            raise errors.OperationalError(_SILENT)
+        try:
+            connection = PatientConnection.connect(*args, **options)
+        except errors.ConnectionTimeout:
+            breaker.suspect()
+            raise
+        connection.breaker = breaker
+        return connection
+
+
+@contextmanager
+def patience(session: AnySession, seconds: float | None) -> Iterator[None]:
+    """Let the statements inside take longer, such as one that writes a million rows."""
+    connection = session.connection().connection.driver_connection
+    if not isinstance(connection, PatientConnection):
+        yield
+        return
+    connection.patience = seconds
+    try:
+        yield
+    finally:
+        connection.patience = PATIENCE_SECONDS

@@ -1,0 +1,128 @@
+"""Plain rows for the few questions that nearly every request asks.
+
+`session.execute` spends several times what the driver does on such a question. A `Rows` compiles
+its statement once and hands it to the driver on a connection of the same pool, with the same types
+and the same errors. Where the request has a transaction open, or a host has bound its session to a
+connection of its own (as tests do), the session is asked in the ordinary way and sees its own
+writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Engine, Select
+from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import scoped_session
+
+from .session import FollowingSession
+from .transaction import AnySession
+
+Row = Sequence[Any]
+Readers = Sequence[tuple[int, Callable[[Any], Any]]]
+
+
+class _Compiled(NamedTuple):
+    sql: str
+    # The order of the parameters, for a driver that takes them by position.
+    positions: Sequence[str] | None
+    # What the driver's value of a column becomes, where it is not that already.
+    readers: Readers
+    # The same for a parameter, on its way to the driver.
+    writers: Sequence[tuple[str, Callable[[Any], Any]]]
+    # What the statement says itself, such as the words of a host's `case`.
+    fixed: Mapping[str, Any]
+
+
+class Rows:
+    def __init__(self, statement: Select[Any]) -> None:
+        self.statement = statement
+        self._compiled: dict[str, _Compiled] = {}
+
+    def read(self, session: AnySession, **parameters: Any) -> Sequence[Row]:
+        bind = _idle_engine(session)
+        if bind is None:
+            return session.execute(self.statement, parameters).all()
+        return self.read_from(bind, **parameters)
+
+    def read_from(self, bind: Engine, **parameters: Any) -> Sequence[Row]:
+        """Beside the session, on a connection of the question's own."""
+        compiled = self._compiled.get(bind.dialect.name) or self._compile(bind.dialect)
+        if compiled.fixed:
+            parameters = {**compiled.fixed, **parameters}
+        values: Any = parameters
+        for name, writer in compiled.writers:
+            parameters[name] = writer(parameters[name])
+        if compiled.positions is not None:
+            values = [parameters[name] for name in compiled.positions]
+        rows = ask(bind, compiled.sql, values)
+        return _read(rows, compiled.readers) if compiled.readers else rows
+
+    def _compile(self, dialect: Dialect) -> _Compiled:
+        compiled = self.statement.compile(dialect=dialect)
+        readers = [
+            (index, reader)
+            for index, column in enumerate(self.statement.selected_columns)
+            if (reader := column.type.dialect_impl(dialect).result_processor(dialect, None))
+        ]
+        positions = getattr(compiled, "positiontup", None)
+        names = compiled.bind_names
+        writers = [
+            (name, writer)
+            for parameter, name in names.items()
+            if (writer := parameter.type.dialect_impl(dialect).bind_processor(dialect))
+        ]
+        said = compiled.params
+        fixed = {name: said[name] for each, name in names.items() if not each.required}
+        made = self._compiled[dialect.name] = _Compiled(
+            str(compiled), positions, readers, writers, fixed
+        )
+        return made
+
+
+def _idle_engine(session: AnySession) -> Engine | None:
+    """The engine, where the session has nothing in hand; none is made to find that out."""
+    if isinstance(session, FollowingSession) and not session.registry.has():
+        bind = session.engine
+    else:
+        current = session() if isinstance(session, scoped_session) else session
+        bind = None if current.in_transaction() else current.get_bind()
+    return bind if isinstance(bind, Engine) else None
+
+
+def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
+    driver = engine.dialect.loaded_dbapi
+    try:
+        connection = engine.raw_connection()
+    except driver.Error as error:
+        # Only `engine.connect()` puts a driver's refusal into SQLAlchemy's words.
+        raise DBAPIError.instance(sql, None, error, driver.Error, dialect=engine.dialect) from error
+    try:
+        cursor = connection.cursor()
+        cursor.execute(sql, values)
+        rows = cursor.fetchall()
+        cursor.close()
+        return list(rows)
+    except driver.Error as error:
+        lost = engine.dialect.is_disconnect(error, connection, None)
+        if lost:
+            connection.invalidate(error)
+            # Where one connection is lost, those that lie idle are too.
+            engine.dispose()
+        raise DBAPIError.instance(
+            sql, None, error, driver.Error, connection_invalidated=lost, dialect=engine.dialect
+        ) from error
+    finally:
+        connection.close()
+
+
+def _read(rows: list[Row], readers: Readers) -> list[Row]:
+    read: list[Row] = []
+    for row in rows:
+        values = list(row)
+        for index, reader in readers:
+            values[index] = reader(values[index])
+        read.append(values)
+    return read

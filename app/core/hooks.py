@@ -1,0 +1,236 @@
+"""Moments that a host may decide: how they are declared, registered and called.
+
+A moment is a function that does what happens when nobody decides otherwise;
+`app/extension/hooks.py` is the list of them. A service calls `hooks.claims(account, session)` and
+does not know whether the answer is the host's or the default's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+from .errors import SetupError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_TAKES_SHARED = "_frontdesk_takes_shared"
+
+# Makes one function of the default and of what was registered, in the order of registration.
+Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
+
+
+def newest(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+    """Of several, the one that was registered last counts."""
+    return registered[-1] if registered else default
+
+
+def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+    """Each takes part, in order; the mappings that they return become one."""
+
+    def call(*args: Any, shared: dict[str, Any] | None = None) -> dict[str, Any]:
+        answer: dict[str, Any] = {**default(*args)}
+        for hook in registered:
+            answer |= _mapping(default, hook, _call(hook, args, shared))
+        return answer
+
+    return call
+
+
+def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+    """Each takes part, in order, and is given what the one before it returned."""
+
+    def call(
+        value: dict[str, Any], *args: Any, shared: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        value = {**default(value, *args)}
+        for hook in registered:
+            value = dict(_mapping(default, hook, _call(hook, (value, *args), shared)))
+        return value
+
+    return call
+
+
+def takes_shared(hook: F) -> F:
+    """Mark a hook of ours that is also given `shared=`: what one has read there, another need not
+    read again."""
+    setattr(hook, _TAKES_SHARED, True)
+    return hook
+
+
+def _call(hook: Callable[..., Any], args: Sequence[Any], shared: dict[str, Any] | None) -> Any:
+    if shared is None:
+        return hook(*args)
+    if hasattr(hook, _TAKES_SHARED):
+        return hook(*args, shared=shared)
+    # A host's hook may change what was read.
+    shared.clear()
+    return hook(*args)
+
+
+def _mapping(
+    default: Callable[..., Any], hook: Callable[..., Any], given: Any
+) -> Mapping[str, Any]:
+    """A hook that has forgotten its `return` is told so by its name."""
+    if not isinstance(given, Mapping):
+        kind, name = default.__name__, getattr(hook, "__qualname__", type(hook).__qualname__)
+        returned = type(given).__name__
+        raise TypeError(f"A {kind} hook must return a mapping, not {returned}: {name}")
+    return given
+
+
+class TakesHooks(Protocol):
+    def add_hook(
+        self, hook: str, function: Callable[..., Any], name: str | None = None
+    ) -> None: ...
+
+
+@dataclass(eq=False)
+class Hook(Generic[F]):
+    """One moment. As an attribute of `Frontdesk` it is the decorator that registers a function."""
+
+    default: F
+    combine: Combine = newest
+
+    @property
+    def name(self) -> str:
+        return self.default.__name__
+
+    @cached_property
+    def parameters(self) -> Sequence[inspect.Parameter]:
+        return list(inspect.signature(self.default).parameters.values())
+
+    @property
+    def by_name(self) -> bool:
+        return any(each.kind is inspect.Parameter.KEYWORD_ONLY for each in self.parameters)
+
+    @property
+    def arguments(self) -> str:
+        """As they are shown to people: `account, session`, or `email_to=, token=`."""
+        return _shown([each.name for each in self.parameters], self.by_name)
+
+    def check(self, function: Any, shown: str = "") -> None:
+        names = [each.name for each in self.parameters]
+        check_call(function, names, shown or f"@frontdesk.{self.name}", by_name=self.by_name)
+
+    def __get__(self, frontdesk: TakesHooks, _owner: object = None) -> Callable[[F], F]:
+        def register(function: F) -> F:
+            self.check(function)
+            frontdesk.add_hook(self.name, function)
+            return function
+
+        register.__doc__ = self.default.__doc__
+        return register
+
+
+@dataclass(eq=False)
+class NamedHook(Hook[F]):
+    """A moment that is decided for each name by itself: `@frontdesk.channel("slack")`."""
+
+    def __get__(  # type: ignore[override]
+        self, frontdesk: TakesHooks, _owner: object = None
+    ) -> Callable[[str], Callable[[F], F]]:
+        def named(name: str) -> Callable[[F], F]:
+            check_name(self.name, name)
+
+            def register(function: F) -> F:
+                self.check(function, f'@frontdesk.{self.name}("{name}")')
+                frontdesk.add_hook(self.name, function, name)
+                return function
+
+            return register
+
+        named.__doc__ = self.default.__doc__
+        return named
+
+
+def moment(combine: Combine = newest) -> Callable[[F], Hook[F]]:
+    """Declares a hook; the decorated function is its default."""
+    return lambda default: Hook(default, combine)
+
+
+def named_moment(default: F) -> NamedHook[F]:
+    return NamedHook(default)
+
+
+def check_call(function: Any, names: Sequence[str], shown: str, *, by_name: bool = False) -> None:
+    """Refuse where it is registered what would fail at the first request that it serves."""
+    arguments = _shown(names, by_name)
+    if not callable(function):
+        raise SetupError(f"{shown} takes a function of ({arguments}), and not {function!r}.")
+    try:
+        # A wrapper may call what it wraps with more than it is given itself.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return  # written in C: it does not say
+    try:
+        if by_name:
+            signature.bind(**dict.fromkeys(names, ""))
+        else:
+            signature.bind(*names)
+    except TypeError as error:
+        given = f"{getattr(function, '__qualname__', type(function).__qualname__)}{signature}"
+        raise SetupError(
+            f"{shown} is called with ({arguments}), which {given} does not take: {error}."
+        ) from None
+
+
+def _shown(names: Sequence[str], by_name: bool) -> str:
+    return ", ".join(f"{name}=" if by_name else name for name in names)
+
+
+def check_name(decorator: str, name: object) -> None:
+    """Bare, without its name, the decorator would take the function for one and forget it."""
+    if not isinstance(name, str):
+        raise SetupError(f'@frontdesk.{decorator} takes a name: @frontdesk.{decorator}("…")')
+
+
+def check_known(kind: str, name: str, known: Iterable[str], own: str) -> None:
+    """What has a name of the host's own is made known first; any other name is mistyped."""
+    if name in (known := set(known)):
+        return
+    near = get_close_matches(name, known, n=1)
+    meant = f' Do you mean "{near[0]}"?' if near else ""
+    raise SetupError(f'There is no {kind} "{name}".{meant} One of your own is {own}.')
+
+
+class Hooks:
+    """What one application's host has decided so far; called by the names of the moments."""
+
+    def __init__(self, table: Mapping[str, Hook[Any]]) -> None:
+        self._table = table
+        self._registered: dict[str, list[Callable[..., Any]]] = {name: [] for name in table}
+        self._named: dict[str, dict[str, Callable[..., Any]]] = {name: {} for name in table}
+
+    def add(self, hook: str, function: Callable[..., Any], name: str | None = None) -> None:
+        if name is None:
+            self._registered[hook].append(function)
+        else:
+            self._named[hook][name] = function
+
+    def copy(self) -> Hooks:
+        """So that what one application is given later is not seen by another."""
+        made = Hooks(self._table)
+        made._registered = {hook: list(each) for hook, each in self._registered.items()}
+        made._named = {hook: dict(each) for hook, each in self._named.items()}
+        return made
+
+    def registered(self, hook: str) -> Sequence[Callable[..., Any]]:
+        """The host's functions; none where the default decides."""
+        return self._registered[hook]
+
+    def named(self, hook: str) -> Mapping[str, Callable[..., Any]]:
+        """Of a moment that is decided by name, the functions so far and those that still come."""
+        return self._named[hook]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            hook = self._table[name]
+        except KeyError:
+            raise AttributeError(name) from None
+        combined: Callable[..., Any] = hook.combine(hook.default, self._registered[name])
+        return combined

@@ -1,0 +1,65 @@
+"""Who did something, and from where: told to listeners, for requests and for the command line."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, Literal, NamedTuple, cast
+
+import click
+from flask import has_request_context, request
+
+from .web.request_id import request_id
+
+_ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
+
+
+class Origin(NamedTuple):
+    # A person's or program's request, an operator's command, or work of the service's own.
+    kind: Literal["request", "command", "system"]
+    # The id of the account that acts, where one has shown who it is.
+    account_id: Any = None
+    workspace_id: Any = None
+    # As far as the proxies in front are trusted.
+    address: str | None = None
+    user_agent: str | None = None
+    request_id: str | None = None
+
+
+def current_origin() -> Origin:
+    if has_request_context():
+        # The request itself: each look through its proxy costs as much as all the rest.
+        found = cast(Any, request)._get_current_object()
+        return Origin(
+            "request",
+            getattr(found, _ACCOUNT, None),
+            getattr(found, _WORKSPACE, None),
+            found.remote_addr,
+            found.environ.get("HTTP_USER_AGENT"),
+            request_id(),
+        )
+    return Origin("system" if click.get_current_context(silent=True) is None else "command")
+
+
+def note_account(account_id: Any) -> None:
+    """The caller has shown who it is."""
+    if has_request_context():
+        setattr(request, _ACCOUNT, account_id)
+
+
+def note_workspace(workspace_id: Any) -> None:
+    if has_request_context():
+        setattr(request, _WORKSPACE, workspace_id)
+
+
+def network_of(address: str) -> str:
+    """Whom an address stands for where one counts: one IPv6 customer has a whole /64."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:45] or "unknown"
+    if isinstance(found, ipaddress.IPv6Address):
+        # A server that listens on [::] sees the whole of IPv4 within one /64.
+        if found.ipv4_mapped is not None:
+            return str(found.ipv4_mapped)
+        return str(ipaddress.ip_network((found, 64), strict=False).network_address)
+    return str(found)

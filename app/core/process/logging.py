@@ -1,0 +1,127 @@
+"""Logs for people in development and for machines in production, each line with its request's id.
+
+Only the service sets logging up; in a host's application our loggers are silent guests of its own
+set-up, and `RequestId` is there for it to add.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.config
+import re
+import time
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
+from flask import Flask, Response, g, has_request_context, request
+
+from ..web.request_id import request_id
+
+log = logging.getLogger(__name__)
+
+# What breaks a line or steers a terminal.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+class RequestId(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = request_id() if has_request_context() else "-"
+        return True
+
+
+class DevelopmentServer(logging.Filter):
+    """Its line for each request holds the query, and with it perhaps a token, but not the request's
+    id: left out. Its other messages have no arguments, but colours."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno == logging.INFO and record.args:
+            return False
+        record.msg = _COLOUR.sub("", str(record.msg)).replace("\n", "")
+        return True
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        # Those of the security log; for machines they stand beside the message.
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": _encodable(record.getMessage()) if not fields else _short(fields),
+            **fields,
+            "request_id": getattr(record, "request_id", "-"),
+        }
+        if record.exc_info:
+            line["exception"] = _encodable(self.formatException(record.exc_info))
+        # JSON lets some line breaks of Unicode stand as they are.
+        return _CONTROL.sub(_escaped_for_json, orjson.dumps(line, default=str).decode())
+
+
+class OneLine(logging.Formatter):
+    """What a client sends may be in a message; it must not look like a line of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record)
+        lines = [self.formatMessage(record)]
+        if record.exc_info:
+            lines += self.formatException(record.exc_info).split("\n")
+        return "\n    ".join(_CONTROL.sub(_escaped, line) for line in lines)
+
+
+def log_requests(app: Flask) -> None:
+    """A line for each request, for those who develop; in production the proxy writes it."""
+
+    @app.before_request
+    def start() -> None:
+        g.frontdesk_started = time.perf_counter()
+
+    @app.after_request
+    def tell(response: Response) -> Response:
+        took = (time.perf_counter() - g.get("frontdesk_started", time.perf_counter())) * 1000
+        log.info("%s %s %d, %.0f ms", request.method, request.path, response.status_code, took)
+        return response
+
+
+def configure_logging(form: Literal["text", "json"], level: str) -> None:
+    text = "%(asctime)s %(levelname)-7s %(name)s [%(request_id)s] %(message)s"
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "filters": {
+                "request_id": {"()": RequestId},
+                "development_server": {"()": DevelopmentServer},
+            },
+            "formatters": {"text": {"()": OneLine, "format": text}, "json": {"()": JsonLines}},
+            "handlers": {
+                "stderr": {
+                    "class": "logging.StreamHandler",
+                    "formatter": form,
+                    "filters": ["request_id"],
+                }
+            },
+            "loggers": {"werkzeug": {"filters": ["development_server"]}},
+            "root": {"handlers": ["stderr"], "level": level},
+        }
+    )
+
+
+def _short(fields: dict[str, Any]) -> str:
+    return f"{fields['event']} {fields['outcome']}"
+
+
+def _encodable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return ascii(found[0])[1:-1]
+
+
+def _escaped_for_json(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

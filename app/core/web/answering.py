@@ -1,0 +1,162 @@
+"""`@answers(200, Schema)`: what a view returns, put into the response by its schema.
+
+A view on a hot path returns what is `ready` to be shown (`json_of` makes it) and its schema only
+documents it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, wraps
+from typing import Any, Protocol
+from zlib import crc32
+
+import orjson
+from flask import Response, request
+from marshmallow import Schema, fields
+
+from ..errors import SetupError
+from .operation import (
+    DocumentedAnswer,
+    Params,
+    SchemaSource,
+    View,
+    operation,
+    schema_class,
+    synchronous,
+)
+from .paging import one_more, page_of
+from .reading import instance
+
+_OPTIONS = orjson.OPT_NON_STR_KEYS
+
+
+class Answering(Protocol):
+    """A decorator that keeps what the view takes, and makes a response of what it returns."""
+
+    def __call__(self, view: Callable[Params, Any], /) -> Callable[Params, Response]: ...
+
+
+def json_response(
+    data: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    response = Response(
+        orjson.dumps(data, option=_OPTIONS), status=status, mimetype="application/json"
+    )
+    if headers:
+        response.headers.update(headers)
+    return response
+
+
+def json_of(schema: type[Schema], row: object) -> dict[str, Any]:
+    """What a read schema shows of a row, its values as they are.
+
+    For hot routes: the schema alone decides what leaves, and its own dump costs ten times as much.
+    """
+    return {name: getattr(row, name, None) for name in shown(schema)}
+
+
+def row_reader(schema: type[Schema]) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """The same of rows that have just these columns, in this order.
+
+    Written out, as `dataclasses` write out an `__init__`: `dict(zip(…))` takes nearly
+    twice as long.
+    """
+    items = ", ".join(f"{name!r}: row[{index}]" for index, name in enumerate(shown(schema)))
+    reader: Callable[[Sequence[Any]], dict[str, Any]] = eval(f"lambda row: {{{items}}}")  # noqa: S307
+    return reader
+
+
+@cache
+def shown(schema: type[Schema]) -> tuple[str, ...]:
+    """The names of a read schema's fields, in its order."""
+    for name, field in instance(schema).dump_fields.items():
+        if field.attribute or field.data_key or isinstance(field, (fields.Nested, fields.Method)):
+            raise TypeError(f"{schema.__name__}.{name} is not shown as it is: dump it.")
+    return tuple(instance(schema).dump_fields)
+
+
+def answers(
+    status: int,
+    schema: SchemaSource | None,
+    *,
+    many: bool = False,
+    paged: bool = False,
+    ready: bool = False,
+    media: Sequence[str] = (),
+    description: str = "",
+) -> Answering:
+    """`many`: the view returns a list. `paged`: a part of one, by the query's `offset` and `limit`;
+    the view is asked for one row more than the client is, and where it comes a `Link` leads on.
+    `ready`: what the view returns is shown as it is. `media`: the types of a file."""
+
+    def decorate(view: Callable[Params, Any]) -> Callable[Params, Response]:
+        run = synchronous(view)
+
+        @wraps(view)
+        def view_then_answer(*args: Params.args, **kwargs: Params.kwargs) -> Response:
+            query: Mapping[str, Any] = {}
+            if paged:
+                query = _query(view, kwargs)
+                kwargs["query"] = one_more(query)
+            result = run(*args, **kwargs)
+            if isinstance(result, Response):
+                return result
+            headers: Mapping[str, str] = {}
+            if paged:
+                result, headers = page_of(result, query)
+            if schema is not None and not ready:
+                result = _dump(schema_class(schema), result, many or paged, view)
+            return json_response(result, status, headers)
+
+        operation(view_then_answer).answers[status] = DocumentedAnswer(
+            schema, many=many or paged, paged=paged, media=media, description=description
+        )
+        return view_then_answer
+
+    return decorate
+
+
+def _query(view: View, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "query" not in given:
+        raise SetupError(
+            f"@answers(…, paged=True) on {view.__qualname__} needs the query's offset and limit:"
+            " write @takes(query=Page) above it."
+        )
+    query: Mapping[str, Any] = given["query"]
+    return query
+
+
+def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
+    """Written above `@answers`, for what clients ask again and again: they keep the answer, and
+    hear 304 as long as it would be the same."""
+
+    @wraps(view)
+    def view_then_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:
+        response = view(*args, **kwargs)
+        body, link = response.get_data(), response.headers.get("Link", "")
+        # A checksum, since whoever made two answers alike would mislead nobody but themselves.
+        tag = f'"{len(body):x}-{crc32(link.encode(), crc32(body)):08x}"'
+        response.headers.add("ETag", tag)
+        response.headers.add("Cache-Control", "private, no-cache")
+        if tag not in request.environ.get("HTTP_IF_NONE_MATCH", ""):
+            return response
+        unchanged = Response(status=304, headers=response.headers)
+        del unchanged.headers["Content-Type"], unchanged.headers["Content-Length"]
+        return unchanged
+
+    operation(view_then_compare).polled = True
+    return view_then_compare
+
+
+def _dump(schema: type[Schema], result: Any, many: bool, view: View) -> Any:
+    dumped = instance(schema).dump(result, many=many)
+    if instance(schema).dump_fields and (({} in dumped) if many else not dumped) and result != {}:
+        # Marshmallow finds nothing in what it does not expect, and says nothing.
+        kind = type(result).__name__
+        hint = "" if many else " A list takes many=True."
+        raise TypeError(
+            f"{view.__qualname__} returned a {kind}, and {schema.__name__} finds nothing to show"
+            f" in it.{hint}"
+        )
+    return dumped

@@ -1,0 +1,116 @@
+"""A plain Flask blueprint that brings its own error documents and asks for its extension.
+
+Mounted on any application, its routes answer errors in our form and leave the host's handlers
+alone; mounted before `Frontdesk.init_app`, it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import flask
+from flask.sansio.app import App
+from werkzeug.routing import BaseConverter, ValidationError
+
+from ..context import EXTENSION, Context
+from ..db.account_ids import WHOLE, IdKind
+from ..errors import SetupError
+from ..process.folders import templates_folder
+from .problems import handlers
+
+Assemble = Callable[[Context], None]
+
+
+class RowId(BaseConverter):
+    """A row's id in ASCII digits. One that no row can have is looked for all the same and not
+    found, so that the answer is the resource's own 404."""
+
+    regex = WHOLE.pattern
+
+    def to_python(self, value: str) -> int:
+        return WHOLE.from_path(value)
+
+
+def account_id_converter(kind: IdKind) -> type[BaseConverter]:
+    """For `<account_id:…>` in a path: the id of an account, of the kind that this application's
+    have."""
+
+    class AccountIdInPath(BaseConverter):
+        regex = kind.pattern
+        part_isolating = True
+
+        def to_python(self, value: str) -> Any:
+            try:
+                return kind.from_path(value)
+            except ValueError:
+                raise ValidationError from None
+
+    return AccountIdInPath
+
+
+class Blueprint(flask.Blueprint):
+    """Its routes take a bearer token or none, and no cookie that another page's form could send."""
+
+    def __init__(
+        self,
+        name: str,
+        import_name: str,
+        *,
+        needs: type[Any] | None = None,
+        assemble: Assemble | None = None,
+        about: str = "",
+    ) -> None:
+        """`needs` is the service without which none of its routes works. `assemble` puts in a slice
+        that is no application's before it is mounted, since a host may have such a table itself."""
+        # A template of the same name in the host's own folder is found first.
+        super().__init__(name, import_name, template_folder=str(templates_folder()))
+        self.needs = needs
+        self.assemble = assemble
+        # For the OpenAPI document.
+        self.about = about
+        for kind, handler in handlers():
+            self.register_error_handler(kind, handler)
+
+    def register(self, app: App, options: dict[str, Any]) -> None:
+        context = app.extensions.get(EXTENSION)
+        if not isinstance(context, Context):
+            raise SetupError(
+                f"Call frontdesk.init_app(app, db) before registering the blueprint '{self.name}'."
+            )
+        self._check_needs(context)
+        if self.assemble is not None and self.name not in context.mounted:
+            self.assemble(context)
+        app.url_map.converters.setdefault("row_id", RowId)
+        in_path = account_id_converter(context.account_ids)
+        app.url_map.converters.setdefault("account_id", in_path)
+        # As Flask names it, which puts the name of a blueprint around it in front.
+        name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}"
+        context.blueprints.add(name.lstrip("."))
+        context.mounted.add(self.name)
+        # Without a prefix, a collection that is written as nothing would have no path at all.
+        super().register(app, {**options, "url_prefix": options.get("url_prefix") or "/"})
+        exempt_from_csrf(app)
+
+    def _check_needs(self, context: Context) -> None:
+        if self.needs is None or context.has(self.needs):
+            return
+        problem = context.why_not(self.needs)
+        remedy = getattr(problem, "remedy", None) or f"it needs {self.needs.__name__}."
+        raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
+
+    def add_url_rule(self, rule: str, *args: Any, **options: Any) -> None:
+        # Every path answers with and without a trailing slash, and never redirects.
+        options.setdefault("strict_slashes", False)
+        options.setdefault("merge_slashes", False)
+        super().add_url_rule(rule, *args, **options)
+
+
+def exempt_from_csrf(app: App) -> None:
+    """Flask-WTF's protection of a whole application asks every form for a token of its own; a
+    client with a bearer token has no such form. It may be there before us or come later."""
+    protection = app.extensions.get("csrf")
+    if protection is not None and hasattr(protection, "exempt"):
+        for blueprint in app.blueprints.values():
+            if isinstance(blueprint, Blueprint):
+                protection.exempt(blueprint)

@@ -1,0 +1,171 @@
+"""What surrounds every answer of ours: the request's id, security headers, CORS.
+
+Hung on the application once by `init_app`; in a host's application it touches only the routes that
+come from here. It runs on every request, so it does little.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from werkzeug.datastructures import Headers
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
+
+from ..context import Context
+from ..errors import SetupError
+from .blueprint import exempt_from_csrf
+from .operation import misplaced
+from .problems import handle_http_exception
+from .request_id import request_id
+
+_OURS_KEY = "frontdesk.ours"
+
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+_REQUEST_HEADERS = (
+    "Authorization",
+    "Content-Type",
+    "If-None-Match",
+    "X-Owner",
+    "X-Request-ID",
+    "X-Workspace",
+    # What browsers' tracing and error reporting put on every request.
+    "traceparent",
+    "tracestate",
+    "baggage",
+)
+_RESPONSE_HEADERS = "ETag, Link, Retry-After, X-Request-ID, X-Total-Count"
+SECURITY_HEADERS = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "no-referrer"),
+]
+# An answer that is data needs nothing from anywhere; pages bring a policy of their own.
+DATA_POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+_HSTS = "max-age=31536000"
+_PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
+
+
+def wrap(app: Flask, context: Context) -> None:
+    core = context.settings.core
+    origins = {_origin(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
+    request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
+    hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
+
+    def put(name: str, value: str, headers: Headers) -> None:
+        # A host may have set its own. In the service nobody has: `add` looks for none.
+        if context.owns_application:
+            headers.add(name, value)
+        else:
+            headers.setdefault(name, value)
+
+    def is_ours() -> bool:
+        return (
+            context.owns_application
+            or request.blueprint in context.blueprints
+            or _OURS_KEY in request.environ
+        )
+
+    unguarded: list[str] | None = None
+
+    @app.before_request
+    def answer_what_no_view_does() -> Response | None:
+        nonlocal unguarded
+        if unguarded is None:
+            # Only now are all routes and extensions there.
+            unguarded = misplaced(app)
+            exempt_from_csrf(app)
+        if unguarded and request.endpoint in unguarded:
+            raise SetupError(
+                f"A decorator of '{request.endpoint}' stands above its route and does nothing:"
+                " write the route first and the others below it."
+            )
+        error = request.routing_exception
+        return None if error is None else _answer_to(error)
+
+    def _answer_to(error: HTTPException) -> Response | None:
+        """A wrong method on one of our paths never reaches our blueprint's handlers by itself."""
+        if isinstance(error, NotFound):
+            if context.owns_application and _is_preflight():
+                # Refused, it would hide from the client that the route is not there.
+                return Response(status=204)
+            error = _with_slash(app) or error
+        if isinstance(error, MethodNotAllowed) and _is_path_of(app, context, error):
+            request.environ[_OURS_KEY] = True
+            return handle_http_exception(error)
+        return None
+
+    @app.after_request
+    def dress(response: Response) -> Response:
+        return _dressed(response) if is_ours() else response
+
+    def _dressed(response: Response) -> Response:
+        headers = response.headers
+        put("X-Request-ID", request_id(), headers)
+        for name, value in SECURITY_HEADERS:
+            put(name, value, headers)
+        if "Content-Security-Policy" not in headers:
+            headers.add("Content-Security-Policy", DATA_POLICY)
+        if "Cache-Control" not in headers:
+            # Nearly all is somebody's own data; what may be kept says so where it is made.
+            headers.add("Cache-Control", "no-store")
+        if request.environ.get("wsgi.url_scheme") == "https":
+            headers.setdefault("Strict-Transport-Security", hsts)
+        if request.method == "OPTIONS" and "Allow" not in headers:
+            response.allow.update(_allowed_methods(app, f"{request.path}/"))
+        origin = request.environ.get("HTTP_ORIGIN")
+        if origin is not None:
+            response.vary.add("Origin")
+            if origin in origins:
+                _let_in(origin, headers)
+        return response
+
+    def _let_in(origin: str, headers: Headers) -> None:
+        headers["Access-Control-Allow-Origin"] = origin
+        # The sign-in through a provider keeps its state in a cookie.
+        headers["Access-Control-Allow-Credentials"] = "true"
+        if _is_preflight():
+            headers["Access-Control-Allow-Methods"] = _METHODS
+            headers["Access-Control-Allow-Headers"] = request_headers
+            headers["Access-Control-Max-Age"] = "600"
+        else:
+            headers["Access-Control-Expose-Headers"] = _RESPONSE_HEADERS
+
+
+def _is_preflight() -> bool:
+    return request.method == "OPTIONS" and _PREFLIGHT in request.environ
+
+
+def _with_slash(app: Flask) -> MethodNotAllowed | None:
+    """Werkzeug finds nothing where a collection is asked by a wrong method and without its slash.
+
+    The right methods it does find there, and they are what the answer names.
+    """
+    methods = _allowed_methods(app, f"{request.path}/")
+    return MethodNotAllowed(methods) if methods else None
+
+
+def _allowed_methods(app: Flask, path: str) -> list[str]:
+    try:
+        adapter = app.create_url_adapter(request)
+    except HTTPException:
+        return []  # a Host header that is none
+    return sorted(adapter.allowed_methods(path)) if adapter is not None else []
+
+
+def _is_path_of(app: Flask, context: Context, error: MethodNotAllowed) -> bool:
+    adapter = app.create_url_adapter(request)
+    if adapter is None:
+        return False
+    for method in error.valid_methods or ():
+        try:
+            endpoint, _ = adapter.match(method=method)
+        except HTTPException:
+            return False  # a host's route, which redirects to the path with its slash
+        return str(endpoint).rpartition(".")[0] in context.blueprints
+    return False
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,190 @@
+"""Schema fields that take only what both databases can store, and say so with a 422."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
+
+from ..context import current_frontdesk
+from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, TextIds, WholeIds, shown
+
+_INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+# White space, control characters and those that only join or steer others.
+_BLANK = {"Zs", "Zl", "Zp", "Cc", "Cf"}
+# For clients, as far as a pattern that every tool reads can say it.
+STORABLE = r"^[^\x00]*$"
+SAYS_SOMETHING = r"^[^\x00]*[^\x00\s][^\x00]*$"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TRUE, _FALSE = {"true", "1"}, {"false", "0"}
+
+
+def storable(text: str) -> bool:
+    """PostgreSQL refuses NUL, and no encoding has lone surrogates."""
+    return "\x00" not in text and (text.isascii() or not _SURROGATE.search(text))
+
+
+def says_something(text: str) -> bool:
+    """Whether somebody who reads it sees anything."""
+    return any(unicodedata.category(character) not in _BLANK for character in text)
+
+
+def _listed(checks: Any) -> list[Any]:
+    if checks is None:
+        return []
+    return list(checks) if isinstance(checks, (list, tuple)) else [checks]
+
+
+class Text(fields.String):
+    """What must be there must say something, save what nobody reads: there `blank` will do.
+    `pattern` is for clients: what is refused besides is up to `validate`."""
+
+    def __init__(
+        self,
+        *,
+        max: int,
+        min: int = 0,
+        strip: bool = False,
+        blank: bool = False,
+        pattern: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.max = max
+        self.strip = strip
+        self.must_say_something = min > 0 and not blank
+        self.pattern = pattern or (SAYS_SOMETHING if self.must_say_something else STORABLE)
+        checks = [validate.Length(min=min or None, max=max), *_listed(kwargs.pop("validate", None))]
+        super().__init__(validate=checks, **kwargs)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not isinstance(value, str):
+            raise self.make_error("invalid")
+        if not storable(text):
+            raise ValidationError("Contains characters that cannot be stored.")
+        if self.must_say_something and text and not says_something(text):
+            raise ValidationError("Must not be blank.")
+        return text.strip() if self.strip else text
+
+
+class Whole(fields.Integer):
+    """A whole number in ASCII digits; Python's own reading also takes `1_0` and `٣`."""
+
+    def __init__(self, *, min: int = 0, max: int = MAX_ID, **kwargs: Any) -> None:
+        checks = [validate.Range(min=min, max=max), *_listed(kwargs.pop("validate", None))]
+        super().__init__(validate=checks, **kwargs)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise self.make_error("invalid")
+        if isinstance(value, str) and not _INTEGER.fullmatch(value):
+            raise self.make_error("invalid")
+        return int(value)
+
+
+class Uuid(fields.UUID):
+    """As RFC 9562 writes it; Python's own reading also takes braces and no hyphens."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> UUID:
+        if not isinstance(value, str) or not re.fullmatch(UUID_PATTERN, value):
+            raise self.make_error("invalid_uuid")
+        return UUID(value)
+
+
+def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[Any]:
+    """As a field for the id of an account would be written where all have that kind."""
+    match kind:
+        case WholeIds():
+            return Whole(max=kind.most, **options) if received else fields.Integer(**options)
+        case TextIds():
+            if not received:
+                return fields.String(**options)
+            return Text(min=1, max=kind.most, **options)
+    return Uuid(**options)
+
+
+_reader = cache(field_for)
+
+
+class AccountId(fields.Field[Any]):
+    """The id of an account, of whichever kind this application's have."""
+
+    def __init__(self, *, received: bool = False, **kwargs: Any) -> None:
+        """`received`: from a client, and not only shown to one."""
+        super().__init__(**kwargs)
+        self.received = received
+
+    def as_described(self) -> fields.Field[Any]:
+        return field_for(
+            current_frontdesk.account_ids,
+            received=self.received,
+            required=self.required,
+            allow_none=self.allow_none,
+            metadata=self.metadata,
+        )
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        return shown(value)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        kind = current_frontdesk.account_ids
+        read = _reader(kind, received=True).deserialize(value, attr, data)
+        return kind.from_text(read)
+
+
+class Flag(fields.Boolean):
+    """true or false, and in a query also 1 or 0; marshmallow's own also takes `y` and `off`."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
+            return value.lower() in _TRUE
+        raise self.make_error("invalid", input=value)
+
+
+class Moment(fields.AwareDateTime):
+    """ISO 8601 in UTC with its offset."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(format="iso", **kwargs)
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        if isinstance(value, datetime) and value.tzinfo is None:
+            # As a host's own column may have it.
+            value = value.replace(tzinfo=UTC)
+        return super()._serialize(value, attr, obj, **kwargs)
+
+
+class Received(Schema):
+    """What a client sends. Unknown properties are passed over, unless a schema says otherwise."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    @pre_load
+    def refuse_odd_names(self, data: Any, **kwargs: Any) -> Any:
+        if isinstance(data, Mapping) and not all(storable(str(name)) for name in data):
+            raise ValidationError("A property name contains characters that cannot be stored.")
+        return data
+
+
+class Page(Received):
+    """The bounds of every list."""
+
+    offset = Whole(load_default=0, metadata={"description": "How many to pass over"})
+    limit = Whole(
+        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+    )
+
+
+class Message(Schema):
+    """The answer where there is no natural resource to return."""
+
+    message = fields.String(required=True, metadata={"example": "Done"})

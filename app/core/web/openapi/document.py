@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from apispec import APISpec
+from flask import Flask
+from werkzeug.routing import Rule
+
+from ..blueprint import Blueprint
+from ..operation import Operation, find_operation
+from .failures import PROBLEM, ProblemRead
+from .headers import HEADERS
+from .json_schemas import Plugin, component_name
+from .names import Names
+from .operations import Operations, path_of
+from .samples import Components, completed
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_DESCRIPTION = """\
+Every failure is a problem document (RFC 9457). `detail` is for people; `code` is a stable word for
+programs, and each operation names those that it may answer with. A 422 names all the faults at
+once, in `errors`.
+
+Lists are pages, by `offset` and `limit`. `Link` with `rel="next"` leads to the next page where
+there is one; `X-Total-Count` says how many there are where the page itself shows it, which is on
+the last one.
+
+Times are in UTC with an offset. Texts take every character but NUL and lone surrogates; where a
+text must say something, blanks alone are refused. Unknown properties are passed over. Every answer
+carries `X-Request-ID`, the client's own where it sends one, and the log has it too.
+"""
+
+
+def make_document(app: Flask, title: str, version: str, server: str) -> dict[str, Any]:
+    spec = APISpec(
+        title,
+        version,
+        "3.1.0",
+        plugins=[Plugin(schema_name_resolver=component_name)],
+        info={"description": _DESCRIPTION},
+        servers=[{"url": server}],
+    )
+    for name, header in HEADERS.items():
+        spec.components.header(name, header)
+    # Before any schema of a host's, which may have the same name.
+    spec.components.schema(PROBLEM, schema=ProblemRead)
+    operations = Operations(spec, _token_urls(app))
+    names = Names(app)
+    tags: dict[str, str] = {}
+    for rule, described in sorted(_documented(app), key=lambda each: each[0].rule):
+        mount = rule.endpoint.rpartition(".")[0]
+        tag = mount.replace("_", " ") or title
+        tags[tag] = _about(app, mount)
+        methods = [method for method in _METHODS if method in (rule.methods or ())]
+        for method in methods:
+            name = names.of(rule.endpoint, method, methods)
+            docstring = app.view_functions[rule.endpoint].__doc__ or ""
+            written = operations.write(name, rule, described, docstring)
+            spec.path(path_of(rule), operations={method.lower(): {"tags": [tag], **written}})
+    for tag, about in sorted(tags.items()):
+        spec.tag({"name": tag, "description": about} if about else {"name": tag})
+    document: dict[str, Any] = spec.to_dict()
+    _complete_examples(document["paths"], spec.components.schemas)
+    return document
+
+
+def _documented(app: Flask) -> Iterator[tuple[Rule, Operation]]:
+    for rule in app.url_map.iter_rules():
+        described = find_operation(app.view_functions[rule.endpoint])
+        if described is not None and not described.hidden:
+            yield rule, described
+
+
+def _token_urls(app: Flask) -> list[str]:
+    """Where e-mail and password become a token, if this application hands them out."""
+    return sorted(
+        rule.rule
+        for rule, described in _documented(app)
+        if described.signs_in and not rule.arguments
+    )
+
+
+def _about(app: Flask, mount: str) -> str:
+    blueprint = app.blueprints.get(mount)
+    return blueprint.about if isinstance(blueprint, Blueprint) else ""
+
+
+def _complete_examples(paths: dict[str, Any], components: Components) -> None:
+    for operations in paths.values():
+        for described in operations.values():
+            for part in (described.get("requestBody", {}), *described["responses"].values()):
+                for content in part.get("content", {}).values():
+                    if "example" in content:
+                        content["example"] = completed(
+                            content["example"], content["schema"], components
+                        )

@@ -1,0 +1,102 @@
+"""How an operation fails: a problem document for each status, with the codes that it may have."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+from apispec import APISpec
+from marshmallow import Schema, fields
+
+from ...errors import Conflict, Problem, Unavailable
+from ...keystore.base import KeystoreUnavailable
+from ..operation import Operation
+from ..problems import problem_response
+from ..words import Word, WordSet
+from .headers import headers_of
+
+PROBLEM = "Problem"
+PLACES = WordSet("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
+
+
+class FaultRead(Schema):
+    location = Word(PLACES, required=True, metadata={"description": "Where it was sent"})
+    field = fields.String(required=True, metadata={"example": "title"})
+    message = fields.String(required=True, metadata={"example": "Missing data for required field."})
+
+
+class ProblemRead(Schema):
+    class Meta:
+        description = "RFC 9457"
+
+    type = fields.String(required=True)
+    title = fields.String(required=True)
+    status = fields.Integer(required=True)
+    detail = fields.String(required=True, metadata={"description": "For people"})
+    code = fields.String(required=True, metadata={"description": "A stable word for programs"})
+    errors = fields.List(
+        fields.Nested(FaultRead), metadata={"description": "In a 422 only: all that is wrong"}
+    )
+
+
+def documented(described: Operation) -> dict[int, list[type[Problem]]]:
+    """By status."""
+    found: dict[int, list[type[Problem]]] = defaultdict(list)
+    kinds: list[type[Problem]] = [*described.problems, Unavailable]
+    if described.bearer or described.signs_in:
+        # It knows who logged out, and how often somebody guessed.
+        kinds.append(KeystoreUnavailable)
+    for kind in dict.fromkeys(kinds):
+        found[kind.status].append(kind)
+    if Conflict.status in found and Conflict not in found[Conflict.status]:
+        # Where two may come at once, the database may be the one that finds out.
+        found[Conflict.status].append(Conflict)
+    return {status: found[status] for status in sorted(found.keys() - described.answers.keys())}
+
+
+def failures(spec: APISpec, operation: str, described: Operation) -> dict[str, Any]:
+    by_status = documented(described)
+    if not by_status:
+        return {}
+    reference = _component(spec, operation, chain.from_iterable(by_status.values()))
+    return {
+        str(status): {
+            "description": "; ".join(dict.fromkeys(kind.detail for kind in found)),
+            "headers": headers_of(status, described),
+            "content": {
+                "application/problem+json": {
+                    "schema": reference,
+                    "examples": {kind.code: {"value": _example(kind)} for kind in found},
+                }
+            },
+        }
+        for status, found in by_status.items()
+    }
+
+
+def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) -> dict[str, Any]:
+    """The operation's own problem: a client that handles all of its codes has missed none."""
+    name = f"{operation[0].upper()}{operation[1:]}Problem"
+    spec.components.schema(
+        f"{name}Code", {"type": "string", "enum": sorted({kind.code for kind in kinds})}
+    )
+    code = {"code": {"$ref": f"#/components/schemas/{name}Code"}}
+    spec.components.schema(
+        name,
+        {
+            "allOf": [
+                {"$ref": f"#/components/schemas/{PROBLEM}"},
+                {"type": "object", "properties": code, "required": ["code"]},
+            ]
+        },
+    )
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _example(kind: type[Problem]) -> Any:
+    # The bare kind: some ask for arguments that an example does not have.
+    problem: Problem = kind.__new__(kind)
+    Problem.__init__(problem)
+    return problem_response(problem).get_json(force=True)

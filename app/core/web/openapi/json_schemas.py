@@ -1,0 +1,112 @@
+"""From our schemas and fields to JSON Schema, in the way that all generators of clients read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import Schema, fields
+
+from ..fields import AccountId, Text
+from ..words import Word, WordSet
+
+JsonSchema = dict[str, Any]
+
+
+class Converter(OpenAPIConverter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.names_of_sets: dict[str, str] = {}
+
+    def field2property(self, field: fields.Field[Any]) -> JsonSchema:
+        if isinstance(field, Word):
+            return self._word(field)
+        if isinstance(field, AccountId):
+            return self.field2property(field.as_described())
+        found: JsonSchema = super().field2property(field)
+        if isinstance(field, Text) and field.pattern:
+            found["pattern"] = field.pattern
+        return _by_itself(found)
+
+    def _field2parameter(self, field: fields.Field[Any], *, name: str, location: str) -> JsonSchema:
+        found: JsonSchema = super()._field2parameter(field, name=name, location=location)
+        # In a query or a header nothing can be null: what is left out is not there.
+        found["schema"] = _without_null(found["schema"])
+        return found
+
+    def schema2jsonschema(self, schema: Any) -> JsonSchema:
+        found: JsonSchema = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        if found.get("additionalProperties") is False:
+            # More may come beside what is there today.
+            del found["additionalProperties"]
+        for name, each in found["properties"].items():
+            found["properties"][name] = _default_in_words(each)
+        # What a field by itself cannot say.
+        found.update(getattr(schema.Meta, "json_schema", {}))
+        return found
+
+    def _word(self, field: Word) -> JsonSchema:
+        one_of: list[JsonSchema] = [self._reference(field.word_set)]
+        if field.word_set.is_open:
+            one_of.append({"type": "string", "maxLength": field.max})
+        if field.allow_none:
+            one_of.append({"type": "null"})
+        found = one_of[0] if len(one_of) == 1 else {"anyOf": one_of}
+        described = {"description": text} if (text := field.metadata.get("description")) else {}
+        default = {} if callable(field.load_default) else super().field2default(field, ret={})
+        return _by_itself({**found, **described, **default})
+
+    def _reference(self, word_set: WordSet) -> JsonSchema:
+        components = self.spec.components
+        name = self.names_of_sets.get(word_set.name)
+        if name is None:
+            name = word_set.name
+            while name in components.schemas:
+                name += "Word"  # a host's schema has taken it
+            self.names_of_sets[word_set.name] = name
+            enum: JsonSchema = {"type": "string", "enum": word_set.known()}
+            if word_set.description:
+                enum["description"] = word_set.description
+            components.schema(name, enum)
+        return {"$ref": f"#/components/schemas/{name}"}
+
+
+class Plugin(MarshmallowPlugin):
+    Converter = Converter
+
+
+def component_name(schema: Any) -> str:
+    kind: type[Schema] = schema if isinstance(schema, type) else type(schema)
+    return kind.__name__
+
+
+def _by_itself(found: JsonSchema) -> JsonSchema:
+    """Many tools pass over what stands beside a reference."""
+    if "$ref" not in found or len(found) == 1:
+        return found
+    reference = {"$ref": found.pop("$ref")}
+    return {"allOf": [reference], **found}
+
+
+def _without_null(found: JsonSchema) -> JsonSchema:
+    if isinstance(kinds := found.get("type"), list) and "null" in kinds:
+        found["type"] = next(kind for kind in kinds if kind != "null")
+    if found.get("default", True) is None:
+        del found["default"]
+    alternatives = [each for each in found.get("anyOf", ()) if each != {"type": "null"}]
+    if len(alternatives) == 1:
+        del found["anyOf"]
+        return _by_itself({**alternatives[0], **found})
+    return found
+
+
+def _default_in_words(found: JsonSchema) -> JsonSchema:
+    """Generators take a property that has a default for one that is always there."""
+    if "default" not in found:
+        return found
+    default = found.pop("default")
+    if default is None:
+        return found
+    words = [found.pop("description", ""), f"Left out: `{default}`."]
+    return _by_itself({**found, "description": " ".join(filter(None, words))})

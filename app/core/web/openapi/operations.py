@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from apispec import APISpec
+from werkzeug.routing import Rule
+
+from ...context import current_frontdesk
+from ..operation import DocumentedAnswer, Operation, schema_class
+from .failures import failures
+from .headers import headers_of
+
+_VARIABLE = re.compile(r"<(?:(?P<converter>[^:<>]+):)?(?P<name>[^<>]+)>")
+_BODIES = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+    "files": "multipart/form-data",
+}
+# What a path's variable may be; a host's own routes use Flask's converters.
+_CONVERTERS: dict[str | None, dict[str, Any]] = {
+    "row_id": {"type": "integer", "minimum": 1},
+    "int": {"type": "integer", "minimum": 0},
+    "float": {"type": "number", "minimum": 0},
+    "uuid": {"type": "string", "format": "uuid"},
+}
+_IF_NONE_MATCH = {
+    "in": "header",
+    "name": "If-None-Match",
+    "description": "The `ETag` of the answer that the client has",
+    "required": False,
+    "schema": {"type": "string"},
+}
+
+
+def _schema_of(converter: str | None) -> dict[str, Any]:
+    if converter == "account_id":
+        return dict(current_frontdesk.account_ids.path_schema)
+    return _CONVERTERS.get(converter, {"type": "string"})
+
+
+def path_of(rule: Rule) -> str:
+    return _VARIABLE.sub(r"{\g<name>}", rule.rule)
+
+
+class Operations:
+    """Writes them into one document, with the ways to say who one is."""
+
+    def __init__(self, spec: APISpec, token_urls: Sequence[str]) -> None:
+        self._spec = spec
+        self._ways = ["bearer"]
+        spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer"})
+        if token_urls:
+            flows = {"password": {"tokenUrl": token_urls[0], "scopes": {}}}
+            spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
+            self._ways.append("login")
+
+    def write(self, name: str, rule: Rule, described: Operation, docstring: str) -> dict[str, Any]:
+        summary, _, description = docstring.strip().partition("\n")
+        written: dict[str, Any] = {
+            "operationId": name,
+            "summary": summary,
+            "parameters": [*_path_parameters(rule, described), *_other_parameters(described)],
+            "responses": _answers(described) | failures(self._spec, name, described),
+            "security": self._security(described),
+        }
+        if description.strip():
+            written["description"] = " ".join(description.split())
+        for place, kind in _BODIES.items():
+            if place in described.reads:
+                written["requestBody"] = _body(described, place, kind)
+        return written
+
+    def _security(self, described: Operation) -> list[dict[str, list[str]]]:
+        """Any one of them will do."""
+        if not described.bearer:
+            return []
+        ways: list[dict[str, list[str]]] = [{way: []} for way in self._ways]
+        return [{}, *ways] if described.optional else ways
+
+
+def _path_parameters(rule: Rule, described: Operation) -> list[dict[str, Any]]:
+    found = []
+    for match in _VARIABLE.finditer(rule.rule):
+        schema = _schema_of(match["converter"])
+        parameter = {"in": "path", "name": match["name"], "required": True, "schema": schema}
+        if meaning := described.variables.get(match["name"]):
+            parameter["description"] = meaning
+        found.append(parameter)
+    return found
+
+
+def _other_parameters(described: Operation) -> list[dict[str, Any]]:
+    found = [
+        {"in": where, "schema": schema_class(described.reads[place])}
+        for place, where in (("query", "query"), ("headers", "header"))
+        if place in described.reads
+    ]
+    headers = {name: text for find in described.headers for name, text in find().items()}
+    for name, text in headers.items():
+        parameter = {"in": "header", "name": name, "description": text, "required": False}
+        found.append({**parameter, "schema": {"type": "string"}})
+    return [*found, _IF_NONE_MATCH] if described.polled else found
+
+
+def _body(described: Operation, place: str, kind: str) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": schema_class(described.reads[place])}
+    if place in described.examples:
+        content["example"] = described.examples[place]
+    return {"required": True, "content": {kind: content}}
+
+
+def _answers(described: Operation) -> dict[str, Any]:
+    answers = dict(described.answers)
+    if described.polled:
+        nothing_new = "Nothing has changed since the answer that `If-None-Match` names"
+        answers[HTTPStatus.NOT_MODIFIED] = DocumentedAnswer(None, description=nothing_new)
+    return {
+        str(int(status)): {
+            "description": answer.description or HTTPStatus(status).phrase,
+            "headers": headers_of(status, described, answer),
+            **_content(answer, described, status),
+        }
+        for status, answer in sorted(answers.items())
+    }
+
+
+def _content(answer: DocumentedAnswer, described: Operation, status: int) -> dict[str, Any]:
+    if answer.schema is None:
+        binary = {"schema": {"type": "string", "format": "binary"}}
+        return {"content": dict.fromkeys(answer.media, binary)} if answer.media else {}
+    schema: Any = schema_class(answer.schema)
+    content: dict[str, Any] = {
+        "schema": {"type": "array", "items": schema} if answer.many else schema
+    }
+    examples = described.examples
+    if status < HTTPStatus.MULTIPLE_CHOICES and "answer" in examples:
+        content["example"] = examples.get(f"answer_{status}", examples["answer"])
+    return {"content": {"application/json": content}}

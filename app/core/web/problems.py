@@ -1,0 +1,164 @@
+"""The one place where an error becomes an answer: RFC 9457 problem documents."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from flask import Response, request
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm.exc import StaleDataError
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from ..context import find_context
+from ..errors import Conflict, Invalid, Problem, Unavailable
+from ..security_log import Refusals
+
+log = logging.getLogger(__name__)
+
+PROBLEM_TYPE = "application/problem+json"
+
+_SQLITE_OUTAGES = ("locked", "unable to open", "disk", "readonly", "full", "busy")
+
+# As PostgreSQL's driver calls them, and as SQLite does.
+_UNDEFINED = ("UndefinedTable", "UndefinedColumn")
+_NO_SUCH = ("no such table", "no such column", "has no column named")
+
+# Words for the statuses that Flask and Werkzeug raise by themselves.
+_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 500: "internal_error"}
+
+
+def problem_response(problem: Problem) -> Response:
+    headers = dict(problem.headers)
+    if problem.status == 401:
+        headers.setdefault("WWW-Authenticate", "Bearer")
+    members = dict(problem.members)
+    if problem.faults:
+        members["errors"] = [fault._asdict() for fault in problem.faults]
+    return _render(problem.status, problem.code, problem.detail, headers, members)
+
+
+def answer_problem(problem: Problem) -> Response:
+    """What every handler of a problem does: the security log hears of what is refused."""
+    find_context().get(Refusals).tell(problem)
+    return problem_response(problem)
+
+
+def handle_http_exception(error: HTTPException) -> Response:
+    if error.response is not None and isinstance(error.response, Response):
+        return error.response
+    status = error.code or 500
+    if status < 400:
+        response = error.get_response()
+        return response if isinstance(response, Response) else Response(response=response.response)
+    phrase = HTTPStatus(status).phrase
+    headers = {
+        name: value
+        for name, value in error.get_headers()
+        if name.lower() in ("allow", "retry-after")
+    }
+    code = _CODES.get(status, phrase.lower().replace(" ", "_").replace("-", "_"))
+    return _render(status, code, _words_of(error) or phrase, headers, {})
+
+
+def _words_of(error: HTTPException) -> str | None:
+    """What another extension says, such as Flask-WTF of a missing token. Werkzeug's own errors tell
+    of the inside, or at length what their status says."""
+    return None if type(error).__module__.startswith("werkzeug.") else error.description
+
+
+def handle_exception(error: Exception) -> Response:
+    """Whatever nobody expected: told to the log in full and to the client not at all."""
+    problem = known_problem(error)
+    if problem is None:
+        log.error("Unhandled %s on %s", type(error).__name__, request.path, exc_info=error)
+        problem = Problem()
+    return answer_problem(problem)
+
+
+def known_problem(error: Exception) -> Problem | None:
+    """As `translate`, and the log is told what the client is not."""
+    if _lacks_something(error):
+        log.error(
+            "%s: the database lacks it. Bring its schema up with `flask db upgrade`, or with"
+            " db.create_all() where there are no migrations; `flask frontdesk doctor` lists all"
+            " that is lacking.",
+            _first_line(error),
+        )
+        return Problem()
+    problem = translate(error)
+    if problem is not None and problem.status >= 500:
+        log.warning("%s: %s", problem.detail, _first_line(error))
+    return problem
+
+
+def translate(error: Exception) -> Problem | None:
+    """The database's own words, as ours: what a driver says may hold data and stays here."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, PoolTimeout) or _is_outage(error):
+        return Unavailable("The database is out of reach")
+    # Stale: somebody else has deleted the row that was to be changed.
+    if isinstance(error, (IntegrityError, StaleDataError)):
+        return Conflict()
+    if isinstance(error, DataError):
+        return Invalid()
+    return None
+
+
+def _lacks_something(error: Exception) -> bool:
+    """A table or a column of ours that was not made yet: an operator's first mistake."""
+    if not isinstance(error, DBAPIError):
+        return False
+    reason = str(error.orig)
+    return type(error.orig).__name__ in _UNDEFINED or any(word in reason for word in _NO_SUCH)
+
+
+def _is_outage(error: Exception) -> bool:
+    """SQLite calls nearly everything operational, a missing table included."""
+    if not isinstance(error, (OperationalError, InterfaceError)):
+        return False
+    # Here and not above: only an error asks for it, and most servers run on PostgreSQL.
+    import sqlite3
+
+    if isinstance(error.orig, sqlite3.Error):
+        return any(word in str(error.orig) for word in _SQLITE_OUTAGES)
+    return True
+
+
+def handlers() -> list[tuple[Any, Any]]:
+    """What a blueprint (in any application) and the service (for all of itself) register."""
+    return [
+        (Problem, answer_problem),
+        (HTTPException, handle_http_exception),
+        (InternalServerError, handle_exception),
+        (Exception, handle_exception),
+    ]
+
+
+def problem_document(status: int, code: str, detail: str, **more: Any) -> bytes:
+    document = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **more,
+    }
+    return orjson.dumps(document)
+
+
+def _render(
+    status: int, code: str, detail: str, headers: dict[str, str], more: dict[str, Any]
+) -> Response:
+    document = problem_document(status, code, detail, **more)
+    response = Response(document, status=status, content_type=PROBLEM_TYPE)
+    response.headers.update(headers)
+    return response
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error.__cause__ or error).splitlines()[0][:200]

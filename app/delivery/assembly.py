@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.local import LocalProxy
+
+from ..core.config.environment import SettingsError
+from ..core.context import Context
+from ..core.extras import missing_extra
+from .address_book import AccountAddressBook
+from .channel import Channels
+from .mail.base import Mailer
+from .mail.brand import BrandSettings
+from .mail.channel import EmailChannel
+from .mail.mailer import open_mailer
+from .mail.one_off import BackgroundMail, OneOffMail
+from .mail.settings import MailSettings
+from .mail.templates import Templates
+from .outbox.batches import Batches
+from .outbox.enqueue import Outbox
+from .settings import DeliverySettings
+from .sms.gateway import SmsChannel, SmsGateway
+from .worker.celery import CeleryEngine
+from .worker.engine import Engine, InlineEngine, ThreadEngine
+from .worker.worker import Worker
+
+if TYPE_CHECKING:
+    from flask_mail import Mail
+
+
+def assemble(context: Context) -> None:
+    mailer = open_mailer(context.app, context.settings)
+    one_off_mail = context.parts["one_off_mail"]
+    # Not by truth: an outbox that nothing was sent to yet is as false as none.
+    if one_off_mail is None:
+        one_off_mail = BackgroundMail(mailer, context.clock.now)
+    context.add(mailer, Mailer)
+    context.add(Templates(context.app, BrandSettings.read(context.settings)))
+    context.add(one_off_mail, OneOffMail)
+    context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
+    context.add(SmsGateway(context.settings))
+    if context.account_model is None:
+        return
+    channels = _channels(context, mailer, context.account_model)
+    worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
+    engine: Engine = context.parts["engine"] or choose_engine(context)
+    engine.attend(context.app, worker)
+    context.add(worker)
+    context.add(engine, Engine)
+    context.add(Outbox(context.session, channels, engine, context.clock, context.account_ids))
+    context.app.before_request(engine.start)
+
+
+def _flask_mail(context: Context, mailer: Mailer) -> Any:
+    """Flask-Mail's `Mail` of an application that has none of its own, made when it is used."""
+
+    @cache
+    def make() -> Mail:
+        from .mail.hardened_mail import HardenedMail
+
+        mail = MailSettings.read(context.app.config, context.settings)
+        return HardenedMail(context.app, mailer, mail)
+
+    return LocalProxy(make)
+
+
+def _channels(context: Context, mailer: Mailer, account_model: type[Any]) -> Channels:
+    def accounts(needs: str | None = None) -> AccountAddressBook:
+        return AccountAddressBook(account_model, context.db.engine, context.account_ids, needs)
+
+    path = context.settings.of(DeliverySettings).DASHBOARD_PATH
+    link = f"{context.settings.core.CLIENT_HOST}{path}"
+    templates = context.get(Templates)
+    email = EmailChannel(mailer, templates, link, context.clock, accounts("email"))
+    sms = SmsChannel(context.get(SmsGateway), accounts("phone"))
+    return Channels([email, sms], context.hooks.named("channel"), accounts())
+
+
+def choose_engine(context: Context) -> Engine:
+    if (hosts := context.parts.get("celery")) is not None:
+        return CeleryEngine(hosts=hosts)
+    broker = context.settings.core.CELERY_BROKER_URL
+    if broker is None or not broker.get_secret_value():
+        database = context.db.engine.url
+        if database.get_backend_name() == "sqlite" and database.database in (None, "", ":memory:"):
+            return InlineEngine()
+        return ThreadEngine()
+    url = broker.get_secret_value()
+    for extra in ("celery", "redis") if url.startswith("redis") else ("celery",):
+        if line := missing_extra(extra):
+            raise SettingsError(f"CORE__CELERY_BROKER_URL is set, and needs an extra: {line}")
+    return CeleryEngine(url, context.settings.of(DeliverySettings).QUEUE)

@@ -1,0 +1,44 @@
+"""What every way of sending letters has, whichever of them is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from .mime import Letter, Writer
+
+Before = Callable[[], None]
+
+
+# Told of each letter that has left.
+Sent = Callable[[Letter], None]
+
+
+def nothing(*_: object) -> None:
+    return None
+
+
+class MailConnection(Protocol):
+    """An open way to send, for one letter after the other."""
+
+    def send(self, letter: Letter, before: Before = nothing) -> None:
+        """Returns when it has left; raises one of errors.py when it has not.
+
+        `before` is called before the letter is out of our hands, and again if it is begun anew.
+        """
+
+
+class Mailer(Protocol):
+    @property
+    def writer(self) -> Writer: ...
+
+    @property
+    def off(self) -> str | None:
+        """Why nothing can leave this way, or nothing."""
+
+    @property
+    def sent(self) -> Sent: ...
+
+    def open(self) -> AbstractContextManager[MailConnection]:
+        """Raises `Unreachable` where there is a server and it cannot be used."""

@@ -1,0 +1,129 @@
+"""Flask-Mail's `Mail` for a host's own messages, over the same connection as ours.
+
+Flask-Mail's own connection waits for a silent server for ever, checks no certificate, and lets
+line breaks into headers that Python takes for such.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import smtplib
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from email.utils import parseaddr
+from types import TracebackType
+from typing import Any
+
+from flask import Flask
+from flask_mail import BadHeaderError, Connection, Mail, Message, email_dispatched
+
+from ..errors import DeliveryError, Refused, RefusedAtReceiver, TryLater
+from .base import MailConnection, Mailer
+from .mime import Letter, to_ascii
+from .settings import MailSettings
+
+log = logging.getLogger(__name__)
+
+Mailbox = str | tuple[str, str]
+
+
+class HardenedMail(Mail):
+    def __init__(self, app: Flask, mailer: Mailer, mail: MailSettings) -> None:
+        super().__init__()
+        self.app = app
+        self._mailer = mailer
+        config = app.config | mail.as_config()
+        if mailer.off is not None:
+            config["MAIL_SUPPRESS_SEND"] = True
+        self.state = self.init_mail(config, app.debug, app.testing)
+
+    def connect(self) -> Connection:
+        assert self.app is not None
+        return HardenedConnection(self, self.app, self._mailer)
+
+
+class HardenedConnection(Connection):
+    def __init__(self, mail: Mail, app: Flask, mailer: Mailer) -> None:
+        super().__init__(mail)
+        self._app = app
+        self._mailer = mailer
+        self._stack = ExitStack()
+        self._open: MailConnection | None = None
+
+    def __enter__(self) -> HardenedConnection:
+        if not self.mail.suppress:
+            with _as_smtplib():
+                self._open = self._stack.enter_context(self._mailer.open())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def send(self, message: Message, envelope_from: Mailbox | None = None) -> None:
+        """To each receiver by itself. Raises `smtplib.SMTPException` when it left to none."""
+        if not message.send_to:
+            raise AssertionError("No recipients have been added")
+        if message.has_bad_headers() or any(map(_breaks, _headers(message))):
+            raise BadHeaderError
+        if message.date is None:
+            message.date = time.time()
+        if self._open is not None:
+            with _as_smtplib():
+                self._send(self._open, message, envelope_from or message.sender)
+        email_dispatched.send(self._app, message=message)
+        self.num_emails += 1
+
+    def _send(self, connection: MailConnection, message: Message, sender: Mailbox) -> None:
+        # Bare line breaks are no end of a line in SMTP.
+        data = re.sub(rb"\r\n|\r|\n", b"\r\n", message.as_bytes())
+        data = data if data.endswith(b"\r\n") else data + b"\r\n"
+        from_address, refusals = _address(sender), []
+        receivers = sorted({_address(each) for each in message.send_to})
+        for to in receivers:
+            utf8 = not (to + from_address).isascii()
+            try:
+                connection.send(Letter(from_address, to, message.subject, data, utf8))
+            except (Refused, RefusedAtReceiver, TryLater) as error:
+                log.error("The mail to %s, %r, is refused: %s", to, message.subject, error)
+                refusals.append(error)
+        if len(refusals) == len(receivers):
+            raise refusals[0]
+
+
+@contextmanager
+def _as_smtplib() -> Iterator[None]:
+    """What a host's code expects of Flask-Mail."""
+    try:
+        yield
+    except DeliveryError as error:
+        raise smtplib.SMTPException(error.reason) from error
+
+
+def _address(mailbox: Mailbox) -> str:
+    return to_ascii(mailbox[1] if isinstance(mailbox, tuple) else parseaddr(mailbox)[1])
+
+
+def _headers(message: Message) -> Iterator[Any]:
+    """Whatever of the message is written into a header."""
+    # A subject may be folded, as Flask-Mail has it.
+    yield re.sub(r"\r\n(?=[ \t])", "", str(message.subject or ""))
+    for mailbox in (message.sender, message.reply_to, *message.send_to):
+        yield from mailbox if isinstance(mailbox, tuple) else (mailbox,)
+    yield from (message.msgId, message.charset)
+    yield from (part for pair in (message.extra_headers or {}).items() for part in pair)
+    for attachment in message.attachments:
+        yield from (attachment.filename, attachment.content_type, attachment.disposition)
+        yield from (part for pair in attachment.headers.items() for part in pair)
+
+
+def _breaks(value: Any) -> bool:
+    """Whether anybody takes a part of it for a line break."""
+    text = "" if value is None else str(value)
+    return "\0" in text or text.splitlines() != [text] * bool(text)

@@ -1,0 +1,45 @@
+"""From a message's text to HTML."""
+
+from __future__ import annotations
+
+import re
+
+from markupsafe import Markup, escape
+
+# Not what ends an attribute, nor what is invisible or turns the direction around: what is shown is
+# where the link leads.
+_LINK = re.compile(
+    r"https?://(?=[\w\[])[^\s<>\"'`{}|\\^\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\ufeff\ufff9-\ufffb]+",
+    re.IGNORECASE,
+)
+_PUNCTUATION = ".,;:!?*_~…"
+_OPENED_BY = {")": "(", "]": "["}
+
+
+def linked(text: str) -> Markup:
+    """Escaped, with its http and https addresses as links, and with its line breaks."""
+    parts, end = [], 0
+    for match in _LINK.finditer(text):
+        address = _without_what_follows(match[0])
+        parts += [escape(text[end : match.start()]), _link(address)]
+        end = match.start() + len(address)
+    parts.append(escape(text[end:]))
+    return Markup("<br>\n").join(Markup().join(parts).splitlines())
+
+
+def _link(address: str) -> Markup:
+    return Markup('<a class="link" href="{0}" style="color: #0b57b8;">{0}</a>').format(address)
+
+
+def _without_what_follows(address: str) -> str:
+    """An address ends before the punctuation of the sentence that it stands in, or a bracket that
+    was opened before it."""
+    while True:
+        last = address[-1]
+        opened = _OPENED_BY.get(last)
+        if last not in _PUNCTUATION and (
+            opened is None or address.count(opened) >= address.count(last)
+        ):
+            return address
+        address = address[:-1]

@@ -1,0 +1,67 @@
+"""The text of an HTML mail, so that both say the same."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+_UNSEEN = {"head", "style", "script", "template"}
+_BLOCKS = {
+    *("address", "article", "blockquote", "center", "div", "dl", "dd", "dt", "footer", "form"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre"),
+    *("section", "table", "td", "th", "tr", "ul"),
+}
+
+
+def read(html: str) -> str:
+    reader = _TextReader()
+    reader.feed(html)
+    reader.close()
+    return reader.text
+
+
+class _TextReader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[str] = []
+        self._unseen = 0
+        # Where a link leads, and how many parts there were before its text.
+        self._link: tuple[str, int] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in _UNSEEN:
+            self._unseen += 1
+        elif tag == "br":
+            self._parts.append("\n")
+        elif tag == "li":
+            self._parts.append("\n- ")
+        elif tag in _BLOCKS:
+            self._parts.append("\n\n")
+        elif tag == "img":
+            self.handle_data(given.get("alt") or "")
+        elif tag == "a" and given.get("href"):
+            self._link = (str(given["href"]), len(self._parts))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _UNSEEN:
+            self._unseen = max(0, self._unseen - 1)
+        elif tag in _BLOCKS:
+            self._parts.append("\n\n")
+        elif tag == "a" and self._link is not None:
+            address, begin = self._link
+            address = address.removeprefix("mailto:")
+            shown = "".join(self._parts[begin:]).strip()
+            if shown != address:
+                self._parts.append(f": {address}" if shown else address)
+            self._link = None
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self._parts.append(re.sub(r"\s+", " ", data))
+
+    @property
+    def text(self) -> str:
+        lines = "".join(self._parts).split("\n")
+        text = "\n".join(re.sub(r" +", " ", line).strip() for line in lines)
+        return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"

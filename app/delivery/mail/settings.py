@@ -1,0 +1,67 @@
+"""How mail is set up: Flask-Mail's names and meanings, and a few of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import formataddr
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from ...core.config.environment import wrong_settings
+from ...core.config.settings import Namespaces, reveal
+from .mime import one_line
+
+DEFAULT_SENDER = "frontdesk@localhost"
+
+
+def _one_address(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    try:
+        name, address = given
+        return formataddr((one_line(name or ""), address))
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError("must be an address, or a name and an address") from None
+
+
+Address = Annotated[str, BeforeValidator(_one_address)]
+
+
+class MailSettings(BaseModel):
+    """From the host's `app.config`, or else from its settings object."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        hide_input_in_errors=True,
+        populate_by_name=True,
+        alias_generator=lambda name: f"MAIL_{name.upper()}",
+    )
+
+    server: str = ""
+    port: int = Field(default=25, ge=1, le=65535)
+    use_tls: bool = False
+    use_ssl: bool = False
+    username: str | None = None
+    password: str | None = Field(default=None, repr=False)
+    default_sender: Address = DEFAULT_SENDER
+    reply_to: Address | None = None
+    # It is written into a command, so it has no space and no line break.
+    local_hostname: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:\[\]-]{1,255}$")
+    suppress_send: bool = False
+
+    @classmethod
+    def read(cls, config: Mapping[str, Any], settings: Namespaces) -> MailSettings:
+        names = [str(field.alias) for field in cls.model_fields.values()]
+        found = {name: reveal(config.get(name, settings.top_level(name))) for name in names}
+        try:
+            # What is empty counts as not given.
+            return cls.model_validate({name: value for name, value in found.items() if value})
+        except ValidationError as error:
+            raise wrong_settings(error) from None
+
+    def as_config(self) -> dict[str, Any]:
+        """As Flask-Mail reads it; what was not given is not there."""
+        return self.model_dump(by_alias=True, exclude_unset=True) | {
+            "MAIL_DEFAULT_SENDER": self.default_sender
+        }

@@ -1,0 +1,109 @@
+"""Letters over SMTP, with a limit on every wait: how the server is connected to and greeted.
+
+Flask-Mail gives the names of the settings, but its connection waits for a silent server for ever
+and does not check a certificate; so the connection is our own.
+"""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+from ..errors import SenderRefused
+from .backoff import Backoff
+from .base import Sent, nothing
+from .local_name import local_name
+from .mime import Letter, Writer
+from .settings import MailSettings
+from .smtp_connection import USUAL_WAITS, SmtpConnection, Waits
+from .smtp_faults import not_connected, not_let_in
+
+log = logging.getLogger(__name__)
+
+
+class SmtpMailer:
+    off: str | None = None
+
+    def __init__(
+        self, mail: MailSettings, waits: Waits = USUAL_WAITS, sent: Sent = nothing
+    ) -> None:
+        self.mail = mail
+        self.writer = Writer(mail.default_sender, mail.reply_to)
+        self.sent = sent
+        self._waits = waits
+        self._backoff = Backoff()
+        self._last_refusal = "The mail server refused us a moment ago"
+
+    @property
+    def pause(self) -> float:
+        """For how many seconds the server is left alone, because it refuses us."""
+        return self._backoff.seconds_left
+
+    @contextmanager
+    def open(self) -> Iterator[SmtpConnection]:
+        if self.pause:
+            raise SenderRefused(self._last_refusal)
+        try:
+            connection = SmtpConnection(self._waits, self._connect, self._taken, self._refused)
+        except SenderRefused as error:
+            self._refused(error)
+            raise
+        with connection:
+            yield connection
+
+    def try_out(self) -> SmtpConnection:
+        """A connection that nothing is learnt from, whether or not we were refused before."""
+        return SmtpConnection(self._waits, self._connect)
+
+    def _taken(self, letter: Letter) -> None:
+        self._backoff.end()
+        self.sent(letter)
+
+    def _refused(self, error: SenderRefused) -> None:
+        self._last_refusal = error.reason
+        log.error("%s. No mail is tried for %.0f s.", error, self._backoff.grow())
+
+    def _connect(self) -> smtplib.SMTP:
+        try:
+            client = self._dial()
+        except (OSError, UnicodeError, smtplib.SMTPException) as error:
+            raise not_connected(error, self.mail) from error
+        try:
+            self._introduce(client)
+        except (OSError, UnicodeError, smtplib.SMTPException) as error:
+            client.close()
+            raise not_let_in(error, self.mail) from error
+        return client
+
+    def _dial(self) -> smtplib.SMTP:
+        mail, seconds = self.mail, self._waits.connect
+        # Any name keeps smtplib from asking a name server for ours; it is set below.
+        if not mail.use_ssl:
+            return smtplib.SMTP(mail.server, mail.port, "localhost", seconds)
+        return smtplib.SMTP_SSL(
+            mail.server,
+            mail.port,
+            "localhost",
+            timeout=seconds,
+            context=self._certificates,
+        )
+
+    def _introduce(self, client: smtplib.SMTP) -> None:
+        assert client.sock is not None
+        client.local_hostname = local_name(
+            self.mail.local_hostname, self.writer.domain, client.sock
+        )
+        client.ehlo_or_helo_if_needed()
+        if self.mail.use_tls and not self.mail.use_ssl:
+            client.starttls(context=self._certificates)
+            client.ehlo_or_helo_if_needed()
+        if self.mail.username and self.mail.password:
+            client.login(self.mail.username, self.mail.password)
+
+    @cached_property
+    def _certificates(self) -> ssl.SSLContext:
+        return ssl.create_default_context()

@@ -1,0 +1,64 @@
+"""Finds a mail's template, the host's own of that name first, and makes the mail of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from flask import Flask, render_template
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    Template,
+    TemplateNotFound,
+)
+
+from ...core.process.folders import templates_folder
+from ..message import Email
+from .brand import BrandSettings
+
+
+def text_of(html: str) -> str:
+    # Here and not above: a start has no use for the parser.
+    from .plain_text import read
+
+    return read(html)
+
+
+LAYOUT = "frontdesk/mail.html"
+
+
+class Templates:
+    def __init__(self, app: Flask, brand: BrandSettings) -> None:
+        self.app = app
+        self.brand = brand
+
+    def get(self, name: str) -> Template:
+        return self._environment.get_template(name)
+
+    def find(self, name: str) -> Template | None:
+        try:
+            return self.get(name)
+        except TemplateNotFound:
+            return None
+
+    def are_ours(self, *names: str) -> bool:
+        """Whether a host has no templates of its own in the place of these."""
+        folder = templates_folder()
+        return all(self.get(name).filename == str(folder / name) for name in names)
+
+    def email(self, to: str, subject: str, name: str, **context: Any) -> Email:
+        """From `name.html`; its text from `name.txt` where there is one, else from the HTML."""
+        context["brand"] = self.brand
+        html = render_template(self.get(f"{name}.html"), **context)
+        text = self.find(f"{name}.txt")
+        return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
+
+    @cached_property
+    def _environment(self) -> Environment:
+        """The host's, which finds our templates too: it need not mount a blueprint for that."""
+        theirs = self.app.jinja_env
+        loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []
+        return theirs.overlay(loader=ChoiceLoader([*loaders, FileSystemLoader(templates_folder())]))

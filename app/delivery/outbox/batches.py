@@ -1,0 +1,256 @@
+"""What workers do with the rows: claimed in batches, each settled by itself, free again when a
+lease ends.
+
+A lease is only a moment in `due_at`: a worker that lives moves it on, and the rows of one that
+died become due like any others. Every statement here is a short transaction of its own on a
+connection of its own, so none is held while a server is spoken to.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.sql import Executable
+
+from ...core.clock import Clock
+from ...core.db.base import AUTOCOMMIT, autocommitting
+from ...core.db.rows import Rows, ask
+from ..message import StoredMessage
+from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
+
+LEASE = timedelta(seconds=30)
+
+
+class ClaimedDelivery(NamedTuple):
+    """One in a worker's hands."""
+
+    id: int
+    attempts: int
+    receiver_id: Any
+    message: StoredMessage
+
+
+class Batch(NamedTuple):
+    # Names the worker that has it.
+    claim: str
+    deliveries: Sequence[ClaimedDelivery]
+
+
+# Written out: it is the same every time, and each value costs its time.
+_WAITS = Delivery.state == literal_column(f"'{PENDING}'")
+
+_SETTLE = (
+    update(Delivery)
+    .where(Delivery.id == bindparam("delivery_id"), Delivery.claim == bindparam("by"), _WAITS)
+    .values(
+        state=bindparam("new_state"),
+        reason=bindparam("why"),
+        reference=bindparam("known_as"),
+        finished_at=bindparam("moment"),
+    )
+    .returning(Delivery.id)
+)
+
+# When the first delivery of a channel is due: of each lane by itself, which the index answers
+# without a look at the others that wait.
+_CHANNEL: Any = bindparam("channel")
+_FIRSTS: Any = select(
+    *(
+        select(func.min(Delivery.due_at))
+        .where(Delivery.channel == _CHANNEL, Delivery.lane == literal_column(str(lane)), _WAITS)
+        .scalar_subquery()
+        for lane in LANES
+    )
+)
+
+
+class Batches:
+    def __init__(self, engine: Engine, clock: Clock) -> None:
+        ready = engine.get_execution_options().get(AUTOCOMMIT)
+        self._engine = autocommitting(engine)
+        self._clock = clock
+        self._firsts = Rows(_FIRSTS)
+        self._postgres = engine.dialect.name == "postgresql"
+        self._settle = _SETTLE
+        if self._postgres:
+            # A worker that is killed loses nothing by this, only a server that is: and then a
+            # mail of its last half second is sent twice. Waiting for the disk each time costs more
+            # than the mail.
+            relaxed = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
+            self._settle = _SETTLE.where(text(relaxed))
+        self._plain = self._settle.compile(dialect=engine.dialect) if ready else None
+
+    def claim(self, channel: str, most: int) -> Batch | None:
+        """Take what is due, so that nobody else does before the lease ends."""
+        token = secrets.token_hex(16)
+        taken: list[Any] = []
+        with self._engine.connect() as connection:
+            for lane in LANES:
+                if len(taken) < most:
+                    statement = self._take(channel, lane, token, most - len(taken))
+                    # The quick lane stays before the other within the batch too.
+                    taken += sorted(connection.execute(statement), key=lambda row: row.id)
+            if not taken:
+                return None
+            messages = _messages(connection, {row.outgoing_id for row in taken})
+        deliveries = [
+            ClaimedDelivery(row.id, row.attempts, row.receiver_id, messages[row.outgoing_id])
+            for row in taken
+            if row.outgoing_id in messages
+        ]
+        return Batch(token, deliveries)
+
+    def settle(
+        self,
+        batch: Batch,
+        delivery: ClaimedDelivery,
+        state: str,
+        *,
+        reason: str | None = None,
+        reference: str | None = None,
+    ) -> None:
+        values = {
+            "delivery_id": delivery.id,
+            "by": batch.claim,
+            "new_state": state,
+            "why": _storable(reason),
+            "known_as": _storable(reference),
+            "moment": self._clock.now(),
+        }
+        if self._plain is not None:
+            # Once for each mail: handed to the driver as it is.
+            ask(self._engine, str(self._plain), {**self._plain.params, **values})
+        else:
+            self._run(self._settle, values)
+
+    def postpone(
+        self, batch: Batch, delivery: ClaimedDelivery, seconds: float, reason: str
+    ) -> None:
+        """Try this one again later; the attempt counts."""
+        due = self._clock.now() + timedelta(seconds=seconds)
+        self._run(self._mine(batch, [delivery]).values(due_at=due, reason=_storable(reason)))
+
+    def give_back(
+        self,
+        batch: Batch,
+        deliveries: Sequence[ClaimedDelivery],
+        seconds: float = 0.0,
+        reason: str | None = None,
+    ) -> None:
+        """These were not tried at all: the attempt is taken back."""
+        if not deliveries:
+            return
+        due = self._clock.now() + timedelta(seconds=seconds)
+        changes = {"due_at": due, "attempts": Delivery.attempts - 1, "claim": None}
+        if reason is not None:
+            changes["reason"] = _storable(reason)
+        self._run(self._mine(batch, deliveries).values(changes))
+
+    def renew(self, batch: Batch) -> None:
+        self._run(self._mine(batch, batch.deliveries).values(due_at=self._clock.now() + LEASE))
+
+    def drop_finished(self, message_ids: Iterable[int]) -> None:
+        """A message about nothing is kept only for as long as it has to be sent."""
+        unfinished = (
+            select(Delivery.id)
+            .where(
+                Delivery.outgoing_id == OutgoingMessage.id, Delivery.state.in_((PENDING, FAILED))
+            )
+            .exists()
+        )
+        self._run(
+            delete(OutgoingMessage).where(
+                OutgoingMessage.id.in_(list(message_ids)),
+                OutgoingMessage.subject_kind.is_(None),
+                ~unfinished,
+            )
+        )
+
+    def seconds_until_due(self, channel: str) -> float | None:
+        """Until the next is due, negative when it is late; None when nothing waits."""
+        (firsts,) = self._firsts.read_from(self._engine, channel=channel)
+        found = [moment for moment in firsts if moment]
+        return (min(found) - self._clock.now()).total_seconds() if found else None
+
+    def _take(self, channel: str, lane: int, token: str, most: int) -> Executable:
+        now = self._clock.now()
+        due = (
+            select(Delivery.id)
+            .where(
+                Delivery.channel == channel,
+                Delivery.lane == lane,
+                Delivery.state == PENDING,
+                Delivery.due_at <= now,
+            )
+            .order_by(Delivery.due_at, Delivery.id)
+            .limit(most)
+        )
+        if self._postgres:
+            due = due.with_for_update(skip_locked=True)
+        # SQLite has one writer: there the statement by itself is the lock.
+        chosen = due.cte("chosen")
+        return (
+            update(Delivery)
+            .where(Delivery.id.in_(select(chosen.c.id)))
+            .values(claim=token, due_at=now + LEASE, attempts=Delivery.attempts + 1)
+            .returning(Delivery.id, Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
+        )
+
+    def _mine(self, batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Any:
+        """Those that are still in our hands: a lease may have ended, a broadcast been deleted."""
+        return update(Delivery).where(
+            Delivery.id.in_([each.id for each in deliveries]),
+            Delivery.claim == batch.claim,
+            Delivery.state == PENDING,
+        )
+
+    def _run(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
+        with self._engine.connect() as connection:
+            return int(connection.execute(statement, values or {}).rowcount)
+
+
+def _messages(connection: Connection, ids: set[int]) -> Mapping[int, StoredMessage]:
+    columns = OutgoingMessage.__table__.c
+    rows = connection.execute(
+        select(
+            columns.id,
+            columns.title,
+            columns.message,
+            columns.created_at,
+            columns.template_file,
+            columns.context,
+        ).where(columns.id.in_(ids))
+    )
+    return {
+        row.id: StoredMessage(
+            id=row.id,
+            title=row.title,
+            message=row.message,
+            created_at=row.created_at,
+            template_file=row.template_file,
+            context=orjson.loads(row.context) if row.context else {},
+        )
+        for row in rows
+    }
+
+
+def _storable(text: str | None) -> str | None:
+    """What a server says goes into a column: no NUL, no more than fits."""
+    if text is None:
+        return None
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()[:REASON_LENGTH]

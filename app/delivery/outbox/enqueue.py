@@ -1,0 +1,157 @@
+"""What others put into the outbox: a message once, and a delivery for each receiver and channel.
+
+It is stored in the transaction of whoever sends, and leaves after its commit. Receivers are never
+loaded: whether one or all, the deliveries of a channel are one `INSERT … SELECT`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol, cast
+
+import orjson
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Table,
+    case,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy import cast as as_sql
+
+from ...core.clock import Clock
+from ...core.db.account_ids import LONGEST_TEXT, WHOLE, IdKind, WholeIds
+from ...core.db.transaction import AnySession, after_commit, transaction
+from ..channel import Channel, Channels
+from ..message import NewMessage, Subject
+from .counts import CountsByChannel, counts_of_message
+from .models import FAILED, FEW, MANY, PENDING, SKIPPED, Delivery, OutgoingMessage, is_about
+
+log = logging.getLogger(__name__)
+
+# Up to so many receivers, a message is no broadcast and does not wait behind one.
+FEW_RECEIVERS = 50
+
+
+class Workers(Protocol):
+    def wake(self, channels: Iterable[str]) -> None:
+        """There is something new on these channels."""
+
+
+class _Stored(NamedTuple):
+    """What all deliveries of a message have in common."""
+
+    id: int
+    lane: int
+    now: datetime
+
+
+@dataclass(eq=False)
+class Outbox:
+    session: AnySession
+    channels: Channels
+    workers: Workers
+    clock: Clock
+    # Of the accounts.
+    ids: IdKind = WHOLE
+
+    def put(
+        self,
+        message: NewMessage,
+        targets: Select[Any],
+        channels: Iterable[str],
+        subject: Subject | None = None,
+    ) -> CountsByChannel:
+        """A delivery to each target on each of these channels; says how many are in which state.
+
+        The targets are a query over the ids of what the channels' address books know.
+        """
+        handled = self._handled(channels)
+        if not handled:
+            return {}
+        stored = self._store(message, targets, subject)
+        for channel in handled:
+            self._store_deliveries(stored, targets, channel)
+        names = [channel.name for channel in handled]
+        after_commit(self.session, lambda: self.workers.wake(names))
+        return counts_of_message(self.session, stored.id, names)
+
+    def retry(self, channel: str | None = None, subject: Subject | None = None) -> int:
+        """What failed is tried again from the beginning; says how much that is."""
+        failed = (
+            update(Delivery)
+            .where(Delivery.state == FAILED)
+            .values(state=PENDING, attempts=0, due_at=self.clock.now(), finished_at=None)
+        )
+        if channel is not None:
+            failed = failed.where(Delivery.channel == channel)
+        if subject is not None:
+            about = select(OutgoingMessage.id).where(is_about(subject))
+            failed = failed.where(Delivery.outgoing_id.in_(about))
+        with transaction(self.session):
+            done: Any = self.session.execute(
+                failed, execution_options={"synchronize_session": False}
+            )
+            if done.rowcount:
+                names = [channel] if channel else self.channels.names()
+                after_commit(self.session, lambda: self.workers.wake(names))
+            return int(done.rowcount)
+
+    def _handled(self, names: Iterable[str]) -> list[Channel]:
+        """The channels that somebody handles; the others are passed over, and the log says so."""
+        found = []
+        for name in names:
+            channel = self.channels.get(name)
+            if channel is None:
+                log.warning("The channel '%s' is not handled: nothing is sent on it.", name)
+            else:
+                found.append(channel)
+        return found
+
+    def _store(self, message: NewMessage, targets: Select[Any], subject: Subject | None) -> _Stored:
+        now = self.clock.now()
+        statement = insert(OutgoingMessage).values(
+            subject_kind=subject.kind if subject else None,
+            subject_id=subject.id if subject else None,
+            title=message.title,
+            message=message.message,
+            template_file=message.template_file,
+            context=orjson.dumps(dict(message.context)).decode() if message.context else None,
+            created_at=now,
+        )
+        message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()
+        some = targets.limit(FEW_RECEIVERS + 1).subquery()
+        count = self.session.scalar(select(func.count()).select_from(some)) or 0
+        return _Stored(message_id, FEW if count <= FEW_RECEIVERS else MANY, now)
+
+    def _store_deliveries(self, message: _Stored, targets: Select[Any], channel: Channel) -> None:
+        receivers, why_not = channel.address_book.entries(targets)
+        if not isinstance(self.ids, WholeIds):
+            [receiver_id] = receivers.selected_columns
+            receivers = receivers.with_only_columns(as_sql(receiver_id, String(LONGEST_TEXT)))
+        state: ColumnElement[str] = case((why_not.is_(None), PENDING), else_=SKIPPED)
+        if (off := channel.off()) is not None:
+            # A mail that is switched off is so by intent; an SMS that is not set up is not.
+            level = logging.ERROR if channel.name == "sms" else logging.WARNING
+            log.log(level, "Nothing is sent on the channel '%s': %s", channel.name, off)
+            state, why_not = literal(SKIPPED), literal(off, String)
+        values: dict[str, ColumnElement[Any]] = {
+            "outgoing_id": literal(message.id),
+            "channel": literal(channel.name),
+            "lane": literal(message.lane),
+            "state": state,
+            "reason": why_not,
+            "attempts": literal(0),
+            "due_at": literal(message.now, Delivery.due_at.type),
+        }
+        rows = receivers.add_columns(*values.values())
+        statement = insert(cast(Table, Delivery.__table__))
+        self.session.execute(statement.from_select(["receiver_id", *values], rows).inline())

@@ -1,0 +1,88 @@
+"""What is to be sent: a message once, and one delivery for each receiver and channel."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, ForeignKey, Index, SmallInteger, String, Text, and_, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ...core.db.base import Base, Id, UtcDateTime, receiver_key
+from ..message import Subject
+
+# A delivery is pending from the beginning, in a worker's hands and between two attempts.
+PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
+STATES = (PENDING, SENT, FAILED, SKIPPED)
+
+# A message to a few goes before a broadcast that has been waiting for longer.
+FEW, MANY = 0, 1
+LANES = (FEW, MANY)
+
+REASON_LENGTH = 200
+SUBJECT_KIND_LENGTH = 30
+
+
+class OutgoingMessage(Base):
+    """Holds its own text: not every message has something stored beside it."""
+
+    __tablename__ = "frontdesk_outgoing_messages"
+    __table_args__ = (
+        Index("ix_frontdesk_outgoing_messages_subject", "subject_kind", "subject_id"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # What it is about. Not a foreign key: whose row that is, is not this table's to know.
+    subject_kind: Mapped[str | None] = mapped_column(String(SUBJECT_KIND_LENGTH))
+    subject_id: Mapped[int | None] = mapped_column(Id)
+    title: Mapped[str] = mapped_column(String(200))
+    message: Mapped[str] = mapped_column(Text)
+    template_file: Mapped[str | None] = mapped_column(String(255))
+    # Further values for the template, as a JSON object.
+    context: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Delivery(Base):
+    __tablename__ = "frontdesk_deliveries"
+    __table_args__ = (
+        # The queue: what is due on a channel, the quick lane first.
+        Index(
+            "ix_frontdesk_deliveries_queue",
+            "channel",
+            "lane",
+            "due_at",
+            "id",
+            postgresql_where=text("state = 'pending'"),
+            sqlite_where=text("state = 'pending'"),
+        ),
+        Index("ix_frontdesk_deliveries_outgoing_id", "outgoing_id", "channel", "state"),
+        # An id that is used again would be another receiver's to a worker that still holds it.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    outgoing_id: Mapped[int] = mapped_column(
+        Id, ForeignKey("frontdesk_outgoing_messages.id", ondelete="CASCADE")
+    )
+    # Not a foreign key: what became of a mail is still told when its receiver is gone.
+    receiver_id: Mapped[Any] = receiver_key()
+    channel: Mapped[str] = mapped_column(String(50))
+    lane: Mapped[int] = mapped_column(SmallInteger)
+    state: Mapped[str] = mapped_column(String(10))
+    attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
+    # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Names the worker that took it last.
+    claim: Mapped[str | None] = mapped_column(String(32))
+    reason: Mapped[str | None] = mapped_column(String(REASON_LENGTH))
+    # The gateway's own id of the message.
+    reference: Mapped[str | None] = mapped_column(String(100))
+    finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+def is_about(subject: Subject) -> ColumnElement[bool]:
+    return and_(
+        OutgoingMessage.subject_kind == subject.kind, OutgoingMessage.subject_id == subject.id
+    )

@@ -1,0 +1,116 @@
+"""The SMS channel, through Twilio. Its library takes a second to import, and is only when used."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ...core.config.settings import Namespaces
+from ...core.extras import missing_extra
+from ..address_book import AddressBook
+from ..channel import Send
+from ..errors import DeliveryError, Refused, SwitchedOff, TryLater, Unreachable
+from ..message import Receiver, Sms, StoredMessage
+
+log = logging.getLogger(__name__)
+
+SECONDS = 10.0
+# Twilio takes no more.
+LONGEST = 1600
+TWILIO = "https://api.twilio.com"
+
+# Wrong credentials and too many requests are nobody's fault among the receivers.
+_NOBODYS_FAULT = (401, 429)
+
+
+class SmsGateway:
+    """Settings are read when something is sent: a host may declare them at any time."""
+
+    def __init__(self, settings: Namespaces) -> None:
+        self._settings = settings
+
+    def off(self) -> str | None:
+        names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
+        missing = [name for name in names if not self._settings.top_level(name)]
+        if missing:
+            return f"SMS are not set up: {', '.join(missing)} is empty"
+        if line := missing_extra("sms"):
+            return f"SMS are not set up: they need an extra, {line}"
+        return None
+
+    def send(self, sms: Sms) -> str | None:
+        """The gateway's id of the message, or nothing on any failure, which is logged."""
+        try:
+            return self.deliver(sms)
+        except DeliveryError as error:
+            log.error("No SMS is sent: %s", error)
+            return None
+
+    def deliver(self, sms: Sms) -> str:
+        if (why := self.off()) is not None:
+            raise SwitchedOff(why)
+        from requests import RequestException
+        from twilio.base.exceptions import TwilioException, TwilioRestException
+
+        sender = self._settings.top_level("SMS_PHONE_NUMBER")
+        try:
+            sent = self._client.messages.create(to=sms.to, from_=sender, body=sms.text)
+        except TwilioRestException as error:
+            raise _meaning(error.status, str(error.msg)) from error
+        except (TwilioException, RequestException, ValueError) as error:
+            # Its text may hold the request; the kind of the error tells enough.
+            raise Unreachable(f"The SMS gateway is out of reach: {type(error).__name__}") from error
+        return str(sent.sid)
+
+    @cached_property
+    def _client(self) -> Any:
+        from twilio.http.http_client import TwilioHttpClient
+        from twilio.rest import Client
+
+        base = str(self._settings.top_level("SMS_API_URL", "") or TWILIO).rstrip("/")
+
+        class Http(TwilioHttpClient):  # type: ignore[misc]
+            def request(self, method: str, url: str, *args: Any, **kwargs: Any) -> Any:
+                return super().request(method, url.replace(TWILIO, base, 1), *args, **kwargs)
+
+        return Client(
+            self._settings.top_level("SMS_ACCOUNT_SID"),
+            self._settings.top_level("SMS_AUTH_TOKEN"),
+            http_client=Http(timeout=SECONDS),
+        )
+
+
+def _meaning(status: int, text: str) -> DeliveryError:
+    reason = f"{status} {text}"
+    if status in _NOBODYS_FAULT:
+        return Unreachable(reason)
+    return TryLater(reason) if status >= 500 else Refused(reason)
+
+
+@dataclass
+class SmsChannel:
+    gateway: SmsGateway
+    address_book: AddressBook[Receiver]
+    name: str = field(default="sms", init=False)
+
+    def off(self) -> str | None:
+        return self.gateway.off()
+
+    @contextmanager
+    def open(self) -> Iterator[Send]:
+        def send(
+            message: StoredMessage, receiver: Receiver, _key: str, before: Callable[[], None]
+        ) -> str:
+            before()
+            return self.gateway.deliver(Sms(receiver.phone or "", _text(message)))
+
+        yield send
+
+
+def _text(message: StoredMessage) -> str:
+    text = f"{message.title}\n{message.message}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

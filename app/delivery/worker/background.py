@@ -1,0 +1,93 @@
+"""A thread that works behind the requests: started when first needed, in the process that needs it.
+
+A server that forks after loading the application must not inherit a thread that is not there, nor
+a lock that nobody will release: after a fork everything is made anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+
+from ...core.process.forking import after_fork
+
+log = logging.getLogger(__name__)
+
+IDLE_SECONDS = 30.0
+TROUBLE_SECONDS = 2.0
+
+# A piece of work; says after how many seconds the next is due, or None: when woken.
+Work = Callable[[], float | None]
+
+
+class Background:
+    def __init__(self, name: str, work: Work) -> None:
+        self._name = name
+        self._work = work
+        self._reset()
+        after_fork(self._reset)
+
+    def _reset(self) -> None:
+        self._lock = Lock()
+        self._woken = Event()
+        self._stopping = False
+        self._thread: Thread | None = None
+
+    def wake(self) -> None:
+        """There is work. Returns at once."""
+        with self._lock:
+            self._woken.set()
+            self._start(0.0)
+
+    def begin(self, pause: float) -> None:
+        """There may be work, which has time until after a pause. Returns at once."""
+        with self._lock:
+            self._start(pause)
+
+    def _start(self, pause: float) -> None:
+        if self._thread is None and not self._stopping:
+            self._thread = Thread(target=self._run, args=(pause,), name=self._name, daemon=True)
+            self._thread.start()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    def stop(self, seconds: float) -> None:
+        """Let the work in progress end, for so long at most; nothing is started afterwards."""
+        with self._lock:
+            self._stopping = True
+            self._woken.set()
+            thread = self._thread
+        if thread is not None:
+            thread.join(seconds)
+
+    def _run(self, first_pause: float) -> None:
+        pause: float | None = first_pause
+        while not self._stopping:
+            started = time.monotonic()
+            woken = self._woken.wait(IDLE_SECONDS if pause is None else pause)
+            if not woken and pause is None and self._ended_idle():
+                return
+            self._woken.clear()
+            pause = self._do_work()
+            if pause == 0.0 and time.monotonic() - started < 0.001:
+                # Work that always comes and is never done would eat a core.
+                time.sleep(0.001)
+
+    def _do_work(self) -> float | None:
+        try:
+            return self._work()
+        except Exception:
+            log.exception("%s failed and is tried again", self._name)
+            return TROUBLE_SECONDS
+
+    def _ended_idle(self) -> bool:
+        """A thread with nothing to do ends, and lets go of its application."""
+        with self._lock:
+            if self._woken.is_set():
+                return False
+            self._thread = None
+            return True

@@ -1,0 +1,126 @@
+"""What drives the worker: threads in this process, or Celery where a broker is configured.
+
+Waking an engine is only a hint. The rows are found by its next sweep all the same, also those of a
+process that died.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import time
+import weakref
+from collections.abc import Iterable
+from typing import Protocol
+
+from flask import Flask
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from ...core.process.forking import after_fork
+from .background import Background
+from .worker import Worker
+
+log = logging.getLogger(__name__)
+
+# Often enough for the other processes of a server to join in a broadcast that one of them began.
+SWEEP_SECONDS = 0.5
+TROUBLE_SECONDS = 5.0
+# The request that started the process is answered before the first sweep takes its processor.
+FIRST_SWEEP_SECONDS = 0.5
+LEAVING_SECONDS = 5.0
+
+
+class Engine(Protocol):
+    def attend(self, app: Flask, worker: Worker) -> None:
+        """Told once, when the application is made: whose deliveries these are."""
+
+    def start(self) -> None:
+        """A request was served: from now on this process looks for what is due. Cheap."""
+
+    def wake(self, channels: Iterable[str]) -> None:
+        """There is something new. Returns at once and never raises."""
+
+    def stop(self, seconds: float) -> None:
+        """Let go of what is not yet sent, and start nothing more."""
+
+
+class ThreadEngine:
+    """A thread for each channel, so that a slow mail server holds up no SMS."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, Background] = {}
+        self._started = False
+        after_fork(self._reset)
+        _engines.add(self)
+
+    def _reset(self) -> None:
+        self._started = False
+
+    def attend(self, app: Flask, worker: Worker) -> None:
+        self._app = app
+        self._worker = worker
+
+    def start(self) -> None:
+        if not self._started:
+            self._started = True
+            for name in self._worker.channels.names():
+                self._thread(name).begin(FIRST_SWEEP_SECONDS)
+
+    def wake(self, channels: Iterable[str]) -> None:
+        for name in channels:
+            self._thread(name).wake()
+
+    def stop(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        for thread in self._threads.values():
+            thread.stop(0)
+        for thread in self._threads.values():
+            thread.stop(max(0.0, until - time.monotonic()))
+
+    def _thread(self, name: str) -> Background:
+        found = self._threads.get(name)
+        if found is None:
+            found = Background(f"frontdesk-{name}", lambda: self._work(name))
+            # Of two that are made at once, one stays.
+            found = self._threads.setdefault(name, found)
+        return found
+
+    def _work(self, name: str) -> float:
+        thread = self._threads[name]
+        try:
+            with self._app.app_context():
+                wait = self._worker.work(name, stopping=lambda: thread.stopping)
+        except (DBAPIError, PoolTimeout) as error:
+            # It is told in one line, for it will be told again.
+            log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
+            return TROUBLE_SECONDS
+        # Never longer: what another process stores wakes nobody here.
+        return SWEEP_SECONDS if wait is None else min(wait, SWEEP_SECONDS)
+
+
+class InlineEngine:
+    """For a database in memory: all share its one connection, so a thread would write into the
+    middle of a request's transaction. What is stored is sent at once, by whoever stored it."""
+
+    def attend(self, app: Flask, worker: Worker) -> None:
+        self._worker = worker
+
+    def start(self) -> None:
+        return None
+
+    def wake(self, channels: Iterable[str]) -> None:
+        self._worker.drain(channels)
+
+    def stop(self, seconds: float) -> None:
+        return None
+
+
+_engines: weakref.WeakSet[ThreadEngine] = weakref.WeakSet()
+
+
+@atexit.register
+def _hand_back() -> None:
+    """A server that stops in good order leaves its rows for others to take at once."""
+    for engine in list(_engines):
+        engine.stop(LEAVING_SECONDS)

@@ -1,0 +1,75 @@
+"""Holding on to a batch while a server takes its time, and to what happened while the database is
+away."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from types import TracebackType
+
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from ..outbox.batches import LEASE, Batch, Batches
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = LEASE.total_seconds()
+RENEW_SECONDS = LEASE_SECONDS / 3
+# Longer than this, a batch is given up to whoever takes it next.
+RECORD_SECONDS = 25.0
+
+
+class Lease:
+    """Moved on by a thread of its own for as long as the batch is worked on."""
+
+    def __init__(self, batches: Batches, batch: Batch) -> None:
+        self._batches = batches
+        self._batch = batch
+        self._done = Event()
+        self._until = time.monotonic() + LEASE_SECONDS
+
+    def __enter__(self) -> Lease:
+        Thread(target=self._beat, name="frontdesk-lease", daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._done.set()
+
+    @property
+    def holds(self) -> bool:
+        """Not after a process was stopped for long: its rows may be in other hands by now."""
+        return time.monotonic() < self._until
+
+    def _beat(self) -> None:
+        while not self._done.wait(RENEW_SECONDS):
+            begin = time.monotonic()
+            if not self.holds:
+                return
+            try:
+                self._batches.renew(self._batch)
+                self._until = begin + LEASE_SECONDS
+            except Exception as error:
+                log.warning("A lease could not be renewed: %s", type(error).__name__)
+
+
+def insist(record: Callable[[], object]) -> None:
+    """What happened is known to nobody else: a database that is away for a moment is waited for."""
+    until = time.monotonic() + RECORD_SECONDS
+    pause = 0.05
+    while True:
+        try:
+            record()
+            return
+        except (DBAPIError, PoolTimeout):
+            if time.monotonic() > until:
+                raise
+            time.sleep(pause)
+            pause = min(2.0, pause * 2)

@@ -1,0 +1,106 @@
+"""How one application's Frontdesk is put together: its context, and the slices that go into it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask
+
+from ..accounts.assembly import assemble as accounts
+from ..auth.assembly import assemble as auth
+from ..core.clock import SystemClock
+from ..core.config.settings import Namespaces
+from ..core.context import Context
+from ..core.db.account_ids import speak
+from ..core.db.base import prepare_sqlite
+from ..core.db.session import Database, FollowingSession
+from ..core.db.tables import bring_tables
+from ..core.events import Emitter
+from ..core.hooks import Hooks
+from ..core.keystore import open_keystore
+from ..core.security_log import Refusals
+from ..delivery.assembly import assemble as delivery
+from ..health.assembly import assemble as health
+from ..monitoring.assembly import assemble as monitoring
+from ..notifications.assembly import assemble as notifications
+from ..profiles.assembly import assemble as profiles
+from ..registration.assembly import assemble as registration
+from ..workspaces.assembly import assemble as workspaces
+from .options import Parts
+from .settings import namespaces
+from .sources import host_settings
+
+log = logging.getLogger(__name__)
+
+# In this order: each finds in the context what those before it have added. A slice whose table
+# only some hosts want (tasks) is put in by its blueprint, when that is mounted.
+SLICES = (
+    accounts,
+    delivery,
+    auth,
+    workspaces,
+    registration,
+    profiles,
+    notifications,
+    health,
+    monitoring,
+)
+
+
+def assemble(context: Context) -> None:
+    context.add(Refusals(context.clock))
+    with context.app.app_context():
+        for put_in in SLICES:
+            put_in(context)
+    # By now the models of all of them are known.
+    bring_tables(context.metadata, context.accounts)
+
+
+def make_context(
+    app: Flask,
+    db: Database,
+    settings: object | None,
+    hooks: Hooks,
+    emitter: Emitter,
+    parts: Parts,
+    **more: Any,
+) -> Context:
+    if more["owns_application"]:
+        chosen = namespaces(settings)
+    else:
+        chosen = _with_key_of(app, host_settings(app, settings))
+    if not chosen.secret_key_is_set:
+        log.warning(
+            "SECRET_KEY is not set: a random one is used, so tokens end with this process"
+            " and no other worker accepts them."
+        )
+    with app.app_context():
+        if db.engine.dialect.name == "sqlite":
+            prepare_sqlite(db.engine)
+        for engine in db.engines.values():
+            speak(engine.dialect, more["account_ids"])
+    clock = parts.clock or SystemClock()
+    return Context(
+        app=app,
+        db=db,
+        settings=chosen,
+        session=FollowingSession(db),
+        hooks=hooks,
+        emitter=emitter,
+        keystore=open_keystore(chosen.core, lambda: db.engine, clock),
+        clock=clock,
+        parts=parts._asdict(),
+        **more,
+    )
+
+
+def _with_key_of(app: Flask, settings: Namespaces) -> Namespaces:
+    """What a host has set already need not be said again."""
+    key = app.secret_key
+    if settings.secret_key_is_set or not key:
+        return settings
+    return replace(
+        settings, secret_key=key if isinstance(key, str) else key.hex(), secret_key_is_set=True
+    )

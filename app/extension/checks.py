@@ -1,0 +1,127 @@
+"""What an application, its database object and its account model must be for Frontdesk to fit.
+
+Each thing that is missing or in the wrong order is told at the start, in a sentence that says how
+to mend it: the errors that would come of it later speak of something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from flask import Flask
+from sqlalchemy import MetaData, Table, inspect
+
+from ..accounts.mapping import how_to_map, how_to_name_the_key
+from ..accounts.models import is_mapped
+from ..core.context import EXTENSION
+from ..core.db.account_ids import WHOLE, IdKind, kind_of
+from ..core.db.session import Database, is_lite
+from ..core.errors import SetupError
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
+
+    from .options import Schemas
+
+DATABASES = ("sqlite", "postgresql")
+
+
+def check_application(app: Flask, db: Database) -> None:
+    if "sqlalchemy" not in app.extensions:
+        raise SetupError("Call db.init_app(app) before frontdesk.init_app(app, db).")
+    if app.extensions["sqlalchemy"] is not db:
+        raise SetupError(
+            "frontdesk.init_app was given another SQLAlchemy object than the one of the"
+            " application: make one, call its init_app(app), and pass the same one."
+        )
+    if EXTENSION in app.extensions:
+        raise SetupError("frontdesk.init_app was called twice for this application: call it once.")
+    with app.app_context():
+        database = db.engine.dialect.name
+    if database not in DATABASES:
+        raise SetupError(f"Frontdesk works on SQLite and PostgreSQL, and not on {database}.")
+
+
+def check_account_model(model: type[Any] | None, db: Database) -> type[Any] | None:
+    """The model, or None where there is none to use: its routes say so when they are mounted."""
+    if model is None or not is_mapped(model):
+        return None
+    if advice := how_to_map(model):
+        raise SetupError(advice)
+    if not is_lite(db) and model.metadata is not metadata_of(db, model):
+        raise SetupError(
+            f"The account model {model.__name__} is in another metadata than db.Model, where"
+            " Frontdesk's tables refer to it: derive it from db.Model, and give it no __bind_key__."
+        )
+    table = inspect(model).local_table
+    if not isinstance(table, Table):
+        raise SetupError(
+            f"The account model {model.__name__} is not kept in one table, which Frontdesk's tables"
+            " could refer to."
+        )
+    if len(table.primary_key.columns) != 1:
+        raise SetupError(
+            f"The account model {model.__name__} has a key of several columns: Frontdesk's tables"
+            " refer to one."
+        )
+    if advice := how_to_name_the_key(model):
+        raise SetupError(advice)
+    id_kind(model)
+    return model
+
+
+def id_kind(model: type[Any] | None) -> IdKind:
+    """The kind of ids that the accounts have."""
+    if model is None:
+        return WHOLE
+    [key] = inspect(model).primary_key
+    kind = kind_of(key.type)
+    if kind is None:
+        raise SetupError(
+            f"The account model {model.__name__} has an id of type {key.type!r}: Frontdesk knows"
+            " whole numbers, UUIDs and texts (a type of one's own says which by its python_type)."
+        )
+    return kind
+
+
+def metadata_of(db: Database, account_model: type[Any] | None) -> MetaData:
+    """Where the host's tables are, and ours come."""
+    known: Any = db if not is_lite(db) else account_model
+    if known is None:
+        raise SetupError(
+            "A database object of Flask-SQLAlchemy-Lite knows no tables: pass account_model=, and"
+            " Frontdesk's come into its metadata."
+        )
+    found: MetaData = known.metadata
+    return found
+
+
+def check_settings(given: object) -> None:
+    if isinstance(given, Mapping):
+        raise SetupError(
+            "frontdesk.init_app was given a mapping as settings=: it takes an object with the"
+            ' settings as attributes; a mapping has its place in app.config["FRONTDESK"].'
+        )
+
+
+def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
+    """Those that were given."""
+    given = {name: schema for name, schema in schemas._asdict().items() if schema is not None}
+    if given:
+        # A host that gives none need not load it at its start.
+        from marshmallow import Schema
+
+        from ..auth.schemas import LoginRead
+    for name, schema in given.items():
+        if not (isinstance(schema, type) and issubclass(schema, Schema)):
+            raise SetupError(
+                f"frontdesk.init_app was given Schemas({name}={schema!r}): it takes a class derived"
+                " from marshmallow.Schema, without parentheses."
+            )
+        if name == "login" and not issubclass(schema, LoginRead):
+            raise SetupError(
+                f"The login schema {schema.__name__} would answer without a token: derive it from"
+                " flask_frontdesk.LoginRead."
+            )
+    return given

@@ -1,0 +1,265 @@
+"""Frontdesk, the extension.
+
+It holds what the host declares (hooks, listeners, events) and, for each application it is
+initialised with, makes a `Context` that knows nothing of any other application.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Generic, cast
+from weakref import WeakSet
+
+from flask import Flask, Request, has_app_context
+from typing_extensions import TypeVar
+
+from ..accounts.service import DELETED, REGISTERED, Accounts
+from ..auth.caller import Callers, current_account, known_account
+from ..auth.sign_in import by_host
+from ..auth.sign_in.gate import HOST
+from ..cli.groups import lazy_group
+from ..core.context import EXTENSION, Context, find_context
+from ..core.db.session import Database
+from ..core.db.transaction import transaction
+from ..core.errors import Problem, SetupError
+from ..core.events import Emitter, Listener, check_event
+from ..core.hooks import Hooks, check_call, check_name
+from ..core.web.envelope import wrap
+from ..core.web.problems import answer_problem
+from ..delivery.worker.celery import celery_of
+from . import hooks
+from .assembly import assemble, make_context
+from .checks import (
+    check_account_model,
+    check_application,
+    check_schemas,
+    check_settings,
+    id_kind,
+    metadata_of,
+)
+from .events import NAMES
+from .options import NO_PARTS, OURS, Parts, Schemas
+from .production import check_production
+
+if TYPE_CHECKING:
+    from celery import Celery
+    from marshmallow import Schema
+
+    from ..notifications.service import Sent
+
+
+# The host's own class of an account: `Frontdesk[Account]()`.
+A = TypeVar("A", default=Any)
+
+
+class Frontdesk(Generic[A]):
+    # The decorators of the moments that a host may decide.
+    claims = hooks.claims
+    payload = hooks.payload
+    may_register = hooks.may_register
+    recovery_mail = hooks.recovery_mail
+    workspace_resolver = hooks.workspace_resolver
+    receivers = hooks.receivers
+    channel = hooks.channel
+
+    def __init__(self) -> None:
+        self.hooks = Hooks(hooks.HOOKS)
+        self._events = set(NAMES)
+        self._listeners: list[tuple[str, Listener]] = []
+        self._schemas: dict[str, type[Schema]] = {}
+        # Weakly: a program that makes many applications, such as a test run, may forget them.
+        self._contexts: WeakSet[Context] = WeakSet()
+
+    def init_app(
+        self,
+        app: Flask,
+        db: Database,
+        *,
+        settings: object | None = None,
+        account_model: type[A] | None = None,
+        schemas: Schemas = OURS,
+        parts: Parts = NO_PARTS,
+        owns_application: bool = False,
+    ) -> None:
+        """Give an application its Frontdesk: after `db.init_app(app)`, before the blueprints.
+
+        `settings` is an object with the settings as attributes; without one they are read from the
+        environment. `schemas` and `parts` take the place of ours.
+        """
+        check_application(app, db)
+        check_settings(settings)
+        account_model = check_account_model(account_model, db)
+        context = make_context(
+            app,
+            db,
+            settings,
+            self.hooks.copy(),
+            self._emitter(),
+            parts,
+            account_model=account_model,
+            account_ids=id_kind(account_model),
+            metadata=metadata_of(db, account_model),
+            schemas={**self._schemas, **check_schemas(schemas)},
+            owns_application=owns_application,
+        )
+        self._contexts.add(context)
+        assemble(context)
+        app.extensions[EXTENSION] = context
+        for name in context.commands:
+            if name not in app.cli.commands:
+                app.cli.add_command(lazy_group(name))
+        # A guard refuses on a host's own views too, and says so in our form; what the host
+        # registered for our errors, before or afterwards, is used instead.
+        if Problem not in app.error_handler_spec[None][None]:
+            app.register_error_handler(Problem, answer_problem)
+        wrap(app, context)
+        check_production(context)
+
+    @property
+    def accounts(self) -> Accounts[A]:
+        """The current application's accounts: to make, find, change and delete them."""
+        return cast("Accounts[A]", find_context().get(Accounts))
+
+    @property
+    def current_account(self) -> A:
+        """The caller's account, where a guard has looked who is calling."""
+        return cast(A, current_account)
+
+    @property
+    def current_account_or_none(self) -> A | None:
+        """The same where nobody need be there: below `@account_optional`, or in a template."""
+        return cast("A | None", known_account())
+
+    def verify_password(self, account: A | str, password: str) -> A:
+        """The account, given as itself or by its e-mail, whose password it is.
+
+        Within the limits of the login route, and whatever the account's status. Raises
+        `IncorrectCredentials`, `TooManyAttempts` or `TooManyHashes`.
+        """
+        return cast(A, by_host.verify_password(account, password))
+
+    def sign_in(self, account: A, *, how: str | Sequence[str] = HOST) -> dict[str, Any]:
+        """Sign in whoever has shown who it is, and return what the login route would answer.
+
+        `how` tells the gate by what: "password", "magic link", several in their order. Raises
+        `InactiveAccount`, or whatever the gate asks for besides.
+        """
+        return by_host.sign_in(account, (how,) if isinstance(how, str) else tuple(how))
+
+    def sign_out(self, account: A) -> None:
+        """End every token of the account until it signs in again, as the logout route does."""
+        by_host.sign_out(account)
+
+    def account_of(self, request: Request) -> A | None:
+        """Whose token a request carries; None where it carries none. A bad one is refused."""
+        found = find_context().get(Callers).find(request)
+        return None if found is None else cast(A, found.attached_account)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """`with frontdesk.transaction():` commits at its end what is written in it, or nothing."""
+        return transaction(find_context().session)
+
+    @property
+    def celery(self) -> Celery:
+        """What `celery -A … worker` runs to deliver: the current application's, or that of the
+        only application there is."""
+        contexts = [find_context()] if has_app_context() else list(self._contexts)
+        if len(contexts) != 1:
+            raise SetupError("frontdesk.celery is one application's: make that, and no other one.")
+        return celery_of(contexts[0].app)
+
+    def event(self, name: str) -> str:
+        """Declare an event of the host's own, which may then be emitted and listened to."""
+        self._events.add(name)
+        for context in self._contexts:
+            context.emitter.declare(name)
+        return name
+
+    def emit(self, event: str, subject: Any) -> int:
+        """Tell the current application's listeners, and say how many there were."""
+        context = find_context()
+        return context.emitter.emit(event, subject, context.session)
+
+    def on(self, event: str) -> Callable[[Listener], Listener]:
+        """Register a listener, `(subject, options)`, for an event by its name."""
+        check_name("on", event)
+        check_event(event, self._events)
+
+        def register(listener: Listener) -> Listener:
+            check_call(listener, ("subject", "options"), f'@frontdesk.on("{event}")')
+            self._listeners.append((event, listener))
+            for context in self._contexts:
+                context.emitter.on(event, listener)
+            return listener
+
+        return register
+
+    def add_hook(self, hook: str, function: Callable[..., Any], name: str | None = None) -> None:
+        """What a hook's decorator does: for the applications to come, and for those that are."""
+        for each in (self.hooks, *(context.hooks for context in self._contexts)):
+            each.add(hook, function, name)
+
+    def use_workspaces(self) -> None:
+        """Give every new account a workspace, and tell of workspaces at login.
+
+        The host's own claims and payload hooks take part as before; those registered later are
+        given a payload with the workspaces in it.
+        """
+        from ..workspaces.login import (
+            delete_own_workspace,
+            make_default_workspace,
+            workspace_claims,
+            workspace_payload,
+        )
+        from ..workspaces.schemas import WorkspaceLoginRead
+
+        if workspace_claims in self.hooks.registered("claims"):
+            return
+        self.claims(workspace_claims)
+        self.payload(workspace_payload)
+        for schemas in (self._schemas, *(context.schemas for context in self._contexts)):
+            schemas.setdefault("login", WorkspaceLoginRead)
+        self.on(REGISTERED)(make_default_workspace)
+        self.on(DELETED)(delete_own_workspace)
+
+    def notify(
+        self,
+        title: str,
+        message: str,
+        *,
+        channels: Sequence[str] = ("inapp",),
+        receivers: Iterable[Any] | None = None,
+        sender: Any = None,
+        notification_type: str = "system",
+        scope: str = "account",
+        context: Mapping[str, Any] | None = None,
+    ) -> Sent:
+        """Send a notification from host code: to these accounts (or ids), or to all.
+
+        It joins the transaction that is open, if one is. `context` goes to the mail's template,
+        which its `template_file` names.
+        """
+        from ..notifications.draft import Draft
+        from ..notifications.receivers import account_ids
+        from ..notifications.service import Notifications
+
+        more = dict(context or {})
+        draft = Draft.checked(
+            title=title,
+            message=message,
+            channels=channels,
+            notification_type=notification_type,
+            scope=scope,
+            sender_id=None if sender is None else account_ids([sender])[0],
+            template_file=more.pop("template_file", None),
+            context=more,
+        )
+        chosen = None if receivers is None else account_ids(receivers)
+        return find_context().get(Notifications).send(draft, chosen)
+
+    def _emitter(self) -> Emitter:
+        emitter = Emitter(self._events)
+        for event, listener in self._listeners:
+            emitter.on(event, listener)
+        return emitter

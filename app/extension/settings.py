@@ -1,0 +1,142 @@
+"""Settings, in two ways of writing them.
+
+Composed: `class Settings(ComposedSettings)` has the namespaces as fields and reads
+`CORE__PROJECT_NAME` from the environment. Subclassed: `class Settings(CoreSettings, AuthSettings,
+BaseSettings)` reads the flat `PROJECT_NAME`. The secret key and the SMS settings are read from the
+top level in both. Where else a host may say them: sources.py.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from ..auth.settings import AuthSettings
+from ..core.config.environment import is_anothers, space_of, wrong_settings
+from ..core.config.settings import CoreSettings, Namespace, Namespaces, reveal
+from ..delivery.mail.brand import BrandSettings
+from ..notifications.settings import NotificationsSettings
+from ..profiles.settings import ProfilesSettings
+from ..tasks.settings import TasksSettings
+from ..workspaces.settings import WorkspacesSettings
+
+NAMESPACES: dict[str, type[Namespace]] = {
+    "CORE": CoreSettings,
+    "AUTH": AuthSettings,
+    "NOTIFICATIONS": NotificationsSettings,
+    "PROFILES": ProfilesSettings,
+    "WORKSPACES": WorkspacesSettings,
+    "TASKS": TasksSettings,
+}
+SPACES: dict[str, type[Namespace]] = {**NAMESPACES, "BRAND": BrandSettings}
+
+
+class ComposedSettings(BaseSettings):
+    """The namespaces as fields. Composed settings of a host subclass this."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_nested_delimiter="__",
+        case_sensitive=True,
+        extra="ignore",
+        hide_input_in_errors=True,
+        validate_default=True,
+        # A variable changes its own field, and leaves a host's other defaults as they are.
+        nested_model_default_partial_update=True,
+    )
+
+    # The service has its environment for itself, and what is written there is meant for it.
+    SHARES_ENVIRONMENT: ClassVar[bool] = True
+
+    CORE: CoreSettings = CoreSettings()
+    AUTH: AuthSettings = AuthSettings()
+    NOTIFICATIONS: NotificationsSettings = NotificationsSettings()
+    PROFILES: ProfilesSettings = ProfilesSettings()
+    WORKSPACES: WorkspacesSettings = WorkspacesSettings()
+    TASKS: TasksSettings = TasksSettings()
+    BRAND: BrandSettings = BrandSettings()
+
+    SECRET_KEY: SecretStr | None = Field(
+        default=None,
+        description="Signs the tokens. Unset: made anew at each start, with a warning.",
+    )
+    IDP_OAUTH_CLIENT_ID: str | None = Field(default=None, description="Client id at the provider.")
+    IDP_OAUTH_CLIENT_SECRET: SecretStr | None = Field(
+        default=None, description="Client secret there."
+    )
+    IDP_REDIRECT_URI: str | None = Field(
+        default=None, description="Where the provider sends back to."
+    )
+    IDP_METADATA_URL: str | None = Field(default=None, description="OpenID discovery document.")
+    IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(default=None, description="Further ones.")
+    IDP_REQUIRE_SESSION: bool | None = Field(
+        default=None, description="Off: sign-in without cookies."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # A host's own class of a namespace may have more in it than ours.
+        kinds = {name: space_of(cls.model_fields[name]) or kind for name, kind in SPACES.items()}
+        for source in (env_settings, dotenv_settings):
+            if cls.SHARES_ENVIRONMENT and isinstance(source, EnvSettingsSource):
+                source.env_vars = {
+                    name: value
+                    for name, value in source.env_vars.items()
+                    if not is_anothers(name, value, kinds)
+                }
+        return init_settings, env_settings, dotenv_settings, file_secret_settings
+
+
+def namespaces(settings: object) -> Namespaces:
+    if isinstance(settings, Namespaces):
+        return settings
+    core = _namespace(CoreSettings, settings, "CORE")
+    others = (
+        _namespace(kind, settings, name) for name, kind in NAMESPACES.items() if name != "CORE"
+    )
+    key = reveal(getattr(settings, "SECRET_KEY", None)) or reveal(core.SECRET_KEY)
+    return Namespaces(
+        core=core,
+        all=[each.model_copy(update=_top_level(each, settings)) for each in others],
+        secret_key=key or secrets.token_urlsafe(48),
+        secret_key_is_set=bool(key),
+        source=settings,
+    )
+
+
+def _top_level(namespace: Namespace, settings: object) -> dict[str, Any]:
+    """The identity provider's settings are given at the top level too, and count from there."""
+    return {
+        name: value
+        for name in type(namespace).model_fields
+        if name.startswith("IDP_") and (value := getattr(settings, name, None)) is not None
+    }
+
+
+Kind = TypeVar("Kind", bound=Namespace)
+
+
+def _namespace(kind: type[Kind], settings: object, name: str) -> Kind:
+    holder = getattr(settings, name, settings)
+    if type(holder) is kind:
+        return holder
+    given = {field: getattr(holder, field) for field in kind.model_fields if hasattr(holder, field)}
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise wrong_settings(error) from None

@@ -1,0 +1,39 @@
+"""Metrics at an address of their own, which the server listens at too (`CORE__METRICS_BIND`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from flask import Flask, request
+from werkzeug.exceptions import NotFound
+
+from ..core.context import EXTENSION, Context
+
+
+def is_at(bind: str, sockname: Any) -> bool:
+    """Whether a socket of this name belongs to `bind`; a machine has too many names to compare."""
+    if isinstance(sockname, tuple):
+        return bind.rpartition(":")[2] == str(sockname[1])
+    return bind == f"unix:{sockname}"
+
+
+def is_unheard(app: Flask, socknames: Iterable[Any]) -> bool:
+    """Whether the metrics have an address where nobody listens."""
+    context: Context = app.extensions[EXTENSION]
+    bind = context.settings.core.METRICS_BIND
+    return bind is not None and not any(is_at(bind, sockname) for sockname in socknames)
+
+
+def serve_apart(app: Flask, bind: str) -> None:
+    """Nothing but the metrics there, and no metrics anywhere else."""
+
+    def keep_apart() -> None:
+        # Where the request came in, and not what it says about that itself.
+        sock = request.environ.get("gunicorn.socket")
+        is_there = sock is not None and is_at(bind, sock.getsockname())
+        if is_there != (request.endpoint == "monitoring.metrics"):
+            raise NotFound
+
+    # Before all others: none of them may answer.
+    app.before_request_funcs.setdefault(None, []).insert(0, keep_apart)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from ..accounts.service import Accounts
+from ..core.config.environment import SettingsError
+from ..core.config.settings import CoreSettings
+from ..core.context import Context
+from ..core.extras import missing_extra
+
+
+def assemble(context: Context) -> None:
+    """For the service; a host has instruments of its own."""
+    core = context.settings.core
+    if not context.owns_application:
+        return
+    _check_extras(core)
+    if core.METRICS_ENABLED:
+        from .metrics import measure
+        from .queue import QueueMetrics
+
+        metrics = measure(context.app, context.db.engine)
+        context.add(metrics)
+        if context.has(Accounts) and (breaches := context.get(Accounts).passwords.rules.breaches):
+            breaches.when_unanswered.append(metrics.unasked_breaches.inc)
+        context.add(QueueMetrics(context.session, context.clock))
+    if core.METRICS_BIND:
+        from .apart import serve_apart
+
+        serve_apart(context.app, core.METRICS_BIND)
+    if core.TRACING_ENABLED:
+        from .tracing import exporting, trace
+
+        trace(context.app, exporting(core.PROJECT_NAME))
+
+
+def _check_extras(core: CoreSettings) -> None:
+    for name, is_on, extra in (
+        ("METRICS_ENABLED", core.METRICS_ENABLED, "metrics"),
+        ("METRICS_BIND", core.METRICS_BIND, "metrics"),
+        ("TRACING_ENABLED", core.TRACING_ENABLED, "tracing"),
+    ):
+        if is_on and (line := missing_extra(extra)):
+            raise SettingsError(f"CORE__{name} is on, and needs an extra: {line}")

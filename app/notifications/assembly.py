@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from ..accounts.service import Accounts
+from ..core.context import Context
+from ..delivery.outbox.enqueue import Outbox
+from .counts import NotificationCounter
+from .inbox import Inbox
+from .retention import Retention
+from .sent import SentNotifications
+from .service import Notifications
+
+
+def assemble(context: Context) -> None:
+    if not context.has(Accounts):
+        return
+    context.commands.append("notifications")
+    session, clock = context.session, context.clock
+    model, outbox = context.get(Accounts).model, context.get(Outbox)
+    context.add(Inbox(session))
+    context.add(Retention(session, clock))
+    notifications = Notifications(session, model, outbox, context.hooks, clock)
+    context.add(notifications)
+    counter = NotificationCounter(session, clock)
+    context.add(SentNotifications(session, notifications, counter))

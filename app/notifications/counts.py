@@ -1,0 +1,95 @@
+"""How many have read a notification, and what became of its deliveries.
+
+Counting looks at a row for each receiver, and a page may be a hundred broadcasts to a million each.
+So a page counts the large ones only while there is time, and tells of the others what they were
+when they were last counted. Those from before anybody kept that are counted first, one at least for
+each page, and nothing is said of the rest until it is their turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, select, update
+
+from ..core.clock import Clock
+from ..core.db.long_statements import unhurried
+from ..core.db.transaction import AnySession, transaction
+from ..delivery.outbox.counts import CountsByChannel, counts_by_subject
+from .models import SUBJECT, InboxItem, Notification
+
+# Up to so many receivers it costs next to nothing, and what was counted need not be kept.
+QUICKLY_COUNTED = 1000
+COUNTING_SECONDS = 0.25
+
+_NEVER = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def is_kept(receivers: int) -> bool:
+    return receivers > QUICKLY_COUNTED
+
+
+class NotificationCounts(NamedTuple):
+    read: int
+    deliveries: CountsByChannel
+
+
+class LastCounted(NamedTuple):
+    """What is known of a notification before it is counted."""
+
+    id: int
+    receivers: int
+    counts: dict[str, Any] | None
+    counted_at: datetime | None
+
+
+@dataclass(eq=False)
+class NotificationCounter:
+    session: AnySession
+    clock: Clock
+
+    def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
+        """Those that were counted longest ago are counted first; some may never have been yet."""
+        found = self.count(each.id for each in notifications if not is_kept(each.receivers))
+        many = [each for each in notifications if is_kept(each.receivers)]
+        until = monotonic() + COUNTING_SECONDS
+        many.sort(key=lambda each: each.counted_at or _NEVER)
+        for number, each in enumerate(many):
+            if monotonic() < until or (number == 0 and each.counts is None):
+                found[each.id] = self.now(each)
+            elif each.counts is not None:
+                found[each.id] = NotificationCounts(**each.counts)
+        return found
+
+    def now(self, notification: LastCounted) -> NotificationCounts:
+        """Counted anew, and kept where that was work."""
+        if not is_kept(notification.receivers):
+            return self.count([notification.id])[notification.id]
+        with transaction(self.session), unhurried(self.session):
+            counts = self.count([notification.id])[notification.id]
+            self.session.execute(
+                update(Notification)
+                .where(Notification.id == notification.id)
+                .values(counts=counts._asdict(), counted_at=self.clock.now()),
+                execution_options={"synchronize_session": False},
+            )
+            return counts
+
+    def count(self, notification_ids: Iterable[int]) -> dict[int, NotificationCounts]:
+        """Two queries, however many there are."""
+        ids = list(notification_ids)
+        if not ids:
+            return {}
+        read = select(InboxItem.notification_id, func.count()).where(
+            InboxItem.notification_id.in_(ids), InboxItem.is_read
+        )
+        rows = self.session.execute(read.group_by(InboxItem.notification_id))
+        reads = {notification_id: int(count) for notification_id, count in rows}
+        deliveries = counts_by_subject(self.session, SUBJECT, ids)
+        return {
+            each: NotificationCounts(reads.get(each, 0), deliveries.get(each, {})) for each in ids
+        }

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..accounts.models import AccountLike
+from ..accounts.service import DELETED, Accounts
+from ..core.config.environment import SettingsError
+from ..core.config.settings import reveal
+from ..core.context import Context, current_frontdesk, service
+from ..core.extras import missing_extra
+from ..storage.files import FileStore
+from ..storage.local import LocalFileStore
+from ..storage.s3 import S3Bucket, S3FileStore
+from .avatars import Avatars
+from .service import Profiles
+from .settings import ProfilesSettings
+from .visibility import Visibility
+
+
+def assemble(context: Context) -> None:
+    settings = context.settings.of(ProfilesSettings)
+    files = context.parts["file_store"] or open_file_store(
+        settings, Path(context.app.instance_path)
+    )
+    if not context.has(Accounts):
+        return
+    context.commands.append("profiles")
+    public = settings.PUBLIC_FIELDS
+    visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
+    profiles = Profiles(context.session, files, context.clock, visibility)
+    context.add(visibility)
+    context.add(profiles)
+    context.add(Avatars(context.session, profiles, files, context.clock))
+    context.emitter.on(DELETED, forget_picture)
+
+
+def forget_picture(account: AccountLike, options: dict[str, Any]) -> None:
+    """The database takes the profile along, not its file. Where the blueprint is mounted there are
+    profiles, and their table."""
+    if "profiles" in current_frontdesk.mounted:
+        service(Profiles).forget(account.id)
+
+
+def open_file_store(settings: ProfilesSettings, instance_folder: Path) -> FileStore:
+    """The folder is taken to lie under `instance/`, as SQLite's file is."""
+    if settings.AVATAR_STORAGE == "local":
+        return LocalFileStore(instance_folder / settings.AVATAR_FOLDER)
+    if not settings.AVATAR_S3_BUCKET:
+        raise SettingsError("Wrong settings: PROFILES__AVATAR_S3_BUCKET: must be set with s3")
+    if line := missing_extra("s3"):
+        raise SettingsError(f"PROFILES__AVATAR_STORAGE is s3, and needs an extra: {line}")
+    return S3FileStore(
+        S3Bucket(
+            settings.AVATAR_S3_BUCKET,
+            settings.AVATAR_S3_ENDPOINT_URL or None,
+            settings.AVATAR_S3_REGION or None,
+            reveal(settings.AVATAR_S3_ACCESS_KEY) or None,
+            reveal(settings.AVATAR_S3_SECRET_KEY) or None,
+            settings.AVATAR_S3_PREFIX,
+        )
+    )

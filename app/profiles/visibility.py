@@ -1,0 +1,52 @@
+"""Whose profile an account may read, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, exists, false, select
+from sqlalchemy.orm import aliased
+
+from ..accounts.models import AccountLike
+from ..workspaces.models import ACTIVE, Member
+
+# They look after accounts, and see them whole.
+_MANAGERS = ("admin", "root")
+# They say whose profile it is, which the client knows: it has asked for it.
+_ALWAYS_SHOWN = frozenset(("id", "account_id"))
+
+
+@dataclass(frozen=True)
+class Visibility:
+    rule: Literal["everyone", "workspaces", "private"]
+    public_fields: frozenset[str] | None
+
+    def condition(self, viewer: AccountLike, account_id: Any) -> ColumnElement[bool] | None:
+        """What is asked along with the profile, so that it costs no query of its own."""
+        if self.rule == "everyone" or _sees_all(viewer, account_id):
+            return None
+        return _share_a_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
+
+    def narrow(self, profile: Mapping[str, Any], viewer: AccountLike) -> Mapping[str, Any]:
+        """What of its properties this account sees."""
+        if self.public_fields is None or _sees_all(viewer, profile["account_id"]):
+            return profile
+        names = self.public_fields | _ALWAYS_SHOWN
+        return {name: value for name, value in profile.items() if name in names}
+
+
+def _sees_all(viewer: AccountLike, account_id: Any) -> bool:
+    return bool(viewer.id == account_id) or viewer.role in _MANAGERS
+
+
+def _share_a_workspace(one: Any, other: Any) -> ColumnElement[bool]:
+    first, second = aliased(Member), aliased(Member)
+    return exists(
+        select(1)
+        .select_from(first)
+        .join(second, second.workspace_id == first.workspace_id)
+        .where(first.account_id == one, first.status == ACTIVE)
+        .where(second.account_id == other, second.status == ACTIVE)
+    )

@@ -1,0 +1,1 @@
+"""Making an account of one's own, and proving its address."""

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from ..accounts.errors import EmailTaken, TooManyHashes
+from ..accounts.password_rules import BreachedPassword, CommonPassword
+from ..accounts.service import Accounts
+from ..auth.errors import InvalidProof, TooManyAttempts
+from ..auth.examples import SIGNED_IN
+from ..auth.guards import guard
+from ..auth.routes import address
+from ..auth.schemas import VerifyToken, login_read
+from ..auth.sign_in.gate import payload_of
+from ..core.context import service
+from ..core.keystore import KeystoreUnavailable
+from ..core.web.answering import answers, json_response
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Message
+from ..core.web.operation import anyone, example, raises
+from ..core.web.reading import takes
+from ..workspaces.invitations.errors import InviterGone, OtherAddress
+from . import examples
+from .errors import RegistrationClosed, RegistrationRefused
+from .schemas import VerificationMail, registration_create
+from .service import Registration
+from .verification import Verification
+
+blueprint = Blueprint(
+    "registration", __name__, needs=Accounts, about="Making an account, and proving its address"
+)
+
+
+@guard(RegistrationClosed, bearer=False)
+def registration_required() -> None:
+    """Registration is open to somebody; asked before the request is read."""
+    service(Registration)
+
+
+@blueprint.post("/registration")
+@anyone
+@registration_required
+@example(json=examples.REGISTRATION, answer_202=examples.REGISTERED, answer=SIGNED_IN)
+@raises(RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
+@raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)
+@raises(CommonPassword, BreachedPassword)
+@takes(json=registration_create)
+@answers(202, Message, description="The address must be proven first")
+@answers(201, login_read)
+def register(json: dict[str, Any]) -> dict[str, Any] | Response:
+    """Make an account of one's own"""
+    outcome = service(Registration).register(address=address(), **json)
+    if outcome is None:
+        return json_response({"message": "Check your email to finish registering"}, 202)
+    return payload_of(outcome)
+
+
+@blueprint.post("/email-verification")
+@anyone
+@example(json=examples.PROOF, answer=examples.PROVEN)
+@raises(InvalidProof, KeystoreUnavailable)
+@takes(json=VerifyToken)
+@answers(200, Message)
+def verify_email(json: dict[str, Any]) -> dict[str, str]:
+    """Prove an account's address with the mailed token or code"""
+    service(Verification).verify(json["token"], json.get("email"))
+    return {"message": "Email verified"}
+
+
+@blueprint.post("/email-verification/mail")
+@anyone
+@example(json=examples.ADDRESS, answer=examples.MAILED)
+@raises(TooManyAttempts, KeystoreUnavailable)
+@takes(json=VerificationMail)
+@answers(202, Message)
+def mail_verification(json: dict[str, Any]) -> dict[str, str]:
+    """Mail the token and a new code once more"""
+    service(Verification).mail_again(json["email"], address())
+    return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from marshmallow import Schema
+
+from ..auth.schemas import NewPassword
+from ..core.context import current_frontdesk
+from ..core.web.fields import Received, Text
+from ..workspaces.invitations.schemas import LONGEST_TOKEN
+
+
+class RegistrationCreate(Received):
+    """What somebody registers with. A host that asks for more subclasses this: what it reads beside
+    ours goes into the account's columns of the same names."""
+
+    email = Text(min=1, max=320, required=True)
+    password = NewPassword()
+    invitation = Text(
+        min=1,
+        max=LONGEST_TOKEN,
+        load_default=None,
+        metadata={"description": "The secret of an invitation's mail, which proves the address"},
+    )
+
+
+class VerificationMail(Received):
+    email = Text(min=1, blank=True, max=320, required=True)
+
+
+def registration_create() -> type[Schema]:
+    return current_frontdesk.schemas.get("registration", RegistrationCreate)

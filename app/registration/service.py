@@ -1,0 +1,167 @@
+"""Making an account of one's own.
+
+Where addresses must be proven, known and unknown ones are answered alike and after the same work;
+the mail tells the truth to who reads it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import update
+
+from ..accounts.addresses import folds_to_ascii, read_email
+from ..accounts.errors import EmailTaken, InvalidEmail
+from ..accounts.models import PENDING, AccountLike
+from ..accounts.passwords import Passwords
+from ..accounts.service import Accounts
+from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
+from ..auth.limits import RegistrationLimits
+from ..auth.settings import AuthSettings
+from ..auth.sign_in.gate import Challenge, Gate, Opened
+from ..core.clock import Clock
+from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.errors import Invalid
+from ..core.events import Emitter
+from ..delivery.mail.one_off import OneOffMail
+from ..delivery.message import Email
+from ..workspaces.invitations.errors import OtherAddress
+from ..workspaces.invitations.received import ReceivedInvitations
+from .errors import RegistrationClosed, RegistrationRefused
+from .mails import RegistrationMails
+from .verification import Verification
+
+log = logging.getLogger(__name__)
+
+REQUESTED = "registration-requested"
+# What an account proves itself by when it has just been made.
+REGISTRATION = "registration"
+
+
+@dataclass(eq=False)
+class Registration:
+    session: AnySession
+    accounts: Accounts
+    passwords: Passwords
+    admission: Admission
+    invitations: ReceivedInvitations
+    verification: Verification
+    gate: Gate
+    limits: RegistrationLimits
+    mails: RegistrationMails
+    one_off_mail: OneOffMail
+    emitter: Emitter
+    clock: Clock
+    settings: AuthSettings
+
+    def register(
+        self, email: str, password: str, invitation: str | None, address: str, **more: Any
+    ) -> Opened | Challenge | None:
+        """Signed in, or None where the address must be proven first."""
+        self.limits.count(address)
+        email = _read(email)
+        self.passwords.rules.check(password, email, "password")
+        if invitation is not None:
+            return self._by_invitation(email, password, invitation, more)
+        if self.settings.REGISTRATION == "invited":
+            raise RegistrationClosed
+        is_welcome = self.admission.admits(email, REGISTRATION_DOOR)
+        if self.settings.EMAIL_VERIFICATION != "required":
+            if not is_welcome:
+                raise RegistrationRefused
+            return self._at_once(email, password, more)
+        # The hash takes most of the time, and is made for whoever comes.
+        more["password_hash"] = self._hash(password)
+        # Several for one address, at once or soon after each other, are one.
+        if self.limits.may_mail(email):
+            try:
+                self._await_proof(email, more, is_welcome)
+            except EmailTaken:
+                log.info("Two registered one address at once: the first of them has a mail")
+        return None
+
+    def _at_once(self, email: str, password: str, more: dict[str, Any]) -> Opened | Challenge:
+        more["password_hash"] = self._hash(password)
+        with transaction(self.session):
+            more["email_unverified_since"] = self.clock.now()
+            account = self.accounts.create(email, None, status=self.accounts.active_status, **more)
+            if self.settings.EMAIL_VERIFICATION == "optional" and self.limits.may_mail(email):
+                after_commit(self.session, lambda: self.verification.mail(account))
+            return self.gate.admit(account, by=(REGISTRATION,))
+
+    def _await_proof(self, email: str, more: dict[str, Any], is_welcome: bool) -> None:
+        with transaction(self.session):
+            account = self.accounts.find(email)
+            if account is None and is_welcome:
+                account = self.accounts.create(
+                    email,
+                    None,
+                    status=PENDING,
+                    email_unverified_since=self.clock.now(),
+                    **more,
+                )
+                self.emitter.emit(REQUESTED, account, self.session)
+            elif account is not None and account.status == PENDING:
+                # The mail that goes out now is about this password, and ends those before it.
+                account.password_hash = more["password_hash"]
+                self.session.flush()
+            else:
+                notice = self._notice(email, account)
+                after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+                return
+            waiting: AccountLike = account
+            after_commit(self.session, lambda: self.verification.mail(waiting))
+
+    def _notice(self, email: str, account: AccountLike | None) -> Email:
+        if account is None:
+            return self.mails.refused(email)
+        # A write that changes nothing, so that it takes as long as making one.
+        model = self.accounts.model
+        self.session.execute(
+            update(model)
+            .where(model.id == account.id)
+            .values(email=model.email)
+            .execution_options(synchronize_session=False)
+        )
+        return self.mails.already_registered(email)
+
+    def _by_invitation(
+        self, email: str, password: str, invitation: str, more: dict[str, Any]
+    ) -> Opened | Challenge:
+        """The mailed secret proves the address."""
+        if self.invitations.invited_address(invitation) != email:
+            raise OtherAddress
+        if not self.admission.admits(email, INVITATION_DOOR):
+            raise RegistrationRefused
+        more["password_hash"] = self._hash(password)
+        with transaction(self.session):
+            account = self.accounts.find(email)
+            if account is None:
+                status = self.accounts.active_status
+                account = self.accounts.create(email, None, status=status, **more)
+            elif self.accounts.has_proven_address(account):
+                raise EmailTaken
+            else:
+                # Somebody else may have begun with this address.
+                self.accounts.reclaim(account)
+                account.password_hash = more["password_hash"]
+                self.session.flush()
+            self.invitations.accept_by_token(account, invitation)
+            return self.gate.admit(account, by=(REGISTRATION,))
+
+    def _hash(self, password: str) -> str:
+        """No database connection waits for it."""
+        release(self.session)
+        return self.passwords.hash(password)
+
+
+def _read(email: str) -> str:
+    if folds_to_ascii(email):
+        raise Invalid.about("email", "Some of its letters could be taken for others.")
+    try:
+        found = read_email(email)
+    except InvalidEmail:
+        raise Invalid.about("email", InvalidEmail.detail) from None
+    return found

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, select
+
+from ..accounts.addresses import fold
+from ..accounts.models import PENDING, AccountLike
+from ..accounts.service import Accounts
+from ..auth.limits import RegistrationLimits
+from ..auth.proofs import AccountProofs, Purpose
+from ..core.clock import Clock
+from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.events import Emitter
+from ..delivery.mail.one_off import OneOffMail
+from .mails import RegistrationMails
+
+VERIFIED = "email-verified"
+# The purpose of its proofs.
+VERIFICATION = "verification"
+
+
+@dataclass(eq=False)
+class Verification:
+    """Proving that an account's address is read by who registered it."""
+
+    session: AnySession
+    accounts: Accounts
+    purpose: Purpose
+    proofs: AccountProofs
+    limits: RegistrationLimits
+    mails: RegistrationMails
+    one_off_mail: OneOffMail
+    emitter: Emitter
+    clock: Clock
+
+    def verify(self, token: str, email: str | None) -> None:
+        """A link counts again while it lives, so that a second click is no fault."""
+        account = self.proofs.find(self.purpose, token, email)
+        if self.accounts.has_proven_address(account):
+            return
+        with transaction(self.session):
+            self.accounts.prove_address(account)
+            self.emitter.emit(VERIFIED, account, self.session)
+            after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
+
+    def mail_again(self, email: str, address: str) -> None:
+        """Whether the address waits is told by the mail alone."""
+        email = fold(email)
+        self.limits.count(address)
+        may_mail = self.limits.may_mail(email)
+        account = self.accounts.find(email)
+        if may_mail and account is not None and not self.accounts.has_proven_address(account):
+            self.mail(account)
+
+    def mail(self, account: AccountLike) -> None:
+        """The code takes the place of any earlier one."""
+        issued = self.proofs.issue(self.purpose, account)
+        self.one_off_mail.send_soon(self.mails.verification(account.email, issued))
+
+    def prune(self, days: int, batch: int) -> int:
+        """Forget accounts that have waited so long; nobody was ever told that they are there."""
+        model = self.accounts.model
+        before = self.clock.now() - timedelta(days=days)
+        over = select(model.id).where(
+            model.status == PENDING, model.email_unverified_since < before
+        )
+        gone = 0
+        while True:
+            with transaction(self.session):
+                ids = self.session.scalars(over.limit(batch)).all()
+                self.session.execute(
+                    delete(model).where(model.id.in_(ids), model.status == PENDING)
+                )
+            gone += len(ids)
+            if len(ids) < batch:
+                return gone

@@ -1,0 +1,99 @@
+"""What stands between granian and the application.
+
+granian gives a thread to a request as soon as its head is there. Here its body is waited for before
+the application's turn begins, so that whoever sends slowly holds a thread, of which there are as
+many as connections, and none of the turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from io import BytesIO
+from threading import BoundedSemaphore, Lock
+from typing import Any
+
+from .problems import problem
+
+LINE_LIMIT = 8190
+# More than any route takes: what is longer, the application refuses without looking at it.
+BODY_LIMIT = 6 * 1024 * 1024
+# What is kept for all clients whose bodies are on their way; those with little always find room.
+MEMORY_LIMIT = 64 * 1024 * 1024
+LITTLE = 64 * 1024
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+_PHRASES = {
+    400: "400 Bad Request",
+    411: "411 Length Required",
+    414: "414 URI Too Long",
+    503: "503 Service Unavailable",
+}
+
+
+class Turnstile:
+    def __init__(self, app: Application, turns: int) -> None:
+        self._app = app
+        self._turns = BoundedSemaphore(turns)
+        self._kept_bytes = 0
+        self._keeping = Lock()
+
+    def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
+        if len(environ["PATH_INFO"]) + len(environ["QUERY_STRING"]) > LINE_LIMIT:
+            return refuse(start, 414, "uri_too_long", "The request line is too long")
+        if "," in environ.get("HTTP_HOST", ""):
+            return refuse(start, 400, "bad_request", "The request names two hosts")
+        if "HTTP_TRANSFER_ENCODING" in environ:
+            # granian tells a body that was cut off from a whole one by its length alone.
+            return refuse(start, 411, "length_required", "The request body needs a Content-Length")
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        if not 0 < length <= BODY_LIMIT:
+            environ["wsgi.input"] = BytesIO()
+            return self._answer(environ, start)
+        if not self._make_room(length):
+            return refuse(start, 503, "too_many_bodies", "Too many requests are being received")
+        try:
+            body = environ["wsgi.input"].read(length)
+            if len(body) < length:
+                return refuse(start, 400, "unreadable_body", "The request body could not be read")
+            environ["wsgi.input"] = BytesIO(body)
+            return self._answer(environ, start)
+        finally:
+            self._give_back(length)
+
+    def _answer(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
+        is_whole = False
+
+        def note_length(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            nonlocal is_whole
+            is_whole = any(name == "Content-Length" for name, _ in headers)
+            return start(status, headers, *more)
+
+        with self._turns:
+            answer = self._app(environ, note_length)
+            if not is_whole:
+                return answer  # a stream, which is made while it is sent
+            try:
+                return list(answer)
+            finally:
+                answer.close()  # type: ignore[attr-defined]
+
+    def _make_room(self, length: int) -> bool:
+        with self._keeping:
+            if length > LITTLE and self._kept_bytes + length > MEMORY_LIMIT:
+                return False
+            self._kept_bytes += length
+            return True
+
+    def _give_back(self, length: int) -> None:
+        with self._keeping:
+            self._kept_bytes -= length
+
+
+def refuse(start: StartResponse, status: int, code: str, detail: str) -> list[bytes]:
+    _, headers, body = problem(status, code, detail)
+    # What follows on the connection may be the rest of what was refused, and no request.
+    start(_PHRASES[status], [*headers, ("Connection", "close")])
+    return [body]

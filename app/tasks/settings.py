@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from pydantic import Field, PositiveInt
+
+from ..core.config.settings import Namespace
+
+
+class TasksSettings(Namespace):
+    ENABLED: bool = Field(
+        default=True, description="Off: the service is without the sample resource."
+    )
+    OWNER_LIMIT: PositiveInt = Field(default=10_000, description="Tasks that one owner may have.")

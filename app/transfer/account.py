@@ -1,0 +1,73 @@
+"""An account as a file has it, whoever wrote the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+class RowFault(ValueError):
+    """Why a row is refused: a stable word for programs, a sentence for people."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Unreadable:
+    """A row that no account could be read from."""
+
+    line: int
+    fault: RowFault
+
+
+@dataclass(slots=True)
+class ImportedMembership:
+    slug: str
+    type: str = "member"
+    status: str = "active"
+    since: datetime | None = None
+    # Of the workspace itself. One that is not there yet is made where its name is told.
+    name: str | None = None
+    is_default: bool = False
+    is_personal: bool = False
+    workspace_created_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class ImportedIdentity:
+    issuer: str
+    subject: str
+    provider: str | None = None
+    email: str | None = None
+    linked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class ImportedAccount:
+    email: str
+    id: Any = None
+    email_verified: bool = True
+    email_unverified_since: datetime | None = None
+    password_hash: str | None = None
+    role: str = "user"
+    status: str = "active"
+    phone: str | None = None
+    created_at: datetime | None = None
+    last_login_date: datetime | None = None
+    tokens_valid_from: datetime | None = None
+    logged_out_at: datetime | None = None
+    current_workspace: str | None = None
+    workspaces: Sequence[ImportedMembership] = ()
+    identities: Sequence[ImportedIdentity] = ()
+    profile: Mapping[str, Any] | None = None
+    # Where in the file it stands: the line, or the number among its like in a JSON document.
+    line: int = 0
+
+
+Row = ImportedAccount | Unreadable

@@ -1,0 +1,214 @@
+"""Whether an account of a file may be stored as it is; nothing here asks the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from marshmallow import ValidationError
+from sqlalchemy import inspect
+
+from ..accounts.addresses import read_email, read_phone
+from ..accounts.errors import InvalidEmail, InvalidPhone
+from ..accounts.foreign.errors import UnusableHash
+from ..accounts.models import HASH_LENGTH, ROLES
+from ..accounts.passwords import check_hash
+from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT
+from ..core.clock import Clock
+from ..core.db.base import MAX_ID
+from ..core.web.fields import says_something, storable
+from ..core.web.reading import instance
+from ..profiles.links import PICTURE_NAME
+from ..profiles.schemas import to_store, update_schema
+from ..workspaces.models import NAME_LENGTH, STATUS_LENGTH
+from ..workspaces.rules import TYPES
+from ..workspaces.slugs import unfit
+from .account import ImportedAccount, ImportedIdentity, ImportedMembership, RowFault
+from .formats.fields import moment
+
+_PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
+_LONGEST_LOCAL = 64
+
+
+@dataclass(slots=True)
+class Checked:
+    """What is written of an account, by the names of our columns."""
+
+    line: int
+    email: str
+    values: dict[str, Any]
+    id: Any
+    # As the file has it, where it is of a kind that our accounts cannot have.
+    other_id: Any
+    hash_kind: str | None
+    current_workspace: str | None
+    memberships: list[ImportedMembership]
+    identities: list[ImportedIdentity]
+    profile: dict[str, Any] | None
+
+
+class Checks:
+    def __init__(self, model: type[Any], clock: Clock, *, trusts_addresses: bool) -> None:
+        self._clock = clock
+        self._key_kind = inspect(model).primary_key[0].type
+        self._can_mark = getattr(model, "email_unverified_since", None) is not None
+        self._trusts_addresses = trusts_addresses
+
+    def check(self, account: ImportedAccount) -> Checked:
+        """Raises a `RowFault` at the first thing that is wrong."""
+        email = _email(account.email)
+        unverified_since = self._unverified_since(account)
+        slugs = [membership.slug for membership in account.workspaces]
+        if account.current_workspace is not None and account.current_workspace not in slugs:
+            raise RowFault("wrong_workspace", "It is no member of its current workspace.")
+        if len(slugs) != len(set(slugs)):
+            raise RowFault("wrong_workspace", "It is a member of one workspace twice.")
+        key = self._key(account.id)
+        values = {
+            "password_hash": account.password_hash,
+            "role": _role(account.role),
+            "status": _short(account.status, "status", STATUS_LENGTH),
+            "phone": _phone(account.phone),
+            "created_at": account.created_at,
+            "last_login_date": account.last_login_date,
+            "tokens_valid_from": account.tokens_valid_from,
+            "logged_out_at": account.logged_out_at,
+            "email_unverified_since": unverified_since,
+        }
+        return Checked(
+            line=account.line,
+            email=email,
+            values=values,
+            id=key,
+            other_id=account.id if key is None else None,
+            hash_kind=_hash_kind(account.password_hash),
+            current_workspace=account.current_workspace,
+            memberships=[_membership(each) for each in account.workspaces],
+            identities=[_identity(each) for each in account.identities],
+            profile=None if account.profile is None else _profile(account.profile),
+        )
+
+    def _unverified_since(self, account: ImportedAccount) -> datetime | None:
+        if account.email_verified or self._trusts_addresses:
+            return None
+        if not self._can_mark:
+            raise RowFault(
+                "unverified",
+                "Nobody has shown to read this address, and these accounts cannot be marked so;"
+                " --trust-addresses takes it for verified.",
+            )
+        return account.email_unverified_since or self._clock.now()
+
+    def _key(self, given: Any) -> Any:
+        """In the kind of our accounts' ids, or nothing where it is of another."""
+        kind = self._key_kind.python_type
+        if kind is int:
+            number = int(given) if isinstance(given, str) and given.isdecimal() else given
+            is_whole = isinstance(number, int) and not isinstance(number, bool)
+            return number if is_whole and 0 < number <= MAX_ID else None
+        if not isinstance(given, (str, UUID)):
+            return None
+        if kind is UUID:
+            try:
+                return UUID(str(given))
+            except ValueError:
+                return None
+        longest = getattr(self._key_kind, "length", None)
+        fits = given and storable(str(given)) and (longest is None or len(str(given)) <= longest)
+        return str(given) if kind is str and fits else None
+
+
+def _email(text: str) -> str:
+    """A plain one of a domain that was looked at before is not looked at again."""
+    if len(text) > 320:
+        raise RowFault("too_long", "The email has over 320 characters.")
+    folded = text.strip().lower()
+    local, _, domain = folded.rpartition("@")
+    if len(local) <= _LONGEST_LOCAL and _PLAIN_LOCAL.fullmatch(local) and _is_domain(domain):
+        return folded
+    try:
+        return read_email(text)
+    except InvalidEmail:
+        raise RowFault("invalid_email", InvalidEmail.detail) from None
+
+
+@lru_cache(10_000)
+def _is_domain(domain: str) -> bool:
+    """With the longest local part: an address is bounded as a whole too."""
+    try:
+        return read_email(f"{'a' * _LONGEST_LOCAL}@{domain}").endswith(f"@{domain}")
+    except InvalidEmail:
+        return False
+
+
+def _hash_kind(password_hash: str | None) -> str | None:
+    if password_hash is None:
+        return None
+    if len(password_hash) > HASH_LENGTH:
+        raise RowFault("too_long", f"The password hash has over {HASH_LENGTH} characters.")
+    try:
+        return check_hash(password_hash)
+    except UnusableHash as error:
+        raise RowFault(error.code, error.reason) from None
+
+
+def _role(role: str) -> str:
+    if role not in ROLES:
+        raise RowFault("unknown_role", f"The role is none of {', '.join(ROLES)}.")
+    return role
+
+
+def _phone(phone: str | None) -> str | None:
+    try:
+        return read_phone(phone) if phone else None
+    except InvalidPhone:
+        raise RowFault("invalid_phone", InvalidPhone.detail) from None
+
+
+def _short(text: str, name: str, longest: int) -> str:
+    if len(text) > longest:
+        raise RowFault("too_long", f"The {name} has over {longest} characters.")
+    if not storable(text) or not says_something(text):
+        raise RowFault("wrong_field", f"The {name} is blank, or cannot be stored.")
+    return text
+
+
+def _membership(given: ImportedMembership) -> ImportedMembership:
+    if reason := unfit(given.slug):
+        raise RowFault("wrong_workspace", reason)
+    if given.type not in TYPES:
+        raise RowFault("unknown_type", f"The type of a member is none of {', '.join(TYPES)}.")
+    _short(given.status, "status of a member", STATUS_LENGTH)
+    if given.name is not None:
+        _short(given.name, "name of a workspace", NAME_LENGTH)
+    return given
+
+
+def _identity(given: ImportedIdentity) -> ImportedIdentity:
+    _short(given.issuer, "issuer", LONGEST_ISSUER)
+    _short(given.subject, "subject", LONGEST_SUBJECT)
+    _short(given.provider or "-", "provider", 50)
+    return given
+
+
+def _profile(given: Mapping[str, Any]) -> dict[str, Any]:
+    """As somebody's own update of it is checked, since nobody could mend it otherwise; what a
+    profile must have is asked for where people write theirs."""
+    sent = {name: value for name, value in given.items() if name != "avatar_file"}
+    try:
+        fields = to_store(update_schema, instance(update_schema()).load(sent))
+    except ValidationError as error:
+        names = sorted(map(str, error.messages_dict))
+        raise RowFault("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None
+    picture = given.get("avatar_file")
+    if picture is not None:
+        if not isinstance(picture, str) or not PICTURE_NAME.fullmatch(picture):
+            raise RowFault("wrong_profile", "In the profile, not valid: avatar_file.")
+        fields["avatar_file"] = picture
+    times = {name: moment(given, name) for name in ("created_at", "updated_at")}
+    return fields | {name: value for name, value in times.items() if value is not None}

@@ -1,0 +1,165 @@
+"""Accounts out of the database, in the form that an import takes: a page at a time."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, TextIO
+
+import orjson
+from sqlalchemy import select
+
+from ..accounts.models import AccountLike
+from ..accounts.service import Accounts
+from ..auth.idp.models import Identity
+from ..core.db.base import UtcDateTime
+from ..profiles.models import PROPERTIES, Profile
+from ..workspaces.models import Member, Workspace
+
+PAGE = 1_000
+COLUMNS = (
+    *("id", "email", "email_verified", "email_unverified_since", "password_hash"),
+    *("role", "status", "phone"),
+    *("created_at", "last_login_date", "tokens_valid_from", "logged_out_at"),
+    *("current_workspace", "workspaces", "identities", "profile"),
+)
+_NOT_OF_A_PROFILE = {"id", "account_id"}
+
+Line = dict[str, Any]
+
+
+class Exporter:
+    def __init__(self, accounts: Accounts) -> None:
+        self.accounts = accounts
+        self.session = accounts.session
+
+    def lines(self) -> Iterator[Line]:
+        last = None
+        while page := self._page(last):
+            last = page[-1].id
+            yield from self._with_all(page)
+            self.session.expunge_all()
+
+    def _page(self, after: Any) -> Sequence[Any]:
+        model = self.accounts.model
+        page = select(model).order_by(model.id).limit(PAGE)
+        return self.session.scalars(page if after is None else page.where(model.id > after)).all()
+
+    def _with_all(self, page: Sequence[AccountLike]) -> Iterator[Line]:
+        keys = [account.id for account in page]
+        members, current = self._members(page, keys)
+        identities = self._identities(keys)
+        found = select(Profile).where(Profile.account_id.in_(keys))
+        profiles = {row.account_id: _profile(row) for row in self.session.scalars(found)}
+        for account in page:
+            line = {
+                "id": account.id,
+                "email": account.email,
+                "email_verified": self.accounts.has_proven_address(account),
+                "email_unverified_since": _moment(getattr(account, "email_unverified_since", None)),
+                "password_hash": account.password_hash,
+                "role": account.role,
+                "status": account.status,
+                "phone": account.phone,
+                "created_at": _moment(account.created_at),
+                "last_login_date": _moment(getattr(account, "last_login_date", None)),
+                "tokens_valid_from": _moment(account.tokens_valid_from),
+                "logged_out_at": _moment(account.logged_out_at),
+                "current_workspace": current.get(account.id),
+                "workspaces": members.get(account.id),
+                "identities": identities.get(account.id),
+                "profile": profiles.get(account.id),
+            }
+            yield _said(line)
+
+    def _members(
+        self, page: Sequence[AccountLike], keys: list[Any]
+    ) -> tuple[dict[Any, list[Line]], dict[Any, str]]:
+        """Where each is a member, and which of these workspaces is its current one."""
+        chosen = {account.id: account.current_workspace_id for account in page}
+        found: dict[Any, list[Line]] = defaultdict(list)
+        current: dict[Any, str] = {}
+        rows = self.session.execute(
+            select(Member, Workspace)
+            .join(Workspace, Workspace.id == Member.workspace_id)
+            .where(Member.account_id.in_(keys))
+            .order_by(Member.id)
+        )
+        for member, workspace in rows:
+            found[member.account_id].append(
+                {
+                    "slug": workspace.slug,
+                    "type": member.type,
+                    "status": member.status,
+                    "since": _moment(member.created_at),
+                    "name": workspace.name,
+                    "is_default": workspace.is_default,
+                    "is_personal": workspace.is_personal,
+                    "workspace_created_at": _moment(workspace.created_at),
+                }
+            )
+            if chosen[member.account_id] == workspace.id:
+                current[member.account_id] = workspace.slug
+        return found, current
+
+    def _identities(self, keys: list[Any]) -> dict[Any, list[Line]]:
+        found: dict[Any, list[Line]] = defaultdict(list)
+        rows = select(Identity).where(Identity.account_id.in_(keys)).order_by(Identity.id)
+        for row in self.session.scalars(rows):
+            found[row.account_id].append(
+                {
+                    "issuer": row.issuer,
+                    "subject": row.subject,
+                    "provider": row.provider,
+                    "email": row.email,
+                    "linked_at": _moment(row.linked_at),
+                    "last_used_at": _moment(row.last_used_at),
+                }
+            )
+        return found
+
+
+def write_ndjson(lines: Iterator[Line], file: TextIO) -> int:
+    count = 0
+    for line in lines:
+        file.write(orjson.dumps(line, default=str).decode() + "\n")
+        count += 1
+    return count
+
+
+def write_csv(lines: Iterator[Line], file: TextIO) -> int:
+    """Lists and objects are JSON in their fields."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for line in lines:
+        writer.writerow(_field(line.get(name)) for name in COLUMNS)
+        count += 1
+    return count
+
+
+def _field(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return orjson.dumps(value, default=str).decode()
+
+
+def _said(line: Line) -> Line:
+    return {name: value for name, value in line.items() if value is not None}
+
+
+def _moment(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat()
+
+
+def _profile(row: Profile) -> Line:
+    """The client's own properties beside ours, as it is shown; none has the name of one of ours."""
+    columns = Profile.__table__.columns
+    ours: Line = {}
+    for name in sorted(PROPERTIES - _NOT_OF_A_PROFILE) + ["avatar_file"]:
+        value = getattr(row, name)
+        is_moment = value is not None and isinstance(columns[name].type, UtcDateTime)
+        ours[name] = _moment(value) if is_moment else value
+    return {**row.extra, **_said(ours)}

@@ -1,0 +1,108 @@
+"""One field of a row as what it is meant to be, or a sentence that names the field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from ..account import RowFault
+
+_TRUE, _FALSE = {"true", "t", "1", "yes"}, {"false", "f", "0", "no"}
+
+
+def text(row: Mapping[str, Any], name: str) -> str | None:
+    value = row.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise _wrong(name, "a text")
+    return value
+
+
+def needed(row: Mapping[str, Any], name: str) -> str:
+    value = text(row, name)
+    if value is None:
+        raise RowFault("missing_field", f"There is no {name!r}.")
+    return value
+
+
+def flag(row: Mapping[str, Any], name: str, default: bool) -> bool:
+    value = row.get(name)
+    if value is None or value == "":
+        return default
+    word = str(value).lower()
+    if word not in _TRUE | _FALSE:
+        raise _wrong(name, "true or false")
+    return word in _TRUE
+
+
+def moment(row: Mapping[str, Any], name: str) -> datetime | None:
+    """ISO 8601, as databases write it too; without an offset it is taken for UTC."""
+    value = text(row, name)
+    if value is None:
+        return None
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _wrong(name, "a moment such as 2030-12-31T12:00:00Z") from None
+
+
+def from_milliseconds(row: Mapping[str, Any], name: str) -> datetime | None:
+    value = row.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        return datetime.fromtimestamp(int(value) / 1000, UTC)
+    except (ValueError, TypeError, OverflowError, OSError):
+        raise _wrong(name, "a number of milliseconds") from None
+
+
+def objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """A list of objects, in CSV as JSON."""
+    value = _parsed(row, name)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise _wrong(name, "a list of objects")
+    return value
+
+
+def mapping(row: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    value = _parsed(row, name)
+    if value is not None and not isinstance(value, dict):
+        raise _wrong(name, "an object")
+    return value
+
+
+def words(row: Mapping[str, Any], name: str) -> list[str]:
+    """A list of words: as JSON, or with commas between."""
+    value = row.get(name)
+    if isinstance(value, str):
+        value = _parsed(row, name) if value.startswith("[") else value.split(",")
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise _wrong(name, "a list of words")
+    # Some write each as an object with a name.
+    found = [item.get("name") if isinstance(item, dict) else item for item in value]
+    return [item.strip().lower() for item in found if isinstance(item, str) and item.strip()]
+
+
+def _parsed(row: Mapping[str, Any], name: str) -> Any:
+    value = row.get(name)
+    if value == "":
+        return None
+    if isinstance(value, str):
+        try:
+            return orjson.loads(value)
+        except ValueError:
+            raise _wrong(name, "JSON") from None
+    return value
+
+
+def _wrong(name: str, kind: str) -> RowFault:
+    return RowFault("wrong_field", f"{name!r} is not {kind}.")

@@ -1,0 +1,59 @@
+"""Our own form, as `flask accounts export` writes it: JSON lines, or CSV with JSON in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from ..account import ImportedAccount, ImportedIdentity, ImportedMembership, Row
+from .fields import flag, mapping, moment, needed, objects, text
+from .rows import Fields, each, table
+
+
+def read(stream: TextIO) -> Iterator[Row]:
+    return each(table(stream), account)
+
+
+def account(row: Fields) -> ImportedAccount:
+    return ImportedAccount(
+        email=needed(row, "email"),
+        id=row.get("id"),
+        email_verified=flag(row, "email_verified", True),
+        email_unverified_since=moment(row, "email_unverified_since"),
+        password_hash=text(row, "password_hash"),
+        role=text(row, "role") or "user",
+        status=text(row, "status") or "active",
+        phone=text(row, "phone"),
+        created_at=moment(row, "created_at"),
+        last_login_date=moment(row, "last_login_date"),
+        tokens_valid_from=moment(row, "tokens_valid_from"),
+        logged_out_at=moment(row, "logged_out_at"),
+        current_workspace=text(row, "current_workspace"),
+        workspaces=[_membership(each) for each in objects(row, "workspaces")],
+        identities=[_identity(each) for each in objects(row, "identities")],
+        profile=mapping(row, "profile"),
+    )
+
+
+def _membership(row: dict[str, Any] | Fields) -> ImportedMembership:
+    return ImportedMembership(
+        slug=needed(row, "slug"),
+        type=text(row, "type") or "member",
+        status=text(row, "status") or "active",
+        since=moment(row, "since"),
+        name=text(row, "name"),
+        is_default=flag(row, "is_default", False),
+        is_personal=flag(row, "is_personal", False),
+        workspace_created_at=moment(row, "workspace_created_at"),
+    )
+
+
+def _identity(row: dict[str, Any] | Fields) -> ImportedIdentity:
+    return ImportedIdentity(
+        issuer=needed(row, "issuer"),
+        subject=needed(row, "subject"),
+        provider=text(row, "provider"),
+        email=text(row, "email"),
+        linked_at=moment(row, "linked_at"),
+        last_used_at=moment(row, "last_used_at"),
+    )

@@ -1,0 +1,149 @@
+"""Accounts of a file into the database: batch by batch, each a transaction of its own.
+
+An account that is there already is passed over, so that an import that was killed is gone on with
+by running it again. What is wrong with a row refuses that row, and the report says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy.exc import DataError, IntegrityError, StatementError
+
+from ..accounts.service import Accounts
+from ..core.db.long_statements import unhurried
+from ..core.db.transaction import release, transaction
+from .account import ImportedAccount, Row, RowFault, Unreadable
+from .checking import Checked, Checks
+from .present import Present
+from .report import Report
+from .seen import Seen
+from .updating import Updates
+from .writing import AccountWriter
+
+BATCH = 2_000
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What whoever imports has chosen."""
+
+    update: bool = False
+    dry_run: bool = False
+    emit: bool = False
+    trusts_addresses: bool = False
+
+
+class Importer:
+    def __init__(self, accounts: Accounts, report: Report, choices: Choices) -> None:
+        self.session = accounts.session
+        self.report = report
+        self.choices = choices
+        self._checks = Checks(
+            accounts.model, accounts.clock, trusts_addresses=choices.trusts_addresses
+        )
+        self._present = Present(accounts)
+        self._writer = AccountWriter(accounts, emits=choices.emit)
+        self._updates = Updates(accounts, self._writer)
+
+    def run(self, rows: Iterator[Row]) -> None:
+        with Seen() as seen:
+            checked = self._checked(rows, seen)
+            while batch := list(islice(checked, BATCH)):
+                self._import(batch)
+
+    def _checked(self, rows: Iterator[Row], seen: Seen) -> Iterator[Checked]:
+        for row in rows:
+            self.report.read += 1
+            if isinstance(row, Unreadable):
+                self.report.refuse(row.line, row.fault)
+                continue
+            try:
+                checked = self._checks.check(row)
+                _refuse_repeated(seen, row, checked)
+            except RowFault as fault:
+                self.report.refuse(row.line, fault, row.email, row.id)
+                continue
+            yield checked
+
+    def _import(self, batch: list[Checked]) -> None:
+        with transaction(self.session), unhurried(self.session):
+            there = self._present.among(batch)
+            new = []
+            for checked in batch:
+                try:
+                    account_id = there.account_of(checked)
+                    there.check(checked, account_id)
+                except RowFault as fault:
+                    self.report.refuse(checked.line, fault, checked.email, checked.id)
+                    continue
+                if account_id is None:
+                    new.append(checked)
+                else:
+                    self._meet_again(checked, account_id)
+            self._insert(new)
+            if not self.choices.dry_run:
+                self._writer.number_on(new)
+        # What the batch has loaded and made is forgotten.
+        release(self.session)
+
+    def _insert(self, new: list[Checked]) -> None:
+        """Where the database refuses one of many, it is looked for by halves."""
+        if not new:
+            return
+        if self.choices.dry_run:
+            self._count(new)
+            return
+        try:
+            with transaction(self.session, may_fail=True):
+                ids = self._writer.write(new)
+        except (IntegrityError, DataError, StatementError) as error:
+            if len(new) == 1:
+                self._refuse(new[0], error)
+                return
+            middle = len(new) // 2
+            self._insert(new[:middle])
+            self._insert(new[middle:])
+            return
+        self._count(new)
+        for checked, account_id in zip(new, ids, strict=True):
+            if checked.other_id is not None:
+                self.report.renumber(checked.line, checked.email, checked.other_id, account_id)
+
+    def _meet_again(self, checked: Checked, account_id: Any) -> None:
+        if not self.choices.update:
+            self.report.present += 1
+            return
+        try:
+            with transaction(self.session, may_fail=True):
+                is_changed = self._updates.apply(checked, account_id, dry_run=self.choices.dry_run)
+        except (IntegrityError, DataError, StatementError) as error:
+            self._refuse(checked, error)
+            return
+        self.report.updated += is_changed
+        self.report.present += not is_changed
+
+    def _refuse(self, checked: Checked, error: StatementError) -> None:
+        """What it says of its parameters may be a hash."""
+        reason = str(error.orig).splitlines()[0]
+        fault = RowFault("conflict", f"The database refuses it: {reason}")
+        self.report.refuse(checked.line, fault, checked.email, checked.id)
+
+    def _count(self, imported: list[Checked]) -> None:
+        self.report.imported += len(imported)
+        for checked in imported:
+            self.report.roles[checked.values["role"]] += 1
+            self.report.hashes[checked.hash_kind or "none"] += 1
+
+
+def _refuse_repeated(seen: Seen, row: ImportedAccount, checked: Checked) -> None:
+    names = {"email": f"email {checked.email}"}
+    if checked.id is not None:
+        names["id"] = f"id {checked.id}"
+    for what, name in names.items():
+        first = seen.first_line(name, row.line)
+        if first != row.line:
+            raise RowFault(f"repeated_{what}", f"Line {first} of the file has the same {what}.")

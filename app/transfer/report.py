@@ -1,0 +1,56 @@
+"""What became of an import: numbers for the end of it, and a file with a line for each oddity."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+from .account import RowFault
+
+COLUMNS = ("line", "email", "id", "outcome", "code", "reason")
+
+
+@dataclass
+class Report:
+    """Refused rows, and accounts that have another id here than there. It never shows a hash."""
+
+    file: TextIO
+    read: int = 0
+    imported: int = 0
+    updated: int = 0
+    present: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    new_ids: int = 0
+    roles: Counter[str] = field(default_factory=Counter)
+    hashes: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._lines = csv.writer(self.file)
+        self._lines.writerow(COLUMNS)
+
+    def refuse(self, line: int, fault: RowFault, email: str = "", key: Any = None) -> None:
+        self.refused[fault.code] += 1
+        self._write(line, email, key, "refused", fault.code, fault.reason)
+
+    def renumber(self, line: int, email: str, before: Any, after: Any) -> None:
+        self.new_ids += 1
+        self._write(line, email, after, "imported", "new_id", f"It was {before}.")
+
+    def numbers(self) -> dict[str, Any]:
+        return {
+            "read": self.read,
+            "imported": self.imported,
+            "updated": self.updated,
+            "present": self.present,
+            "refused": self.refused.total(),
+            "new_ids": self.new_ids,
+            "reasons": dict(self.refused.most_common()),
+            "roles": dict(self.roles.most_common()),
+            "hashes": dict(self.hashes.most_common()),
+        }
+
+    def _write(self, *values: Any) -> None:
+        texts = (str("" if value is None else value) for value in values)
+        self._lines.writerow(text.encode(errors="replace").decode() for text in texts)

@@ -1,0 +1,109 @@
+"""What `--update` may change of an account that is there: see `Updates`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from ..accounts.service import Accounts
+from ..auth.idp.models import Identity
+from ..profiles.models import Profile
+from ..workspaces.models import Member, Workspace
+from .checking import Checked
+from .writing import AccountWriter
+
+
+@dataclass(eq=False)
+class Updates:
+    """Role, status and phone; the profile's properties; types and statuses of members.
+
+    What is missing is added: a password where there is none, memberships, identities, a profile.
+    Neither ids, addresses and times are changed, nor a password, which its owner may have changed
+    since the file was written; and nothing is taken away.
+    """
+
+    accounts: Accounts
+    writer: AccountWriter
+
+    def apply(self, checked: Checked, account_id: Any, *, dry_run: bool) -> bool:
+        """Whether there is something to change."""
+        changes = [
+            *self._account(checked, account_id),
+            *self._members(checked, account_id),
+            *self._identities(checked, account_id),
+            *self._profile(checked, account_id),
+        ]
+        if not dry_run:
+            for change in changes:
+                change()
+            self.accounts.session.flush()
+        return bool(changes)
+
+    def _account(self, checked: Checked, account_id: Any) -> Iterator[Any]:
+        account: Any = self.accounts.by_id(account_id)
+        given = {name: checked.values[name] for name in ("role", "status", "phone")}
+        new = {n: v for n, v in given.items() if v is not None and getattr(account, n) != v}
+        if new:
+            yield lambda: self.accounts.change(account, **new)
+        if account.password_hash is None and checked.values["password_hash"] is not None:
+            yield _setting(account, "password_hash", checked.values["password_hash"])
+
+    def _members(self, checked: Checked, account_id: Any) -> Iterator[Any]:
+        session = self.accounts.session
+        found = (
+            select(Workspace.slug, Member)
+            .join(Member, Member.workspace_id == Workspace.id)
+            .where(Member.account_id == account_id)
+        )
+        there = dict(session.execute(found).all()) if checked.memberships else {}
+        for given in checked.memberships:
+            member = there.get(given.slug)
+            if member is None:
+                yield lambda given=given: session.add(
+                    Member(
+                        **self.writer.member(
+                            given, self.writer.workspaces(iter([given]))[given.slug], account_id
+                        )
+                    )
+                )
+                continue
+            for name in ("type", "status"):
+                if getattr(member, name) != getattr(given, name):
+                    yield _setting(member, name, getattr(given, name))
+
+    def _identities(self, checked: Checked, account_id: Any) -> Iterator[Any]:
+        session = self.accounts.session
+        found = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
+        there = {tuple(row) for row in session.execute(found)} if checked.identities else set()
+        for given in checked.identities:
+            if (given.issuer, given.subject) not in there:
+                row = self.writer.identity(given, checked.email, account_id)
+                yield lambda row=row: session.add(Identity(**row))
+
+    def _profile(self, checked: Checked, account_id: Any) -> Iterator[Any]:
+        session, now = self.accounts.session, self.accounts.clock.now()
+        if checked.profile is None:
+            return
+        profile = session.scalar(select(Profile).where(Profile.account_id == account_id))
+        if profile is None:
+            times = {"created_at": now, "updated_at": now}
+            made = Profile(**{**times, **checked.profile, "account_id": account_id})
+            yield lambda: session.add(made)
+            return
+        given = {n: v for n, v in checked.profile.items() if n not in ("created_at", "updated_at")}
+        given["extra"] = {**profile.extra, **given.get("extra", {})}
+        # A picture goes with its file, and one address excludes the other.
+        if given.pop("avatar_file", None) or profile.avatar_file:
+            given.pop("avatar", None)
+        changed = {name: v for name, v in given.items() if getattr(profile, name) != v}
+        if changed:
+            changed["updated_at"] = now
+        for name, value in changed.items():
+            yield _setting(profile, name, value)
+
+
+def _setting(row: Any, name: str, value: Any) -> Any:
+    return lambda: setattr(row, name, value)

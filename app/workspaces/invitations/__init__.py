@@ -1,0 +1,1 @@
+"""Invitations: nobody is in a workspace before they have said yes."""

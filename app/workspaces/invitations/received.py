@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...auth.errors import InvalidProof
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, transaction
+from ...core.errors import Problem
+from ...core.events import Emitter
+from ..members import Listed, Members
+from ..rules import may_manage
+from .errors import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
+from .lookup import Invited, in_state, invited_rows, read_invited
+from .models import ACCEPTED, DECLINED, PENDING, Invitation
+from .proofs import InvitationProofs
+
+ACCEPTANCE = "invitation-accepted"
+REFUSAL = "invitation-declined"
+
+
+@dataclass(eq=False)
+class ReceivedInvitations:
+    """What somebody who is invited sees and answers.
+
+    Found in the list of one's own, where the account's address must be proven; or by the mailed
+    secret, which proves it.
+    """
+
+    session: AnySession
+    accounts: Accounts
+    members: Members
+    proofs: InvitationProofs
+    emitter: Emitter
+    clock: Clock
+
+    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Invited]:
+        self._check_proven(account)
+        now = self.clock.now()
+        rows = (
+            invited_rows(self.accounts.model)
+            .where(Invitation.email == account.email, in_state(PENDING, now))
+            .order_by(Invitation.id.desc())
+        )
+        return read_invited(self.session, rows.offset(offset).limit(limit), now)
+
+    def accept(self, account: AccountLike, invitation_id: int) -> Listed:
+        with transaction(self.session):
+            invitation = self._own(account, invitation_id)
+            return self._accept(account, self._hold(invitation, InvitationNotFound))
+
+    def decline(self, account: AccountLike, invitation_id: int) -> None:
+        with transaction(self.session):
+            invitation = self._own(account, invitation_id)
+            self._decline(self._hold(invitation, InvitationNotFound))
+
+    def show(self, token: str) -> Invited:
+        """For whoever has the secret; others must not learn whether the address has an account."""
+        invitation = self.proofs.find(token)
+        rows = invited_rows(self.accounts.model).where(Invitation.id == invitation.id)
+        [invited] = read_invited(self.session, rows, self.clock.now())
+        exists = self.accounts.find(invitation.email) is not None
+        return invited._replace(account_exists=exists)
+
+    def accept_by_token(self, account: AccountLike, token: str) -> Listed:
+        with transaction(self.session):
+            invitation = self.proofs.find(token)
+            if invitation.email != account.email:
+                raise OtherAddress
+            invitation = self._hold(invitation, InvalidProof)
+            if not self.accounts.has_proven_address(account):
+                self.accounts.prove_address(account)
+            return self._accept(account, invitation)
+
+    def invited_address(self, token: str) -> str:
+        return self.proofs.find(token).email
+
+    def decline_by_token(self, token: str) -> None:
+        with transaction(self.session):
+            self._decline(self._hold(self.proofs.find(token), InvalidProof))
+
+    def _check_proven(self, account: AccountLike) -> None:
+        if not self.accounts.has_proven_address(account):
+            raise AddressNotProven
+
+    def _own(self, account: AccountLike, invitation_id: int) -> Invitation:
+        self._check_proven(account)
+        invitation = self.session.scalar(
+            select(Invitation).where(
+                Invitation.id == invitation_id, Invitation.email == account.email
+            )
+        )
+        if invitation is None:
+            raise InvitationNotFound
+        return invitation
+
+    def _hold(self, invitation: Invitation, otherwise: type[Problem]) -> Invitation:
+        """As it stands now, holding the workspace: of several answers at once the first counts."""
+        self.members.lock(invitation.workspace_id)
+        found = self.session.scalar(
+            select(Invitation)
+            .where(Invitation.id == invitation.id)
+            .execution_options(populate_existing=True)
+        )
+        if found is None or not found.is_open(self.clock.now()):
+            raise otherwise
+        return found
+
+    def _accept(self, account: AccountLike, invitation: Invitation) -> Listed:
+        self._check_inviter(invitation)
+        workspace_id = invitation.workspace_id
+        member = self.members.find(workspace_id, account.id)
+        if member is None:
+            member = self.members.insert(workspace_id, account, invitation.type)
+        invitation.state = ACCEPTED
+        # Whoever is in another room is not pulled out of it.
+        if account.current_workspace_id is None:
+            account.current_workspace_id = workspace_id
+        self.emitter.emit(ACCEPTANCE, invitation, self.session)
+        return Listed(member, account.email)
+
+    def _decline(self, invitation: Invitation) -> None:
+        invitation.state = DECLINED
+        self.emitter.emit(REFUSAL, invitation, self.session)
+
+    def _check_inviter(self, invitation: Invitation) -> None:
+        """An invitation says what the inviter may say now, not what they might when they did."""
+        inviter = self.accounts.by_id(invitation.inviter_id) if invitation.inviter_id else None
+        member = inviter and self.members.find(invitation.workspace_id, inviter.id)
+        if not (
+            inviter
+            and member
+            and self.accounts.is_active(inviter)
+            and member.is_active
+            and may_manage(member.type, invitation.type)
+        ):
+            raise InviterGone

@@ -1,0 +1,94 @@
+"""What somebody who is invited may do; inviting is among the routes of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...accounts.service import Accounts
+from ...auth.caller import caller
+from ...auth.errors import InvalidProof
+from ...auth.guards import active_account_required
+from ...core.context import service
+from ...core.web.answering import answers
+from ...core.web.blueprint import Blueprint
+from ...core.web.fields import Message, Page
+from ...core.web.operation import anyone, example, raises
+from ...core.web.reading import takes
+from .. import examples
+from ..members import Listed
+from ..schemas import MemberRead
+from .errors import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
+from .lookup import Invited
+from .received import ReceivedInvitations
+from .schemas import InvitationSecret, MailedInvitationRead, ReceivedInvitationRead
+
+blueprint = Blueprint("invitations", __name__, needs=Accounts)
+
+DECLINED = {"message": "Invitation declined"}
+
+
+@blueprint.get("/invitations")
+@active_account_required
+@example(answer=[examples.RECEIVED])
+@raises(AddressNotProven)
+@takes(query=Page)
+@answers(200, ReceivedInvitationRead, paged=True)
+def list_received_invitations(query: dict[str, Any]) -> Sequence[Invited]:
+    """List the open invitations to the caller's address"""
+    return service(ReceivedInvitations).page(caller().account, **query)
+
+
+@blueprint.post("/invitations/<row_id:invitation_id>/accept")
+@active_account_required
+@example(answer=examples.GRACE_READ)
+@raises(AddressNotProven, InvitationNotFound, InviterGone)
+@answers(200, MemberRead)
+def accept_received_invitation(invitation_id: int) -> Listed:
+    """Accept an invitation from the caller's list"""
+    return service(ReceivedInvitations).accept(caller().attached_account, invitation_id)
+
+
+@blueprint.post("/invitations/<row_id:invitation_id>/decline")
+@active_account_required
+@example(answer=DECLINED)
+@raises(AddressNotProven, InvitationNotFound)
+@answers(200, Message)
+def decline_received_invitation(invitation_id: int) -> dict[str, str]:
+    """Decline an invitation from the caller's list"""
+    service(ReceivedInvitations).decline(caller().account, invitation_id)
+    return DECLINED
+
+
+@blueprint.get("/invitation")
+@anyone
+@example(answer=examples.MAILED)
+@raises(InvalidProof)
+@takes(query=InvitationSecret)
+@answers(200, MailedInvitationRead)
+def get_mailed_invitation(query: dict[str, Any]) -> Invited:
+    """Get an invitation by its mailed secret; nothing changes"""
+    return service(ReceivedInvitations).show(query["token"])
+
+
+@blueprint.post("/invitation/accept")
+@active_account_required
+@example(json=examples.SECRET, answer=examples.GRACE_READ)
+@raises(InvalidProof, OtherAddress, InviterGone)
+@takes(json=InvitationSecret)
+@answers(200, MemberRead)
+def accept_mailed_invitation(json: dict[str, Any]) -> Listed:
+    """Accept an invitation by its mailed secret"""
+    return service(ReceivedInvitations).accept_by_token(caller().attached_account, json["token"])
+
+
+@blueprint.post("/invitation/decline")
+@anyone
+@example(json=examples.SECRET, answer=DECLINED)
+@raises(InvalidProof)
+@takes(json=InvitationSecret)
+@answers(200, Message)
+def decline_mailed_invitation(json: dict[str, Any]) -> dict[str, str]:
+    """Decline an invitation by its mailed secret"""
+    service(ReceivedInvitations).decline_by_token(json["token"])
+    return DECLINED

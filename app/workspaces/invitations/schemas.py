@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+
+from ...core.web.fields import Moment, Page, Received, Text
+from ...core.web.words import Word, WordSet
+from ..schemas import MEMBER_TYPE
+from .models import MESSAGE_LENGTH, STATES
+
+MOST_AT_ONCE = 50
+LONGEST_TOKEN = 2048
+INVITATION_STATE = WordSet("InvitationState", STATES)
+
+
+class InvitationCreate(Received):
+    email = Text(min=1, max=320)
+    emails = fields.List(
+        Text(min=1, max=320),
+        validate=validate.Length(min=1, max=MOST_AT_ONCE),
+        metadata={"description": "Several, in the place of `email`"},
+    )
+    type = Word(MEMBER_TYPE, load_default="member")
+    message = Text(max=MESSAGE_LENGTH, load_default=None, strip=True)
+
+    @validates_schema(skip_on_field_errors=True)
+    def require_one_of_both(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if ("email" in data) is ("emails" in data):
+            raise ValidationError("Send either email or emails.", "email")
+
+    @post_load
+    def name_the_fields(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """So that whichever address is none is named where it stands."""
+        many = data.pop("emails", [])
+        addresses = {f"emails.{index}": email for index, email in enumerate(many)}
+        if "email" in data:
+            addresses = {"email": data["email"]}
+        return {**data, "email": addresses}
+
+
+class InvitationPage(Page):
+    state = Word(INVITATION_STATE, load_default=None)
+
+
+class InvitationSecret(Received):
+    token = Text(min=1, max=LONGEST_TOKEN, required=True)
+
+
+class InvitationRead(Schema):
+    """As the workspace's owners and admins see it."""
+
+    id = fields.Integer(required=True, attribute="invitation.id")
+    workspace_id = fields.Integer(required=True, attribute="invitation.workspace_id")
+    email = fields.String(required=True, attribute="invitation.email")
+    type = Word(MEMBER_TYPE, required=True, attribute="invitation.type")
+    state = Word(INVITATION_STATE, required=True)
+    message = fields.String(required=True, allow_none=True, attribute="invitation.message")
+    inviter = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "E-mail of who invites; null where the account is gone"},
+    )
+    sends = fields.Integer(
+        required=True,
+        attribute="invitation.sends",
+        metadata={"description": "How often it was mailed"},
+    )
+    sent_at = Moment(required=True, allow_none=True, attribute="invitation.sent_at")
+    expires_at = Moment(required=True, attribute="invitation.expires_at")
+    created_at = Moment(required=True, attribute="invitation.created_at")
+
+
+class InvitingWorkspace(Schema):
+    slug = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+class ReceivedInvitationRead(Schema):
+    """As who is invited sees it in the list of their own."""
+
+    id = fields.Integer(required=True, attribute="invitation.id")
+    workspace = fields.Nested(InvitingWorkspace, required=True)
+    inviter = fields.String(required=True, allow_none=True)
+    type = Word(MEMBER_TYPE, required=True, attribute="invitation.type")
+    message = fields.String(required=True, allow_none=True, attribute="invitation.message")
+    expires_at = Moment(required=True, attribute="invitation.expires_at")
+    created_at = Moment(required=True, attribute="invitation.created_at")
+
+
+class MailedInvitationRead(ReceivedInvitationRead):
+    """As whoever has the mailed secret sees it."""
+
+    email_hint = fields.Function(
+        lambda invited: _hint(invited.invitation.email),
+        required=True,
+        metadata={"type": "string", "example": "g…@example.com"},
+    )
+    account_exists = fields.Boolean(
+        required=True, metadata={"description": "Whether the invited address has an account"}
+    )
+
+
+def _hint(email: str) -> str:
+    return f"{email[:1]}…@{email.rpartition('@')[2]}"

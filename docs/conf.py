@@ -1,0 +1,69 @@
+"""The documentation as a site: `make docs`, with warnings as errors, into build/docs."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+# The reference is of what a host imports, and in this repository that has another name.
+_ALIAS = ROOT / "build" / "imported"
+_ALIAS.mkdir(parents=True, exist_ok=True)
+if not (_ALIAS / "flask_frontdesk").exists():
+    (_ALIAS / "flask_frontdesk").symlink_to(ROOT / "app", target_is_directory=True)
+sys.path.insert(0, str(_ALIAS))
+os.environ.setdefault("SECRET_KEY", "the documentation signs nothing")
+
+project = "Frontdesk"
+author = _PROJECT["authors"][0]["name"]
+version = release = _PROJECT["version"]
+project_copyright = author
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "pallets_sphinx_themes"]
+exclude_patterns = ["_build"]
+# A page says what it says to who reads its source as well: the addresses of the README among them.
+suppress_warnings = ["myst.header", "myst.domains"]
+
+myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 80
+add_module_names = False
+
+# The banner about newer versions asks an index, from the reader's browser.
+version_banner = False
+
+html_theme = "flask"
+html_title = f"Frontdesk {release}"
+html_baseurl = _PROJECT["urls"]["Documentation"]
+html_static_path = ["_static"]
+html_css_files = ["frontdesk.css"]
+html_favicon = "_static/favicon.svg"
+html_copy_source = False
+html_show_sphinx = False
+html_sidebars = {
+    "404": [],
+    "index": ["searchbox.html", "globaltoc.html"],
+    "**": ["searchbox.html", "localtoc.html", "relations.html", "globaltoc.html"],
+}
+html_theme_options = {"index_sidebar_logo": False}
+
+
+def _plain(
+    _app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]
+) -> None:
+    """Our docstrings are plain text with `code` in it; in reStructuredText that has two."""
+    lines[:] = [line.replace("``", "`").replace("`", "``").replace("*", r"\*") for line in lines]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", _plain)

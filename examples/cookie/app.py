@@ -1,0 +1,131 @@
+"""An application that keeps its cookie: Flask-Login and Flask-WTF, with Frontdesk behind them.
+
+People sign in on the application's own page and have a session; programs bring Frontdesk's token.
+Both see the same views.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import flask_frontdesk
+from flask import Flask, Request, redirect, render_template_string, request
+from flask_frontdesk import blueprints
+from flask_login import (
+    LoginManager,
+    UserMixin,
+    current_user,
+    login_required,
+    login_user,
+    logout_user,
+)
+from flask_sqlalchemy import SQLAlchemy
+from flask_wtf import CSRFProtect
+from werkzeug.wrappers import Response
+
+db = SQLAlchemy()
+frontdesk = flask_frontdesk.Frontdesk()
+login_manager = LoginManager()
+csrf = CSRFProtect()
+
+
+# [account]
+class Account(flask_frontdesk.AccountMixin, UserMixin, db.Model):
+    @property
+    def is_active(self) -> bool:
+        return frontdesk.accounts.is_active(self)
+
+    def get_id(self) -> str:
+        """What the cookie holds: another one after a new password or e-mail, which ends those from
+        before."""
+        since = self.tokens_valid_from or self.created_at
+        return f"{self.id} {since.timestamp()}"
+
+
+# [end]
+
+
+# [user_loader]
+@login_manager.user_loader
+def of_the_cookie(value: str) -> Account | None:
+    """Nobody's any more after a new password, a sign-out or a suspension."""
+    account = frontdesk.accounts.by_id(int(value.split()[0]))
+    if account is None or account.get_id() != value or account.logged_out_at is not None:
+        return None
+    return account if account.is_active else None
+
+
+# [end]
+
+
+# [request_loader]
+@login_manager.request_loader
+def of_the_token(request: Request) -> Account | None:
+    """A client without the cookie may bring a token; a bad one is answered 401."""
+    account = frontdesk.account_of(request)
+    return account if account is not None and account.is_active else None
+
+
+# [end]
+
+FORM = """
+<form method="post">
+  <input type="hidden" name="csrf_token" value="{{ csrf_token() }}">
+  <p>{{ refusal }}</p>
+  <input name="email" type="email"> <input name="password" type="password"> <button>Enter</button>
+</form>
+"""
+
+
+def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
+    app.config["SESSION_COOKIE_SAMESITE"] = "Lax"
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    db.init_app(app)
+    login_manager.init_app(app)
+    csrf.init_app(app)
+    frontdesk.init_app(app, db, account_model=Account)
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
+
+    # [enter]
+    @app.route("/enter", methods=["GET", "POST"])
+    def enter() -> str | Response:
+        refusal = ""
+        if request.method == "POST":
+            try:
+                account = frontdesk.verify_password(request.form["email"], request.form["password"])
+                frontdesk.sign_in(account, how="password")
+                login_user(account)
+                return redirect("/")
+            except flask_frontdesk.Problem as problem:
+                refusal = problem.detail
+        return render_template_string(FORM, refusal=refusal)
+
+    # [end]
+
+    # [leave]
+    @app.post("/leave")
+    @login_required
+    def leave() -> Response:
+        logout_user()
+        return redirect("/enter")
+
+    @app.post("/leave-everywhere")
+    @login_required
+    def leave_everywhere() -> Response:
+        """Every token and every cookie of the account, wherever they are."""
+        frontdesk.sign_out(current_user)
+        return redirect("/enter")
+
+    # [end]
+
+    @app.get("/")
+    @login_required
+    def home() -> dict[str, Any]:
+        return {"hello": current_user.email}
+
+    with app.app_context():
+        db.create_all()
+    return app

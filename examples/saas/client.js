@@ -1,0 +1,41 @@
+// How a page talks to the pinboard; a test does so in a real browser.
+
+let token = null;
+
+// [request]
+export class Problem extends Error {
+  constructor(status, document) {
+    super(document.detail);
+    Object.assign(this, { status, code: document.code, errors: document.errors ?? [] });
+  }
+}
+
+export async function request(path, { method = "GET", json } = {}) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  if (json) headers["Content-Type"] = "application/json";
+  const response = await fetch(path, { method, headers, body: json && JSON.stringify(json) });
+  const answer = await response.json();
+  if (response.ok) return answer;
+  if (response.status === 401) token = null;
+  throw new Problem(response.status, answer);
+}
+// [end]
+
+// [sign-in]
+export async function signIn(email, password) {
+  const form = new URLSearchParams({ username: email, password });
+  const response = await fetch("/api/login", { method: "POST", body: form });
+  const answer = await response.json();
+  if (!response.ok) throw new Problem(response.status, answer);
+  token = answer.access_token;
+  return answer.account;
+}
+// [end]
+
+// [unread]
+export function watchUnread(show, seconds = 30) {
+  const ask = async () => show((await request("/api/inbox/unread-count")).unread);
+  ask();
+  return setInterval(ask, seconds * 1000);
+}
+// [end]

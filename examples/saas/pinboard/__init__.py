@@ -1,0 +1,43 @@
+"""A pinboard for teams: a new application with a Frontdesk in it."""
+
+from __future__ import annotations
+
+import os
+
+import flask_frontdesk
+from flask import Flask
+from flask_frontdesk import blueprints
+from flask_migrate import Migrate
+
+from .desk import NamedAccount, frontdesk, sign_up
+from .models import Account, db
+from .notes import notes
+
+
+# [app]
+def create_app(database_url: str | None = None) -> Flask:
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = os.environ["SECRET_KEY"]
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url or os.environ.get(
+        "DATABASE_URL", "sqlite:///pinboard.db"
+    )
+    db.init_app(app)
+    Migrate(app, db, render_item=flask_frontdesk.render_item)
+    frontdesk.init_app(
+        app,
+        db,
+        account_model=Account,
+        schemas=flask_frontdesk.Schemas(account=NamedAccount),
+    )
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.workspaces, url_prefix="/api/workspaces")
+    app.register_blueprint(blueprints.invitations, url_prefix="/api")
+    app.register_blueprint(blueprints.notifications, url_prefix="/api/inbox")
+    app.register_blueprint(blueprints.health, url_prefix="/api")
+    app.register_blueprint(blueprints.docs, url_prefix="/api")
+    app.register_blueprint(sign_up, url_prefix="/api")
+    app.register_blueprint(notes, url_prefix="/api/<workspace_slug>/notes")
+    return app
+
+
+# [end]

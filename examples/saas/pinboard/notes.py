@@ -1,0 +1,123 @@
+"""The notes of one workspace, which its members read and pin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Blueprint
+from flask_frontdesk import (
+    Member,
+    Page,
+    Problem,
+    active_account_required,
+    active_member_required,
+    answers,
+    current_member,
+    current_workspace,
+    takes,
+)
+from marshmallow import Schema, fields, validate
+from sqlalchemy import select
+
+from .desk import frontdesk
+from .models import Note, db
+
+notes = Blueprint("notes", __name__)
+
+
+# [schemas]
+class NoteCreate(Schema):
+    text = fields.String(required=True, validate=validate.Length(min=1, max=500))
+
+
+class NoteRead(Schema):
+    id = fields.Integer(required=True)
+    author_id = fields.Integer(required=True)
+    text = fields.String(required=True)
+    pinned_at = fields.AwareDateTime(required=True)
+
+
+# [end]
+
+
+# [list]
+@notes.get("/")
+@active_account_required
+@active_member_required
+@takes(query=Page)
+@answers(200, NoteRead, paged=True)
+def list_notes(workspace_slug: str, query: dict[str, Any]) -> Sequence[Note]:
+    """List a workspace's notes"""
+    newest_first = (
+        select(Note).where(Note.workspace_id == current_workspace.id).order_by(Note.id.desc())
+    )
+    page = newest_first.offset(query["offset"]).limit(query["limit"])
+    return db.session.scalars(page).all()
+
+
+# [end]
+
+
+# [pin]
+@notes.post("/")
+@active_account_required
+@active_member_required
+@takes(json=NoteCreate)
+@answers(201, NoteRead)
+def pin_note(workspace_slug: str, json: dict[str, Any]) -> Note:
+    """Pin a note, and tell the other members"""
+    author = frontdesk.current_account
+    with frontdesk.transaction():
+        note = Note(workspace_id=current_workspace.id, author_id=author.id, text=json["text"])
+        db.session.add(note)
+        others = select(Member.account_id).where(
+            Member.workspace_id == current_workspace.id, Member.account_id != author.id
+        )
+        if receivers := db.session.scalars(others).all():
+            frontdesk.notify(
+                f"{author.name} pinned a note",
+                json["text"],
+                channels=["inapp", "email"],
+                receivers=receivers,
+            )
+    return note
+
+
+# [end]
+
+
+# [take-down]
+class NoteNotFound(Problem):
+    status = 404
+    code = "note_not_found"
+    detail = "Note not found"
+
+
+class NotYours(Problem):
+    status = 403
+    code = "not_yours"
+    detail = "Only its author, an owner or an admin takes a note down"
+
+
+@notes.delete("/<int:note_id>")
+@active_account_required
+@active_member_required
+@answers(200, NoteRead)
+def take_down_note(workspace_slug: str, note_id: int) -> Note:
+    """Take a note down"""
+    with frontdesk.transaction():
+        # By its workspace too: an id alone would reach into another tenant's.
+        note = db.session.scalar(
+            select(Note).where(Note.id == note_id, Note.workspace_id == current_workspace.id)
+        )
+        if note is None:
+            raise NoteNotFound
+        is_mine = note.author_id == frontdesk.current_account.id
+        if not is_mine and current_member.type not in ("owner", "admin"):
+            raise NotYours
+        db.session.delete(note)
+    return note
+
+
+# [end]

@@ -1,0 +1,124 @@
+"""An application with users of its own: UUIDs, werkzeug's hashes, Flask-Login and Flask-WTF.
+
+Nothing of theirs moves: Frontdesk is given the class that is there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+from uuid import UUID, uuid4
+
+import flask_frontdesk
+from flask import Flask, redirect, render_template_string, request
+from flask_frontdesk import active_account_required, blueprints
+from flask_login import LoginManager, UserMixin, current_user, login_required, login_user
+from flask_sqlalchemy import SQLAlchemy
+from flask_wtf import CSRFProtect
+from sqlalchemy import ForeignKey, String, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from werkzeug.wrappers import Response
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+db = SQLAlchemy(model_class=Base)
+login_manager = LoginManager()
+csrf = CSRFProtect()
+
+
+# [user]
+class User(flask_frontdesk.AccountMixin, UserMixin, Base):
+    __tablename__ = "users"
+
+    # As they were: a UUID, and werkzeug's hash in a column of another name.
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+    password_hash: Mapped[str | None] = mapped_column("pw_hash", String(255))
+    name: Mapped[str] = mapped_column(String(100))
+
+    @property
+    def is_active(self) -> bool:
+        return frontdesk.accounts.is_active(self)
+
+
+class Order(Base):
+    __tablename__ = "orders"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    what: Mapped[str] = mapped_column(String(100))
+
+
+frontdesk = flask_frontdesk.Frontdesk[User]()
+# [end]
+
+
+# [loader]
+@login_manager.user_loader
+def of_the_cookie(user_id: str) -> User | None:
+    user = frontdesk.accounts.by_id(UUID(user_id))
+    return user if user is not None and user.is_active and user.logged_out_at is None else None
+
+
+# [end]
+
+FORM = """
+<form method="post">
+  <input type="hidden" name="csrf_token" value="{{ csrf_token() }}">
+  <p>{{ refusal }}</p>
+  <input name="email" type="email"> <input name="password" type="password"> <button>Enter</button>
+</form>
+"""
+
+
+def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
+    app = Flask(__name__)
+    app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    # [app]
+    db.init_app(app)
+    login_manager.init_app(app)
+    csrf.init_app(app)
+    frontdesk.init_app(app, db, account_model=User)
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.profiles, url_prefix="/api/profiles")
+    app.register_blueprint(blueprints.notifications, url_prefix="/api/inbox")
+    app.register_blueprint(blueprints.admin_notifications, url_prefix="/api/broadcasts")
+    # [end]
+
+    @app.route("/enter", methods=["GET", "POST"])
+    def enter() -> str | Response:
+        refusal = ""
+        if request.method == "POST":
+            try:
+                user = frontdesk.verify_password(request.form["email"], request.form["password"])
+                frontdesk.sign_in(user, how="password")
+                login_user(user)
+                return redirect("/orders")
+            except flask_frontdesk.Problem as problem:
+                refusal = problem.detail
+        return render_template_string(FORM, refusal=refusal)
+
+    # [views]
+    def orders_of(user: User) -> list[str]:
+        return list(db.session.scalars(select(Order.what).where(Order.user_id == user.id)))
+
+    @app.get("/orders")
+    @login_required
+    def page() -> dict[str, Any]:
+        """The page that was there, by the cookie that was there"""
+        return {"name": current_user.name, "orders": orders_of(current_user)}
+
+    @app.get("/api/orders")
+    @active_account_required
+    def api() -> list[str]:
+        """The same for programs, by token"""
+        return orders_of(frontdesk.current_account)
+
+    # [end]
+
+    with app.app_context():
+        db.create_all()
+    return app

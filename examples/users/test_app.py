@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from flask_frontdesk.testing import Kit
+from werkzeug.security import generate_password_hash
+
+from app import Order, User, create_app, db
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def app() -> Iterator[Flask]:
+    app = create_app(os.environ.get("TEST_DATABASE_URL", "sqlite://"))
+    yield app
+    with app.app_context():
+        db.session.remove()
+        db.drop_all()
+
+
+@pytest.fixture
+def ada(app: Flask) -> UUID:
+    """As the application's own code has always made its users."""
+    with app.app_context():
+        user = User(
+            email="ada@example.com",
+            name="Ada",
+            password_hash=generate_password_hash(PASSWORD, method="scrypt"),
+        )
+        db.session.add(user)
+        db.session.flush()
+        db.session.add(Order(user_id=user.id, what="A lamp"))
+        db.session.commit()
+        return user.id
+
+
+def by_token(frontdesk: Kit) -> dict[str, str]:
+    form = {"username": "ada@example.com", "password": PASSWORD}
+    token = frontdesk.api().post("/api/login", data=form).json["access_token"]
+    return {"Authorization": f"Bearer {token}"}
+
+
+def enter(app: Flask, password: str) -> FlaskClient:
+    browser = app.test_client()
+    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/enter").text)
+    assert token is not None
+    form = {"email": "ada@example.com", "password": password, "csrf_token": token[1]}
+    browser.post("/enter", data=form)
+    return browser
+
+
+# [proof]
+def test_the_password_from_before_opens_the_page_and_the_hash_becomes_ours(
+    app: Flask, ada: UUID
+) -> None:
+    assert enter(app, PASSWORD).get("/orders").json == {"name": "Ada", "orders": ["A lamp"]}
+    with app.app_context():
+        user = db.session.get_one(User, ada)
+        assert (user.password_hash or "").startswith("$2b$")
+    assert enter(app, PASSWORD).get("/orders").status_code == 200
+
+
+# [end]
+
+
+def test_a_wrong_password_opens_nothing(app: Flask, ada: UUID) -> None:
+    assert enter(app, "wrong").get("/orders").status_code == 401
+
+
+def test_a_form_without_its_token_is_refused_and_our_routes_need_none(
+    app: Flask, ada: UUID, frontdesk: Kit
+) -> None:
+    form = {"email": "ada@example.com", "password": PASSWORD}
+    assert app.test_client().post("/enter", data=form).status_code == 400
+    headers = by_token(frontdesk)
+    assert frontdesk.api().get("/api/orders", headers=headers).json == ["A lamp"]
+    assert frontdesk.api().get("/api/account", headers=headers).json["id"] == str(ada)
+
+
+def test_ids_are_uuids_wherever_accounts_are_named(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+    boss = frontdesk.account("boss", role="admin", name="Boss").api()
+    data = {"title": "Closed", "message": "Tomorrow", "channels": ["inapp"]}
+    boss.post(f"/api/broadcasts/?account_receiver_ids={ada}", 201, json={"data": data})
+    headers = by_token(frontdesk)
+    [item] = frontdesk.api().get("/api/inbox/", headers=headers).json
+    assert (item["title"], item["receiver_id"]) == ("Closed", str(ada))
+
+
+def test_leaving_by_the_api_ends_the_cookie_too(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+    browser = enter(app, PASSWORD)
+    headers = by_token(frontdesk)
+    frontdesk.api().delete("/api/logout", headers=headers)
+    assert browser.get("/orders").status_code == 401

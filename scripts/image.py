@@ -1,0 +1,175 @@
+"""`make image`: builds the image as its Dockerfile says, starts it, and waits for it to be healthy;
+with neither a registry nor a daemon.
+
+For a Debian machine's root, with buildah and mmdebstrap. The base is made of Debian's packages, and
+so has Debian's Python in place of the one of the base that the Dockerfile names; the containers are
+chroots, on this machine's network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .environment import ROOT, stop
+
+BASE, IMAGE = "localhost/base", "localhost/frontdesk"
+PORT = 8000
+SETTINGS = {
+    "SECRET_KEY": "of this run alone, and thrown away after it",
+    "FIRST_SUPERUSER_PASSWORD": "of this run alone, too",
+    "CORE__KEYSTORE": "database",
+    "CORE__METRICS_ENABLED": "true",
+    "CORE__TRACING_ENABLED": "true",
+    "WEB_CONCURRENCY": "2",
+}
+# What pip is told here about certificates and mirrors, pip in the build is told too.
+LENT = ("/etc/pip.conf", "/etc/xdg/pip", "/etc/ssl/certs")
+
+
+def main() -> None:
+    for program in ("buildah", "mmdebstrap"):
+        if shutil.which(program) is None:
+            stop(f"{program} is not installed.")
+    if answers():
+        stop(f"Port {PORT} is taken, and the image's health check knows no other.")
+    with TemporaryDirectory() as folder:
+        builder = Builder(Path(folder))
+        step("A base of Debian's packages", builder.make_base)
+        step("The image", builder.build)
+        container = Container(builder)
+        step("What the service needs before it starts", container.prepare)
+        step("No start with a key that everybody knows", container.refuse)
+        with container.serving():
+            step("Healthy", container.become_healthy)
+            step("Unlike where nothing serves", container.fail_elsewhere)
+        step("Stopped", lambda: until(lambda: not answers(), "The server goes on."))
+
+
+class Builder:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, *words: str) -> list[str]:
+        return [
+            "buildah",
+            "--root",
+            f"{self.folder}/storage",
+            "--runroot",
+            f"{self.folder}/run",
+            *words,
+        ]
+
+    def run(self, *words: str) -> str:
+        return output(*self.command(*words)).strip()
+
+    def make_base(self) -> None:
+        archive = self.folder / "base.tar"
+        packages = "--include=python3-venv,python-is-python3"
+        options = ["--quiet", "--variant=minbase", packages, "--dpkgopt=force-unsafe-io"]
+        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        output("mmdebstrap", *options, release, str(archive))
+        container = self.run("from", "scratch")
+        self.run("add", "--quiet", container, str(archive), "/")
+        self.run("commit", "--quiet", container, BASE)
+        archive.unlink()
+
+    def build(self) -> None:
+        lent = [f"--volume={path}:{path}:ro" for path in LENT if os.path.exists(path)]
+        # The other format knows no health check.
+        options = ["--isolation=chroot", "--format=docker", f"--build-arg=PYTHON={BASE}", *lent]
+        self.run("build", "--quiet", *options, f"--tag={IMAGE}", str(ROOT))
+
+    def told(self) -> Any:
+        return json.loads(self.run("inspect", "--type=image", IMAGE))["Docker"]["config"]
+
+
+class Container:
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._name = builder.run("from", IMAGE)
+        told = builder.told()
+        self._served: list[str] = told["Cmd"]
+        kind, *self._check = told["Healthcheck"]["Test"]
+        assert kind == "CMD"
+        assert told["User"] == "frontdesk"
+
+    def command(self, *words: str, **more: str) -> list[str]:
+        settings = [f"--env={name}={value}" for name, value in (SETTINGS | more).items()]
+        return self._builder.command(
+            "run", "--isolation=chroot", *settings, self._name, "--", *words
+        )
+
+    def prepare(self) -> None:
+        output(*self.command("pip", "check"))
+        output(*self.command("flask", "--app", "wsgi", "db", "upgrade"))
+        output(*self.command("flask", "--app", "wsgi", "accounts", "ensure-superuser"))
+
+    def refuse(self) -> None:
+        if succeeds(*self.command(*self._served, SECRET_KEY="changethis")):
+            stop("The image starts with a key that everybody knows.")
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        process = subprocess.Popen(self.command(*self._served))
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+    def become_healthy(self) -> None:
+        until(lambda: succeeds(*self.command(*self._check)), "The image does not become healthy.")
+
+    def fail_elsewhere(self) -> None:
+        if succeeds(*self.command(*self._check, CORE__API_V1_STR="/elsewhere")):
+            stop("The health check finds everything healthy.")
+
+
+def step(title: str, work: Any) -> None:
+    began = time.monotonic()
+    print(title, end=" … ", flush=True)
+    work()
+    print(f"{time.monotonic() - began:.0f} s", flush=True)
+
+
+def until(holds: Any, otherwise: str) -> None:
+    for _ in range(120):
+        if holds():
+            return
+        time.sleep(0.5)
+    stop(otherwise)
+
+
+def answers() -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", PORT)) == 0
+
+
+def output(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        stop(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def succeeds(*command: str) -> bool:
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

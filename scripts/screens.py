@@ -1,0 +1,75 @@
+"""`make screens`: takes the pictures of the documentation anew, with the Chromium that is here.
+
+They show what there is, made from the code: the page of the routes, and a mail.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flask import Flask
+from playwright.sync_api import Browser, Page, sync_playwright
+from werkzeug.serving import make_server
+
+from app import create_app
+from app.auth.mails import Mails
+from app.core.context import service
+
+from .environment import ROOT, stop
+
+FOLDER = ROOT / "docs" / "_static" / "screens"
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def main() -> None:
+    program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+    if program is None:
+        stop("No Chromium is installed: on Debian, install the package chromium.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        take(browser, FOLDER)
+        browser.close()
+
+
+def take(browser: Browser, folder: Path) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ.update(SECRET_KEY="a key for pictures alone, long enough", CORE__LOG_LEVEL="ERROR")
+    os.environ["CORE__DATABASE_URL"] = "sqlite://"
+    app = create_app()
+    taken = [folder / "api.png", folder / "mail.png"]
+    with _tab(browser, 1200, 800) as page, _served(app) as address:
+        page.goto(f"{address}/api/v1/docs")
+        page.locator("#operations-auth-login").wait_for()
+        page.screenshot(path=taken[0])
+    with _tab(browser, 640, 620) as page, app.app_context():
+        mail = service(Mails).recovery("ada@example.com", "eyJhbGciOiJIUzI1NiJ9", "01234567")
+        page.set_content(mail.html or "")
+        page.screenshot(path=taken[1])
+    return taken
+
+
+@contextmanager
+def _tab(browser: Browser, width: int, height: int) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": width, "height": height})
+    yield page
+    page.close()
+
+
+@contextmanager
+def _served(app: Flask) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+if __name__ == "__main__":
+    main()

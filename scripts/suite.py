@@ -1,0 +1,35 @@
+"""`make test`: the whole suite, in three rounds; with arguments, pytest with these.
+
+First come the tests that keep a core busy, as many side by side as there are cores; then those
+that kill servers and wait for them, twice as many; at last, one by one, those that need the
+machine for themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+CORES = os.cpu_count() or 1
+BUSY = ("-m", "not waiting and not alone", "-n", str(CORES), "--dist", "loadfile")
+WAITING = ("-m", "waiting", "-n", str(2 * CORES), "--dist", "loadfile")
+ALONE = ("-m", "alone")
+
+
+def main() -> int:
+    if len(sys.argv) > 1:
+        return pytest(*sys.argv[1:])
+    codes = [pytest(*BUSY), pytest(*WAITING), pytest(*ALONE)]
+    return max(codes)
+
+
+def pytest(*arguments: str) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.accounts import foreign
+from app.accounts.passwords import Passwords
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Api
+
+from ..auth.test_login import listen_to, log_in
+from ..conftest import PASSWORD, MakeApp
+from ..rigs import foreign_hashes
+from ..rigs.servers import ROOT
+
+GOLDEN = json.loads(Path(__file__).with_name("foreign_hashes.json").read_text())
+ONE_OF_EACH = [found for found in GOLDEN if found["password"] in (PASSWORD, "user1password")]
+FRESH = [*foreign_hashes.installed()]
+WERKZEUG = next(found["hash"] for found in GOLDEN if found["kind"] == "scrypt")
+
+
+def named(golden: dict[str, str]) -> str:
+    return f"{golden['made_by']} {golden['kind']} {len(golden['password'])}"
+
+
+def peppered(made_by: str) -> list[str]:
+    return [foreign_hashes.PEPPER] if made_by.startswith("Flask-Security") else []
+
+
+def passwords(made_by: str = "") -> Passwords:
+    return Passwords(rounds=4, at_once=8, peppers=peppered(made_by))
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=named)
+def test_the_right_password_opens_a_hash_of_the_original_library(golden: dict[str, str]) -> None:
+    tried = passwords(golden["made_by"])
+    assert tried.matches(golden["password"], golden["hash"])
+    assert len(golden["hash"]) <= 255
+
+
+@pytest.mark.parametrize("golden", ONE_OF_EACH, ids=named)
+def test_a_wrong_password_opens_none_of_them(golden: dict[str, str]) -> None:
+    assert not passwords(golden["made_by"]).matches(golden["password"] + "x", golden["hash"])
+
+
+@pytest.mark.parametrize(
+    ("library", "kind", "make"), FRESH, ids=[f"{library} {kind}" for library, kind, _ in FRESH]
+)
+def test_a_hash_that_the_library_makes_now_is_opened(
+    library: str, kind: str, make: Callable[[str], str]
+) -> None:
+    assert passwords(library).matches("correct horse", make("correct horse"))
+
+
+def test_the_libraries_that_are_always_there_make_fresh_ones() -> None:
+    assert {"Werkzeug", "argon2-cffi"} <= {library for library, _, _ in FRESH}
+
+
+def test_a_peppered_hash_opens_to_nobody_without_its_pepper() -> None:
+    theirs = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
+    assert theirs
+    for found in theirs:
+        assert not passwords().matches(found["password"], found["hash"])
+
+
+@pytest.mark.parametrize(
+    ("costly", "bound"),
+    [
+        ("pbkdf2_sha256$5000001$salt$" + "A" * 43 + "=", "rounds"),
+        ("$pbkdf2-sha256$2500001$c2FsdA$" + "A" * 86, "rounds"),
+        ("scrypt:524288:8:1$salt$" + "00" * 32, "scrypt"),
+        ("scrypt:16384:8:17$salt$" + "00" * 32, "scrypt"),
+        ("$scrypt$ln=32,r=8,p=1$c2FsdHNhbHQ$" + "A" * 43, "scrypt"),
+        ("$argon2id$v=19$m=262145,t=1,p=1$c2FsdHNhbHQ$" + "A" * 43, "Argon2"),
+        ("$argon2id$v=19$m=262144,t=5,p=1$c2FsdHNhbHQ$" + "A" * 43, "Argon2"),
+        ("$argon2id$v=19$m=1024,t=1,p=64$c2FsdHNhbHQ$" + "A" * 43, "Argon2"),
+        ("$2b$17$" + "." * 53, "bcrypt"),
+        ("bcrypt_sha256$$2b$31$" + "." * 53, "bcrypt"),
+        ("$fbscrypt$v=1,n=20,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA", "scrypt"),
+    ],
+)
+def test_what_costs_too_much_is_never_computed(
+    costly: str, bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("hashlib.scrypt", "hashlib.pbkdf2_hmac", "argon2.low_level.verify_secret"):
+        monkeypatch.setattr(module, None)
+    with pytest.raises(foreign.UnusableHash, match=bound) as refused:
+        foreign.read(costly)
+    assert refused.value.code == "hash_too_costly"
+    assert not passwords().matches(PASSWORD, costly)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        "plaintext",
+        PASSWORD,
+        "$",
+        "$1$salt$qJH7.N4xYta3aEG/dfqo/0",
+        "$2b$12$short",
+        "$2b$00$" + "." * 53,
+        "md5$salt$9b3dc6f7",
+        "scrypt:0:8:1$salt$" + "00" * 32,
+        "scrypt:3:8:1$salt$" + "00" * 32,
+        "scrypt:32768:8:1$salt$",
+        "scrypt:32768:8:1$salt$00",
+        "scrypt:٣:8:1$salt$" + "00" * 32,
+        "scrypt:32768:8:1$salt$zz",
+        "pbkdf2:md5:1000$salt$" + "00" * 16,
+        "pbkdf2:sha256:0$salt$" + "00" * 32,
+        "pbkdf2:sha256:9999999999999$salt$" + "00" * 32,
+        "pbkdf2_sha256$1000$salt$!!!!",
+        "pbkdf2_sha256$1000$salt",
+        "$pbkdf2-sha256$1000$c2FsdA$",
+        "$scrypt$n=14$c2FsdHNhbHQ$" + "A" * 43,
+        "$scrypt$ln=0,r=8,p=1$c2FsdHNhbHQ$" + "A" * 43,
+        "$argon2id$v=19$m=8,t=1$c2FsdHNhbHQ$" + "A" * 43,
+        "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=$AAAA$",
+        "$fbscrypt$v=2,n=14,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA",
+        "$bcrypt-sha256$v=3,t=2b,r=12$" + "." * 22 + "$" + "." * 31,
+        "0" * 32 + ":" + "0" * 127,
+        "\ud800",
+    ],
+)
+def test_a_hash_that_nobody_knows_is_never_a_match(unknown: str) -> None:
+    tried = passwords()
+    for password in (PASSWORD, "", unknown):
+        assert not tried.matches(password, unknown)
+
+
+def test_it_is_logged_once_and_never_shown(caplog: pytest.LogCaptureFixture) -> None:
+    tried = passwords()
+    for _ in range(3):
+        tried.matches(PASSWORD, "a password that was stored as it is")
+    assert [record.message for record in caplog.records] == [
+        "An account cannot sign in with its password, nor can others like it:"
+        " The password hash is of no kind that is known here."
+    ]
+
+
+@pytest.mark.parametrize(("kind", "extra"), [("argon2", "argon2"), ("firebase", "firebase")])
+def test_a_library_that_is_missing_is_named(
+    kind: str, extra: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("app.core.extras.find_spec", lambda name: None)
+    golden = next(found for found in GOLDEN if found["kind"] == kind)
+    assert not passwords().matches(golden["password"], golden["hash"])
+    assert f"pip install 'flask-frontdesk[{extra}]'" in caplog.text
+
+
+def move_in(app: Flask, password_hash: str | None, email: str = "ada@example.com") -> None:
+    with app.app_context():
+        accounts = service(Accounts)
+        accounts.session.add(accounts.model(email=email, password_hash=password_hash, role="user"))
+        accounts.session.commit()
+
+
+def stored_hash(app: Flask, email: str = "ada@example.com") -> str:
+    with app.app_context():
+        return str(service(Accounts).get(email).password_hash)
+
+
+def test_at_the_first_right_password_the_hash_becomes_ours(app: Flask, api: Api) -> None:
+    move_in(app, WERKZEUG)
+    log_in(api, "ada@example.com", "wrong", 400)
+    assert stored_hash(app) == WERKZEUG
+    log_in(api, "ada@example.com", PASSWORD)
+    ours = stored_hash(app)
+    assert ours.startswith("$2b$04$")
+    log_in(api, "ada@example.com", PASSWORD)
+    assert stored_hash(app) == ours
+
+
+def test_a_login_that_is_refused_keeps_the_hash_that_is_there(app: Flask, api: Api) -> None:
+    """It is written in the login's own transaction, which a listener may abort."""
+
+    def refuse(account: object, options: object) -> None:
+        raise RuntimeError("not today")
+
+    move_in(app, WERKZEUG)
+    listen_to(app, "account-logged-in", refuse)
+    log_in(api, "ada@example.com", PASSWORD, 500)
+    assert stored_hash(app) == WERKZEUG
+
+
+def test_a_password_that_bcrypt_cannot_take_keeps_its_hash(app: Flask, api: Api) -> None:
+    golden = next(f for f in GOLDEN if f["kind"] == "scrypt" and len(f["password"]) > 72)
+    move_in(app, golden["hash"])
+    for _ in range(2):
+        log_in(api, "ada@example.com", golden["password"])
+        assert stored_hash(app) == golden["hash"]
+    log_in(api, "ada@example.com", golden["password"][:72], 400)
+
+
+@pytest.mark.parametrize("ident", ["2y", "2a"])
+def test_a_bcrypt_hash_from_elsewhere_becomes_ours_too(app: Flask, api: Api, ident: str) -> None:
+    golden = next(found for found in GOLDEN if found["hash"].startswith(f"${ident}$"))
+    move_in(app, golden["hash"])
+    log_in(api, "ada@example.com", golden["password"])
+    assert stored_hash(app).startswith("$2b$04$")
+
+
+def test_flask_securitys_double_hash_becomes_ours(make_app: MakeApp) -> None:
+    app = make_app(AUTH__FOREIGN_PEPPERS=json.dumps([foreign_hashes.PEPPER]))
+    theirs = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
+    for number, golden in enumerate(theirs):
+        email = f"{number}@example.com"
+        move_in(app, golden["hash"], email)
+        log_in(Api(app), email, golden["password"])
+        is_ours = len(golden["password"].encode()) <= 72
+        assert (stored_hash(app, email) != golden["hash"]) is is_ours
+
+
+def test_wrong_passwords_for_a_hash_from_elsewhere_are_limited_like_all(
+    app: Flask, api: Api
+) -> None:
+    move_in(app, WERKZEUG)
+    for _ in range(5):
+        log_in(api, "ada@example.com", "wrong", 400)
+    log_in(api, "ada@example.com", PASSWORD, 429)
+
+
+def test_hashes_from_elsewhere_wait_their_turn_like_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
+    tried, at_once, most = Passwords(rounds=4, at_once=8), 0, []
+    read = foreign.read
+
+    def counting(text: str) -> foreign.Recipe:
+        nonlocal at_once
+        at_once += 1
+        most.append(at_once)
+        try:
+            read(text).matches(b"x")
+            return read(text)
+        finally:
+            at_once -= 1
+
+    monkeypatch.setattr(foreign, "read", counting)
+    with ThreadPoolExecutor(4) as threads:
+        assert (
+            list(threads.map(lambda _: tried.matches(PASSWORD, WERKZEUG), range(4))) == [True] * 4
+        )
+    assert most == [1] * 4
+
+
+def note_costs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What bcrypt is asked to compute; nothing of it is right."""
+    costs: list[bytes] = []
+
+    def note(_: bytes, known: bytes) -> bool:
+        costs.append(known[:7])
+        return False
+
+    monkeypatch.setattr("bcrypt.checkpw", note)
+    return costs
+
+
+@pytest.mark.parametrize(
+    ("password_hash", "hashes"),
+    [
+        (None, 1),
+        ("$2b$05$" + "." * 53, 1),
+        ("$2b$04$" + "." * 53, 2),
+        (WERKZEUG, 1),
+        ("unknown", 1),
+    ],
+)
+def test_a_wrong_password_costs_one_hash_of_ours_whatever_is_stored(
+    password_hash: str | None, hashes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = note_costs(monkeypatch)
+    Passwords(rounds=5, at_once=1).matches("wrong", password_hash)
+    assert costs.count(b"$2b$05$") == 1
+    assert len(costs) == hashes
+
+
+@pytest.mark.parametrize("password_hash", [None, "$2b$05$" + "." * 53, WERKZEUG])
+def test_peppers_cost_all_accounts_the_same(
+    password_hash: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costs = note_costs(monkeypatch)
+    Passwords(rounds=5, at_once=1, peppers=["one", "two"]).matches("wrong", password_hash)
+    assert costs == [b"$2b$05$"] * 3
+
+
+def test_nothing_of_this_is_loaded_before_the_first_such_hash_is_met() -> None:
+    script = """
+import sys
+from app.accounts.passwords import Passwords
+passwords = Passwords(4, 4)
+passwords.matches("wrong", passwords.hash("right"))
+loaded = {"app.accounts.foreign", "argon2", "cryptography"} & set(sys.modules)
+assert not loaded, loaded
+passwords.matches("wrong", "scrypt:2:1:1$salt$" + "00" * 32)
+assert "app.accounts.foreign" in sys.modules
+loaded = {"argon2", "cryptography"} & set(sys.modules)
+assert not loaded, loaded
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)

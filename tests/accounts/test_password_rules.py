@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from app.accounts.breaches import _has
+from app.accounts.password_rules import PasswordRules, _common
+from app.accounts.service import Accounts
+from app.auth.proofs import AccountProofs
+from app.auth.recovery.service import Recovery
+from app.core.context import service
+from app.testing.client import Answer, Api
+
+from ..cli.test_command_line import run
+from ..conftest import PASSWORD, MakeApp
+from ..rigs.backends import free_port
+from ..rigs.breaches import Breached, breached_passwords
+from ..rigs.servers import ROOT
+
+COMMON = "Sunshine"
+UNUSUAL = "seven quiet otters"
+
+
+@pytest.fixture
+def breached() -> Iterator[Breached]:
+    with breached_passwords(UNUSUAL) as server:
+        yield server
+
+
+def make_ada(app: Flask) -> str:
+    """Her reset token."""
+    with app.app_context():
+        account = service(Accounts).create("ada@example.com", PASSWORD)
+        recovery = service(Recovery)
+        proofs: AccountProofs = recovery.proofs
+        token, _ = proofs.issue(recovery.purpose, account)
+        return str(token)
+
+
+def reset(app: Flask, password: str, status: int) -> Answer:
+    body = {"token": make_ada(app), "new_password": password}
+    return Api(app).post("/reset-password", status, json=body)
+
+
+def register(app: Flask, password: str, status: int) -> Answer:
+    body = {"email": "bob@example.com", "password": password}
+    return Api(app).post("/registration", status, json=body)
+
+
+def test_a_common_password_is_refused_with_a_code_of_its_own(app: Flask) -> None:
+    answer = reset(app, COMMON, 422)
+    assert answer.json["code"] == "common_password"
+    assert answer.faults == ["json:new_password"]
+
+
+def test_whoever_registers_is_told_the_same(make_app: MakeApp) -> None:
+    app = make_app(AUTH__REGISTRATION="open")
+    answer = register(app, COMMON, 422)
+    assert (answer.json["code"], answer.faults) == ("common_password", ["json:password"])
+    register(app, UNUSUAL, 202)
+
+
+def test_common_passwords_may_be_allowed(make_app: MakeApp) -> None:
+    reset(make_app(AUTH__COMMON_PASSWORDS="allow"), COMMON, 200)
+
+
+def test_the_name_of_the_project_is_as_easy_to_guess(make_app: MakeApp) -> None:
+    app = make_app(CORE__PROJECT_NAME="Seven Otters")
+    assert reset(app, "seven otters", 422).json["code"] == "common_password"
+
+
+def test_an_operator_is_warned_and_obeyed(app: Flask) -> None:
+    command = ["accounts", "create", "ada@example.com", "--password", COMMON]
+    result = app.test_cli_runner().invoke(args=command)
+    assert result.exit_code == 0
+    assert "Warning: This is among the passwords that are tried first" in result.stderr
+    assert "tried first" not in run(
+        app, "accounts", "set", "ada@example.com", "--password", UNUSUAL
+    )
+
+
+def test_the_least_length_is_a_setting(make_app: MakeApp) -> None:
+    app = make_app(AUTH__PASSWORD_MIN_LENGTH="19")
+    answer = reset(app, UNUSUAL, 422)
+    assert answer.faults == ["json:new_password"]
+    assert "19 characters" in answer.json["errors"][0]["message"]
+
+
+def test_the_list_has_three_thousand_that_the_least_length_lets_through() -> None:
+    words = _common()
+    assert len(words) == 3000
+    assert {"password", "12345678", "sunshine", "qwertyuiop"} <= words
+    assert all(len(word) >= 8 and word == word.lower() for word in words)
+    assert (ROOT / "app" / "accounts" / "common" / "LICENSE").read_text()
+
+
+def test_nothing_is_read_before_a_password_is_set() -> None:
+    script = """
+import sys
+from app.accounts.password_rules import PasswordRules, _common
+from app.accounts.passwords import Passwords
+passwords = Passwords(4, 4)
+passwords.matches("wrong", passwords.hash("right"))
+assert _common.cache_info().currsize == 0
+assert "urllib.request" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_a_breached_password_is_refused_with_a_code_of_its_own(
+    make_app: MakeApp, breached: Breached
+) -> None:
+    app = make_app(AUTH__BREACHED_PASSWORDS="refuse", AUTH__BREACHED_PASSWORDS_URL=breached.url)
+    answer = reset(app, UNUSUAL, 422)
+    assert (answer.json["code"], answer.faults) == ("breached_password", ["json:new_password"])
+
+
+def test_five_digits_of_a_hash_are_told_and_no_more(make_app: MakeApp, breached: Breached) -> None:
+    app = make_app(AUTH__BREACHED_PASSWORDS="refuse", AUTH__BREACHED_PASSWORDS_URL=breached.url)
+    reset(app, "another quiet otter", 200)
+    beginning = hashlib.sha1(b"another quiet otter").hexdigest().upper()[:5]
+    assert breached.asked == [(f"/range/{beginning}", "true")]
+
+
+def test_nobody_is_asked_unless_it_is_switched_on(make_app: MakeApp, breached: Breached) -> None:
+    reset(make_app(AUTH__BREACHED_PASSWORDS_URL=breached.url), UNUSUAL, 200)
+    assert breached.asked == []
+
+
+@pytest.mark.parametrize("trouble", ["away", "slow", "trickling", "broken", "elsewhere"])
+def test_where_it_does_not_answer_the_password_is_taken_and_that_is_told(
+    make_app: MakeApp, breached: Breached, trouble: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if trouble == "slow":
+        breached.seconds = 1.5
+    breached.trickles = trouble == "trickling"
+    breached.status = {"broken": 503, "elsewhere": 302}.get(trouble, 200)
+    url = f"http://127.0.0.1:{free_port()}" if trouble == "away" else breached.url
+    app = make_app(
+        AUTH__BREACHED_PASSWORDS="refuse",
+        AUTH__BREACHED_PASSWORDS_URL=url,
+        CORE__METRICS_ENABLED="1",
+    )
+    reset(app, UNUSUAL, 200)
+    logged = capsys.readouterr().err
+    assert "Breached passwords cannot be asked for" in logged
+    assert UNUSUAL not in logged
+    metrics = app.test_client().get("/metrics").get_data(as_text=True)
+    assert "frontdesk_unasked_breaches_total 1.0" in metrics
+
+
+def test_what_pads_an_answer_was_never_found() -> None:
+    assert not _has("A" * 35 + ":0", "A" * 35)
+    assert _has("B" * 35 + ":0\r\n" + "a" * 35 + ":12", "A" * 35)
+    assert not _has("", "A" * 35)
+
+
+def test_rules_stand_alone_too() -> None:
+    rules = PasswordRules(refuses_common=False)
+    rules.check(COMMON, "ada@example.com", "password")
+    assert rules.warnings("short") == ["At least 8 characters are needed."]

@@ -1,0 +1,83 @@
+"""Who is calling: credentials of several kinds, and one answer for the whole request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask, Request
+
+from app.accounts.service import Accounts
+from app.auth.caller import Caller, Callers
+from app.auth.errors import InvalidCredentials
+from app.core.context import service
+from app.testing.client import Api
+
+from ..conftest import MakePerson, Person
+
+
+def read_badge(request: Request) -> Caller | None:
+    """A credential of another kind: a header that is believed."""
+    badge = request.headers.get("X-Badge")
+    if badge is None:
+        return None
+    account = service(Accounts).read(badge)
+    if account is None:
+        raise InvalidCredentials
+    return Caller(account, "badge")
+
+
+@pytest.fixture
+def badges(app: Flask) -> Flask:
+    app.extensions["frontdesk"].get(Callers).readers.append(read_badge)
+    return app
+
+
+def with_badge(api: Api, status: int = 200, badge: str = "ada@example.com") -> str | None:
+    found: str | None = api.get("/account", status, headers={"X-Badge": badge}).json.get("email")
+    return found
+
+
+def test_another_kind_of_credential_opens_the_same_routes(badges: Flask, ada: Person) -> None:
+    assert with_badge(Api(badges)) == ada.email
+    with_badge(Api(badges), 401, badge="nobody@example.com")
+
+
+def test_a_header_wins_over_later_kinds(badges: Flask, ada: Person, person: MakePerson) -> None:
+    grace = person("grace")
+    assert with_badge(grace.api()) == grace.email
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
+def test_a_bad_header_is_not_made_up_for(badges: Flask, ada: Person, header: str) -> None:
+    sent = {"Authorization": header, "X-Badge": ada.email}
+    Api(badges).get("/account", 401, headers=sent)
+
+
+def test_one_who_came_by_another_credential_logs_out_everywhere(badges: Flask, ada: Person) -> None:
+    by_token = ada.api()
+    Api(badges).delete("/logout", headers={"X-Badge": ada.email})
+    assert by_token.get("/account", 401).detail == "Token expired"
+
+
+def test_a_caller_is_of_one_request_alone(app: Flask, ada: Person, person: MakePerson) -> None:
+    """Flask keeps `g` from one request to the next where an application context is open."""
+    first, second, nobody = ada.api(), person("grace").api(), Api(app)
+    with app.app_context():
+        assert first.get("/account").json["email"] == ada.email
+        assert second.get("/account").json["email"] == "grace@example.com"
+        nobody.get("/account", 401)
+
+
+def test_a_listener_is_told_who_signs_in_and_who_logs_out(app: Flask, ada: Person) -> None:
+    told: list[tuple[str, Any]] = []
+
+    def listen_to(event: str) -> None:
+        app.extensions["frontdesk"].emitter.on(
+            event, lambda _, options: told.append((event, options["origin"].account_id))
+        )
+
+    listen_to("account-logged-in")
+    listen_to("account-logged-out")
+    ada.api().delete("/logout")
+    assert told == [("account-logged-in", ada.id), ("account-logged-out", ada.id)]

@@ -1,0 +1,100 @@
+"""What switching the sign-in on asks of an application, and what it says when that is missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from app.core.config.environment import SettingsError
+from app.core.errors import SetupError
+from app.testing.client import Api
+
+from ..rigs.oidc.node import CLIENT_SECRET
+from ..rigs.oidc.proxy import Proxy
+from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
+
+MakeApp = Callable[..., Flask]
+
+
+@pytest.mark.parametrize("name", ["IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"])
+def test_what_it_cannot_do_without(make_idp_app: MakeApp, name: str) -> None:
+    with pytest.raises(SettingsError, match=f"ENABLE_IDP_OAUTH is on, so {name} must be set"):
+        make_idp_app(**{name: ""})
+
+
+def test_the_names_of_the_namespace_count_too(make_app: MakeApp, proxy: Proxy) -> None:
+    app = make_app(
+        AUTH__ENABLE_IDP_OAUTH="true",
+        AUTH__IDP_METADATA_URL=proxy.metadata_url,
+        AUTH__IDP_OAUTH_CLIENT_ID="frontdesk",
+        AUTH__IDP_OAUTH_CLIENT_SECRET=CLIENT_SECRET,
+        AUTH__IDP_REDIRECT_URI=REDIRECT_URI,
+    )
+    assert Visitor(Api(app)).sign_in("zoe", 400).json["code"] == "no_account"
+
+
+def test_a_host_with_flat_settings(make_idp_host: MakeApp) -> None:
+    visitor = Visitor(Api(make_idp_host(ALLOW_IDP_OAUTH_SIGNUP=False)))
+    assert visitor.sign_in("zoe", 400).json["code"] == "no_account"
+
+
+def test_a_host_without_a_secret_is_told_at_registration(make_idp_host: MakeApp) -> None:
+    with pytest.raises(SetupError, match=r"needs app\.config\['SECRET_KEY'\]"):
+        make_idp_host(secret_key=None)
+    make_idp_host(secret_key=None, ENABLE_IDP_OAUTH=False)
+
+
+def test_a_hosts_cookie_is_lax_unless_it_says_otherwise(
+    make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = make_idp_host()
+    assert "SESSION_COOKIE_SECURE is off" in caplog.text
+    cookie = Api(host).get("/idp/login", 302).headers["Set-Cookie"]
+    assert cookie.startswith("session=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    host.config["SESSION_COOKIE_SAMESITE"] = "Strict"
+    assert "SameSite=Strict" in Api(host).get("/idp/login", 302).headers["Set-Cookie"]
+
+
+def test_what_else_the_host_keeps_in_its_session_stays(make_idp_host: MakeApp) -> None:
+    visitor = Visitor(Api(make_idp_host()))
+    with visitor.api.client.session_transaction() as session:
+        session["cart"] = 3
+    visitor.sign_in("zoe", 500)
+    with visitor.api.client.session_transaction() as session:
+        assert dict(session) == {"cart": 3}
+
+
+def test_without_authlib_it_says_what_to_install(
+    make_idp_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "authlib", None)
+    with pytest.raises(SettingsError, match=r"pip install 'flask-frontdesk\[idp\]'"):
+        make_idp_app()
+
+
+def doctor(app: Flask) -> list[tuple[str, str]]:
+    output = app.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).output
+    found = json.loads(output.splitlines()[-1])["findings"]
+    return [
+        (finding["level"], finding["message"]) for finding in found if finding["check"] == "idp"
+    ]
+
+
+def test_the_doctor_tries_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> None:
+    app = make_idp_app()
+    assert doctor(app) == []
+    proxy.down()
+    assert doctor(make_idp_app()) == [
+        ("fault", "the identity provider cannot be used: ConnectionError")
+    ]
+
+
+def test_the_doctor_warns_of_a_provider_without_tls(make_idp_app: MakeApp) -> None:
+    plain = make_idp_app(IDP_METADATA_URL="http://provider.invalid/")
+    assert [level for level, _ in doctor(plain)] == ["warning", "fault"]

@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
+
+from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+
+
+def log_in(api: Api, email: str, password: str, status: int = 200, **request: Any) -> Answer:
+    form = {"username": email, "password": password}
+    return api.post("/login", status, data=form, **request)
+
+
+def test_the_login_response_has_the_token_and_the_account(api: Api, ada: Person) -> None:
+    answer = log_in(api, "ada@example.com", PASSWORD)
+    assert answer.json["token_type"] == "bearer"
+    assert answer.json["account"]["email"] == "ada@example.com"
+    assert answer.json["account"]["last_login_date"] is not None
+    assert set(answer.json["account"]) == {
+        "id",
+        "email",
+        "status",
+        "role",
+        "phone",
+        "last_login_date",
+        "current_workspace_id",
+        "created_at",
+    }
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_expires_is_the_iso_time_of_the_tokens_exp(api: Api, ada: Person) -> None:
+    answer = log_in(api, ada.email, PASSWORD).json
+    claims = jwt.decode(answer["access_token"], SECRET, algorithms=["HS256"])
+    expires = datetime.fromisoformat(answer["expires"])
+    assert expires.utcoffset() is not None
+    assert expires.timestamp() == claims["exp"]
+    assert claims["sub"] == ada.email
+
+
+def test_a_token_lives_as_long_as_the_setting_says(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="5")
+    api = person(into=app).api()
+    clock.step(minutes=4)
+    api.get("/account")
+    clock.step(minutes=2)
+    assert api.get("/account", 401).detail == "Could not validate credentials"
+
+
+@pytest.mark.parametrize(
+    ("email", "password"),
+    [
+        ("ada@example.com", "wrong"),
+        ("nobody@example.com", PASSWORD),
+        ("ada@example.com", "x" * 73),
+        ("ada@example.com", f"{PASSWORD}\udcff".encode(errors="replace").decode()),
+        ("ada@example.com", "ü" * 40),
+        ("ada@example.com", f"{PASSWORD}\0"),
+    ],
+)
+def test_wrong_credentials_are_told_nothing_more(
+    api: Api, ada: Person, email: str, password: str
+) -> None:
+    answer = log_in(api, email, password, 400)
+    assert answer.detail == "Incorrect email or password"
+    assert answer.json["code"] == "incorrect_credentials"
+
+
+def test_a_login_asks_its_database_four_times(app: Flask, api: Api, ada: Person) -> None:
+    with noted_queries(app) as queries:
+        log_in(api, ada.email, PASSWORD)
+    assert [query.split()[0] for query in queries] == ["SELECT", "SELECT", "UPDATE", "SELECT"]
+
+
+def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerson) -> None:
+    person("Grace")
+    assert log_in(api, "GRACE@Example.COM", PASSWORD).json["account"]["email"] == (
+        "grace@example.com"
+    )
+
+
+@pytest.mark.parametrize("status", ["inactive", "suspended", "on holiday"])
+def test_an_account_whose_status_does_not_count_cannot_log_in(
+    api: Api, person: MakePerson, status: str
+) -> None:
+    person("ivan", status=status)
+    assert log_in(api, "ivan@example.com", PASSWORD, 400).detail == "Inactive account"
+    assert log_in(api, "ivan@example.com", "wrong", 400).detail == "Incorrect email or password"
+
+
+def test_both_active_statuses_log_in(api: Api, person: MakePerson) -> None:
+    person("olga", status="online")
+    log_in(api, "olga@example.com", PASSWORD)
+
+
+def test_the_active_statuses_are_a_setting(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(AUTH__ACTIVE_STATUSES='["trial"]')
+    api = person("tess", into=app, status="trial").api()
+    api.get("/account")
+    person("ada", into=app)
+    assert log_in(Api(app), "ada@example.com", PASSWORD, 400).detail == "Inactive account"
+
+
+def test_a_form_without_its_fields_names_both(api: Api) -> None:
+    assert api.post("/login", 422, data={"x": "y"}).faults == ["form:username", "form:password"]
+
+
+def test_a_field_given_twice_is_refused(api: Api) -> None:
+    form = {"username": ["a@example.com", "b@example.com"], "password": "x"}
+    assert api.post("/login", 422, data=form).faults == ["form:username"]
+
+
+def test_json_is_no_login_form(api: Api) -> None:
+    api.post("/login", 415, json={"username": "ada@example.com", "password": PASSWORD})
+
+
+def test_a_hash_of_lower_cost_is_made_anew_at_login(make_app: MakeApp, person: MakePerson) -> None:
+    person("ada", into=make_app(AUTH__BCRYPT_ROUNDS="4"))
+    app = make_app(AUTH__BCRYPT_ROUNDS="5")
+    log_in(Api(app), "ada@example.com", PASSWORD)
+    with app.app_context():
+        assert service(Accounts).get("ada@example.com").password_hash.startswith("$2b$05$")
+    log_in(Api(app), "ada@example.com", PASSWORD)
+
+
+def test_an_account_without_a_password_has_no_right_one(api: Api, app: Flask) -> None:
+    with app.app_context():
+        service(Accounts).create("sso@example.com", None)
+    for password in ("", "None", "x"):
+        log_in(api, "sso@example.com", password, 400)
+
+
+def test_two_accounts_of_one_address_cannot_be(api: Api, app: Flask) -> None:
+    def create(_: int) -> str:
+        with app.app_context():
+            try:
+                service(Accounts).create("Twin@example.com", PASSWORD)
+            except Exception as error:
+                return type(error).__name__
+            return "created"
+
+    with ThreadPoolExecutor(8) as threads:
+        outcomes = sorted(threads.map(create, range(8)))
+    assert outcomes == ["EmailTaken"] * 7 + ["created"]
+
+
+def test_events_are_told_on_the_applications_own_emitter(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    heard: list[tuple[str, str]] = []
+    first, second = make_app(), make_app()
+    listen_to(
+        first, "account-logged-in", lambda account, options: heard.append(("1", account.email))
+    )
+    listen_to(
+        second, "account-logged-in", lambda account, options: heard.append(("2", account.email))
+    )
+    person("ada", into=first).token()
+    assert heard == [("1", "ada@example.com")]
+
+
+def test_a_listener_takes_part_in_the_transaction_and_may_abort_it(app: Flask, ada: Person) -> None:
+    def refuse(account: Any, options: dict[str, Any]) -> None:
+        account.phone = "+15005550006"
+        options["session"].flush()
+        raise RuntimeError("not today")
+
+    listen_to(app, "account-logged-in", refuse)
+    log_in(Api(app), ada.email, PASSWORD, 500)
+    with app.app_context():
+        account: Any = service(Accounts).get(ada.email)
+        assert account.phone is None
+        assert account.last_login_date is None
+
+
+def listen_to(app: Flask, event: str, listener: Callable[[Any, dict[str, Any]], object]) -> None:
+    app.extensions["frontdesk"].emitter.on(event, listener)
+
+
+def test_a_name_of_blanks_is_a_wrong_one(api: Api) -> None:
+    answer = api.post("/login", 400, data={"username": "  ", "password": "x"})
+    assert answer.detail == "Incorrect email or password"
+
+
+def test_no_connection_waits_for_a_hash(
+    app: Flask, api: Api, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with app.app_context():
+        passwords, pool = service(Accounts).passwords, app.extensions["sqlalchemy"].engine.pool
+    check = passwords.check
+    held: list[int] = []
+
+    def check_and_note(*args: Any) -> Any:
+        held.append(pool.checkedout())
+        return check(*args)
+
+    monkeypatch.setattr(passwords, "check", check_and_note)
+    log_in(api, ada.email, PASSWORD)
+    log_in(api, ada.email, "wrong", 400)
+    assert held == [0, 0]

@@ -1,0 +1,248 @@
+"""Host code that signs people in and out: its own login page, a link in a mail, a command."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from flask import Flask, request
+
+from app import (
+    AccountNotFound,
+    Frontdesk,
+    InactiveAccount,
+    IncorrectCredentials,
+    Problem,
+    TooManyAttempts,
+    account_optional,
+    current_account,
+)
+from app.accounts.account import Account
+from app.accounts.service import Accounts
+from app.auth.settings import AuthSettings
+from app.auth.sign_in.gate import Challenge, Gate, SignIn
+from app.blueprints import auth
+from app.core.context import service
+from app.core.errors import Forbidden
+from app.testing.client import Api
+from app.testing.people import PASSWORD, Person, make_person
+
+from ..rigs.hosts import HostSettings, host_of
+
+
+@pytest.fixture
+def frontdesk() -> Frontdesk:
+    return Frontdesk()
+
+
+@pytest.fixture
+def host(frontdesk: Frontdesk) -> Flask:
+    host = host_of((auth, ""), frontdesk=frontdesk)
+
+    @host.post("/enter")
+    def enter() -> dict[str, Any]:
+        """The host's own login page, in short."""
+        account = frontdesk.verify_password(request.form["email"], request.form["password"])
+        return frontdesk.sign_in(account, how="password")
+
+    @host.get("/me")
+    @account_optional
+    def me() -> dict[str, Any]:
+        account = frontdesk.current_account
+        return {"email": account.email if account else None}
+
+    return host
+
+
+@pytest.fixture
+def ada(host: Flask) -> Person:
+    return make_person(host, "ada")
+
+
+def enter(host: Flask, status: int = 200, password: str = PASSWORD) -> Any:
+    form = {"email": "ada@example.com", "password": password}
+    return Api(host, "").post("/enter", status, data=form)
+
+
+def test_a_page_of_the_hosts_answers_what_the_login_route_answers(host: Flask, ada: Person) -> None:
+    own = enter(host).json
+    ours = Api(host, "").post("/login", data={"username": ada.email, "password": PASSWORD}).json
+    assert own.keys() == ours.keys()
+    assert own["account"].keys() == ours["account"].keys()
+    assert datetime.fromisoformat(own["expires"]).utcoffset() is not None
+    assert Api(host, "", own["access_token"]).get("/me").json == {"email": ada.email}
+
+
+def test_nobody_is_the_current_account_without_a_token(host: Flask) -> None:
+    assert Api(host, "").get("/me").json == {"email": None}
+
+
+def test_a_wrong_password_counts_together_with_the_login_routes(host: Flask, ada: Person) -> None:
+    form = {"username": ada.email, "password": "wrong"}
+    for _ in range(3):
+        Api(host, "").post("/login", 400, data=form)
+    for _ in range(2):
+        assert enter(host, 400, "wrong").detail == "Incorrect email or password"
+    assert enter(host, 429).json["code"] == "too_many_attempts"
+    Api(host, "").post("/login", 429, data={**form, "password": PASSWORD})
+
+
+def test_outside_a_request_too_guesses_are_limited(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    with host.app_context():
+        for _ in range(5):
+            with pytest.raises(IncorrectCredentials):
+                frontdesk.verify_password(ada.email, "wrong")
+        with pytest.raises(TooManyAttempts):
+            frontdesk.verify_password(ada.email, PASSWORD)
+
+
+def test_a_password_is_verified_of_an_account_or_an_address(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    with host.app_context():
+        account = frontdesk.verify_password("ADA@example.com", PASSWORD)
+        assert frontdesk.verify_password(account, PASSWORD) is account
+        with pytest.raises(IncorrectCredentials):
+            frontdesk.verify_password("nobody@example.com", PASSWORD)
+
+
+def test_verifying_takes_nothing_from_the_hosts_session(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    session = host.extensions["sqlalchemy"].session
+    with host.app_context():
+        account = frontdesk.accounts.get(ada.email)
+        account.phone = "+4930123456"
+        session.add(Account(email="grace@example.com"))
+        frontdesk.verify_password(account, PASSWORD)
+        session.commit()
+    with host.app_context():
+        assert frontdesk.accounts.get(ada.email).phone == "+4930123456"
+        assert frontdesk.accounts.find("grace@example.com") is not None
+
+
+def test_a_right_password_brings_the_hash_up_to_date(frontdesk: Frontdesk) -> None:
+    settings = HostSettings()
+    settings.AUTH = AuthSettings(BCRYPT_ROUNDS=5)
+    host = host_of(frontdesk=frontdesk, settings=settings)
+    ada = make_person(host, "ada")
+    with host.app_context():
+        service(Accounts).passwords.rounds = 6
+        account = frontdesk.verify_password(ada.email, PASSWORD)
+        assert account.password_hash.startswith("$2b$06$")
+
+
+def test_signing_in_is_told_to_listeners_and_stored(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    told: list[str] = []
+    frontdesk.on("account-logged-in")(lambda account, _options: told.append(account.email))
+    with host.app_context():
+        frontdesk.sign_in(frontdesk.accounts.get(ada.email), how="magic link")
+    with host.app_context():
+        assert frontdesk.accounts.get(ada.email).last_login_date is not None
+    assert told == [ada.email]
+
+
+def test_who_is_not_active_does_not_come_in_by_host_code_either(
+    host: Flask, frontdesk: Frontdesk
+) -> None:
+    ivan = make_person(host, "ivan", status="suspended")
+    with host.app_context():
+        account = frontdesk.verify_password(ivan.email, PASSWORD)
+        with pytest.raises(InactiveAccount):
+            frontdesk.sign_in(account)
+
+
+class SomethingMore(Forbidden):
+    code = "something_more"
+    detail = "Something more is required"
+
+
+def test_the_gate_asks_host_code_for_more_as_it_asks_the_login_route(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    def ask_for_more(sign_in: SignIn) -> Challenge | None:
+        more = SomethingMore(members={"after": list(sign_in.by)})
+        return None if "code" in sign_in.by else Challenge(more)
+
+    with host.app_context():
+        service(Gate).stages.append(ask_for_more)
+        account = frontdesk.accounts.get(ada.email)
+        for how in ("host", "password"):
+            with pytest.raises(SomethingMore) as asked:
+                frontdesk.sign_in(account, how=how)
+            assert asked.value.members == {"after": [how]}
+        assert frontdesk.sign_in(account, how=["password", "code"])["access_token"]
+    assert enter(host, 403).json["after"] == ["password"]
+
+
+def test_signing_out_ends_every_token_until_the_next_sign_in(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    told: list[str] = []
+    frontdesk.on("account-logged-out")(lambda account, _options: told.append(account.email))
+    api = ada.api()
+    with host.app_context():
+        frontdesk.sign_out(frontdesk.accounts.get(ada.email))
+    assert api.get("/account", 401).detail == "Token expired"
+    assert told == [ada.email]
+    with host.app_context():
+        frontdesk.sign_in(frontdesk.accounts.get(ada.email))
+    api.get("/account")
+
+
+def test_an_account_that_is_gone_signs_in_no_more(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    with host.app_context():
+        account = frontdesk.accounts.get(ada.email)
+        host.extensions["sqlalchemy"].session.expunge(account)
+        frontdesk.accounts.delete(frontdesk.accounts.get(ada.email))
+        for deed in (frontdesk.sign_in, frontdesk.sign_out):
+            with pytest.raises(AccountNotFound):
+                deed(account)
+
+
+def test_a_sign_in_within_a_transaction_of_the_hosts_is_taken_back_with_it(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    api = ada.api()
+    api.delete("/logout")
+
+    def sign_in_and_fail() -> None:
+        with frontdesk.transaction():
+            frontdesk.sign_in(frontdesk.accounts.get(ada.email))
+            raise LookupError("the host says no")
+
+    with host.app_context(), pytest.raises(LookupError):
+        sign_in_and_fail()
+    assert api.get("/account", 401).detail == "Token expired"
+
+
+def test_whose_token_a_request_carries_can_be_asked_without_a_guard(
+    host: Flask, frontdesk: Frontdesk, ada: Person
+) -> None:
+    def asked(**headers: str) -> Any:
+        with host.test_request_context(headers=headers) as context:
+            return frontdesk.account_of(context.request)
+
+    assert asked() is None
+    assert asked(Authorization=f"Bearer {ada.token()}").email == ada.email
+    with pytest.raises(Problem):
+        asked(Authorization="Bearer a.b.c")
+
+
+def test_a_view_without_a_guard_is_told_what_it_lacks(host: Flask, ada: Person) -> None:
+    host.add_url_rule("/whoever", "whoever", lambda: {"email": current_account.email})
+    host.testing = True
+    with pytest.raises(RuntimeError, match=r"'whoever', where no guard has looked who is calling"):
+        ada.api().get("/whoever")
+
+
+def test_whether_anybody_is_there_may_be_asked_on_any_page(host: Flask, ada: Person) -> None:
+    host.add_url_rule("/page", "page", lambda: "somebody" if current_account else "anybody")
+    assert ada.api().get("/page").response.text == "anybody"

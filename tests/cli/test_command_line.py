@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.blueprints import auth
+from app.testing.client import Api
+from app.testing.smtp import smtp_sink
+
+from ..auth.test_login import listen_to, log_in
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.backends import free_port
+from ..rigs.hosts import counting_as_active, host_of
+
+
+def run(app: Flask, *args: str, code: int = 0) -> str:
+    result = app.test_cli_runner().invoke(args=list(args))
+    assert result.exit_code == code, result.output
+    # What is said beside the output, such as a warning, is no part of it.
+    return str(result.output if code else result.stdout)
+
+
+def create(app: Flask, *options: str, code: int = 0) -> Any:
+    output = run(
+        app, "accounts", "create", "Bob@example.com", "--password", PASSWORD, *options, code=code
+    )
+    return json.loads(output) if code == 0 else output
+
+
+def test_create_prints_the_account_as_json_on_one_line_and_tells_it(app: Flask) -> None:
+    told = []
+    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
+    account = create(app, "--role", "admin", "--phone", "+1 500 555 0006")
+    assert (account["email"], account["role"]) == ("bob@example.com", "admin")
+    assert account["phone"] == "+15005550006"
+    assert told == ["bob@example.com"]
+    log_in(Api(app), "bob@example.com", PASSWORD)
+
+
+def test_create_says_in_a_sentence_what_is_wrong(app: Flask) -> None:
+    create(app)
+    assert "already exists" in create(app, code=1)
+    assert "phone" in create(app, "--phone", "12", code=1)
+    assert "email" in run(app, "accounts", "create", "x", "--password", PASSWORD, code=1)
+    assert "at least 8" in run(app, "accounts", "create", "a@b.example", "--password", "x", code=1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["accounts list", "workspaces list", "notifications status", "notifications prune --days 9"],
+)
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("sqlite:///{0}/empty.db", "run `flask db upgrade`"),
+        ("postgresql://postgres@127.0.0.1:{1}/nothing", "The database is out of reach: "),
+    ],
+)
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_database_that_cannot_be_used_is_said_in_a_sentence(
+    make_app: MakeApp, tmp_path: Path, command: str, url: str, sentence: str
+) -> None:
+    app = make_app(CORE__DATABASE_URL=url.format(tmp_path, free_port()))
+    output = run(app, *command.split(), code=1)
+    assert sentence in output
+    assert len(output.splitlines()) == 1
+
+
+def test_list_prints_one_account_on_a_line(app: Flask, ada: Person) -> None:
+    create(app)
+    lines = run(app, "accounts", "list").splitlines()
+    assert [json.loads(line)["email"] for line in lines] == ["ada@example.com", "bob@example.com"]
+
+
+def test_set_changes_what_is_given(app: Flask, ada: Person) -> None:
+    api = ada.api()
+    run(app, "accounts", "set", ada.email, "--status", "suspended", "--role", "admin")
+    account = api.get("/account").json
+    assert (account["status"], account["role"]) == ("suspended", "admin")
+    run(app, "accounts", "set", ada.email, "--email", "countess@example.com")
+    api.get("/account", 404)
+
+
+def test_a_status_that_nobody_knows_is_refused(app: Flask, ada: Person) -> None:
+    told = run(app, "accounts", "set", ada.email, "--status", "activ", code=2)
+    assert "'activ' is not one of active, inactive, online, suspended" in told
+    assert "is not one of" in create(app, "--status", "vip", code=2)
+
+
+def test_a_hosts_own_active_statuses_are_known() -> None:
+    host = host_of((auth, ""), settings=counting_as_active("vip"))
+    assert create(host, "--status", "vip")["status"] == "vip"
+
+
+def test_sign_out_ends_the_tokens_of_an_account_for_good(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
+    told = []
+    listen_to(app, "account-logged-out", lambda account, _: told.append(account.email))
+    mine, other = ada.api(), person("bob").api()
+    assert json.loads(run(app, "accounts", "sign-out", ada.email))["email"] == ada.email
+    mine.get("/account", 401)
+    ada.api().get("/account")
+    mine.get("/account", 401)
+    other.get("/account")
+    assert told == [ada.email]
+
+
+def test_sign_out_of_all_ends_everybodys_tokens(
+    app: Flask, ada: Person, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.accounts.service.ROWS_AT_ONCE", 2)
+    apis = [each.api() for each in (ada, *(person(name) for name in ("bob", "eve", "joe", "zoe")))]
+    assert json.loads(run(app, "accounts", "sign-out", "--all")) == {"accounts": 5}
+    for api in apis:
+        api.get("/account", 401)
+    ada.api().get("/account")
+
+
+@pytest.mark.parametrize("options", [[], ["ada@example.com", "--all"]])
+def test_sign_out_asks_whom(app: Flask, ada: Person, options: list[str]) -> None:
+    api = ada.api()
+    assert "--all" in run(app, "accounts", "sign-out", *options, code=2)
+    api.get("/account")
+
+
+def test_delete_takes_the_account_away(app: Flask, ada: Person) -> None:
+    api = ada.api()
+    run(app, "accounts", "delete", ada.email)
+    assert api.get("/account", 404).detail == "Account not found"
+    assert "not found" in run(app, "accounts", "delete", ada.email, code=1)
+
+
+@pytest.mark.parametrize("email", ["root@example.com", "Boss@Example.com"])
+def test_the_first_superuser_is_made_once(make_app: MakeApp, email: str) -> None:
+    app = make_app(FIRST_SUPERUSER=email, FIRST_SUPERUSER_PASSWORD=PASSWORD)
+    first = json.loads(run(app, "accounts", "ensure-superuser"))
+    assert (first["role"], first["email"]) == ("root", email.lower())
+    assert json.loads(run(app, "accounts", "ensure-superuser"))["id"] == first["id"]
+
+
+def test_the_default_password_is_refused_outside_debug(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app()
+    assert "default" in run(app, "accounts", "ensure-superuser", code=1)
+    monkeypatch.setenv("FLASK_DEBUG", "1")
+    run(app, "accounts", "ensure-superuser")
+    report = doctor(app, code=1)
+    assert "superuser" in report["fault"]
+
+
+def doctor(app: Flask, code: int) -> dict[str, list[str]]:
+    report = json.loads(run(app, "frontdesk", "doctor", "--json", code=code))
+    assert report["ok"] is (code == 0)
+    found: dict[str, list[str]] = {"fault": [], "warning": []}
+    for finding in report["findings"]:
+        found[finding["level"]].append(finding["check"])
+    return found
+
+
+Given = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def sound() -> Iterator[Given]:
+    """Settings in which the doctor finds nothing wrong."""
+    with smtp_sink() as sink:
+        yield {
+            "FIRST_SUPERUSER_PASSWORD": PASSWORD,
+            "MAIL_SERVER": "127.0.0.1",
+            "MAIL_PORT": str(sink.port),
+            "SMS_ACCOUNT_SID": "AC1",
+            "SMS_AUTH_TOKEN": "t",
+            "SMS_PHONE_NUMBER": "+15005550006",
+            "CORE__KEYSTORE": "database",
+            "PROFILES__VISIBILITY": "workspaces",
+        }
+
+
+def test_the_doctor_finds_nothing_in_a_sound_set_up(make_app: MakeApp, sound: Given) -> None:
+    assert doctor(make_app(**sound), 0) == {"fault": [], "warning": []}
+
+
+NO_REDIS = {"CORE__REDIS_URL": "redis://127.0.0.1:1", "CORE__KEYSTORE": "redis"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "check"),
+    [
+        ({"SECRET_KEY": ""}, "fault", "secret_key"),
+        ({"SECRET_KEY": "short"}, "fault", "secret_key"),
+        ({"FIRST_SUPERUSER_PASSWORD": "changethis"}, "fault", "superuser"),
+        (
+            {"CORE__REDIS_URL": "redis://127.0.0.1:1", "CORE__KEYSTORE": "redis"},
+            "fault",
+            "keystore",
+        ),
+        ({"CORE__KEYSTORE": "memory"}, "warning", "keystore"),
+        ({"MAIL_SERVER": ""}, "warning", "mail"),
+        ({"CORE__EMAILS_ENABLED": "false"}, "warning", "mail"),
+        ({"SMS_AUTH_TOKEN": ""}, "warning", "sms"),
+        (
+            {
+                "CORE__CLIENT_HOST": "http://app.example.com",
+                "CORE__PUBLIC_URL": "https://api.example.com",
+                "CORE__TRUSTED_PROXIES": "1",
+            },
+            "warning",
+            "client_host",
+        ),
+        ({"CORE__CLIENT_HOST": "https://app.example.com"}, "warning", "public_url"),
+        ({"CORE__PUBLIC_URL": "https://api.example.com"}, "warning", "proxies"),
+        ({"PROFILES__AVATAR_FOLDER": "/dev/null"}, "fault", "file_store"),
+        ({"PROFILES__VISIBILITY": "everyone"}, "warning", "profiles"),
+    ],
+)
+def test_the_doctor_finds_what_would_bite(
+    make_app: MakeApp, sound: Given, settings: Given, level: str, check: str
+) -> None:
+    found = doctor(make_app(**{**sound, **settings}), 1 if level == "fault" else 0)
+    assert found[level] == [check]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"CORE__PUBLIC_URL": "https://api.example.com", "CORE__TRUSTED_PROXIES": "1"},
+        {"CORE__PUBLIC_URL": "http://api.example.com"},
+        {"CORE__PUBLIC_URL": "https://localhost:8443"},
+    ],
+)
+def test_proxies_that_are_counted_or_absent_are_no_finding(
+    make_app: MakeApp, sound: Given, settings: Given
+) -> None:
+    assert doctor(make_app(**{**sound, **settings}), 0)["warning"] == []
+
+
+def test_public_fields_that_are_chosen_are_no_finding(make_app: MakeApp, sound: Given) -> None:
+    chosen = {"PROFILES__VISIBILITY": "everyone", "PROFILES__PUBLIC_FIELDS": '["first_name"]'}
+    assert doctor(make_app(**{**sound, **chosen}), 0)["warning"] == []
+
+
+def test_avatars_that_cannot_be_made_are_a_finding(
+    make_app: MakeApp, sound: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert doctor(make_app(**sound), 0)["warning"] == ["profiles"]
+
+
+def test_memory_with_several_workers_is_a_fault(
+    make_app: MakeApp, sound: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEB_CONCURRENCY", "4")
+    assert doctor(make_app(**{**sound, "CORE__KEYSTORE": "memory"}), 1)["fault"] == ["keystore"]
+
+
+def test_pending_migrations_are_a_fault(make_app: MakeApp, sound: Given, tmp_path: Any) -> None:
+    url = f"sqlite:///{tmp_path / 'empty.db'}"
+    app = make_app(**{**sound, "CORE__DATABASE_URL": url, "FIRST_SUPERUSER": ""})
+    assert "migrations" in doctor(app, 1)["fault"]

@@ -1,0 +1,61 @@
+"""The doctor where the tables are in a history of the host's own, or in none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import Frontdesk
+from app.accounts.account import Account
+from app.blueprints import auth
+
+from ..rigs.hosts import HostSettings, plain_app
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Flask:
+    host, db = plain_app(f"sqlite:///{tmp_path / 'host.db'}")
+    Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)
+    host.register_blueprint(auth)
+    return host
+
+
+def migration_faults(host: Flask) -> list[str]:
+    result = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"])
+    findings = json.loads(result.stdout.splitlines()[-1])["findings"]
+    return [finding["message"] for finding in findings if finding["check"] == "migrations"]
+
+
+def change(host: Flask, statement: str) -> None:
+    with host.app_context():
+        host.extensions["sqlalchemy"].session.connection().exec_driver_sql(statement)
+        host.extensions["sqlalchemy"].session.commit()
+
+
+def test_tables_that_are_there_are_no_fault_whoever_made_them(host: Flask) -> None:
+    with host.app_context():
+        host.extensions["sqlalchemy"].create_all()
+    assert migration_faults(host) == []
+
+
+def test_what_a_later_version_needs_is_named(host: Flask) -> None:
+    with host.app_context():
+        host.extensions["sqlalchemy"].create_all()
+    change(host, "ALTER TABLE accounts DROP COLUMN logged_out_at")
+    change(host, "DROP TABLE frontdesk_keystore_entries")
+    (message,) = migration_faults(host)
+    lacking = "accounts.logged_out_at, frontdesk_keystore_entries"
+    assert message.startswith(f"the database lacks {lacking}; bring")
+
+
+def test_our_history_is_compared_where_it_was_begun(host: Flask) -> None:
+    with host.app_context():
+        host.extensions["sqlalchemy"].create_all()
+    change(host, "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    change(host, "INSERT INTO alembic_version VALUES ('0003_workspaces'), ('of_the_host')")
+    (message,) = migration_faults(host)
+    assert message.startswith("pending: 0004_profiles, 0005_notifications")
+    assert message.endswith("run `flask db upgrade heads`")

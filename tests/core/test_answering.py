@@ -1,0 +1,109 @@
+"""What leaves is what the read schema names."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from flask import Flask
+from marshmallow import Schema, fields
+
+from app.accounts.schemas import AccountRead
+from app.auth import examples
+from app.core.web.answering import answers, json_of
+from app.core.web.operation import find_operation
+from app.testing.client import Api
+
+from ..conftest import MakePerson, Person
+
+
+class Room(Schema):
+    name = fields.String()
+    door = fields.Integer(allow_none=True)
+
+
+def test_an_account_answers_the_fields_of_its_read_schema(ada: Person) -> None:
+    assert list(ada.api().get("/account").json) == list(AccountRead().dump_fields)
+
+
+def test_an_example_with_one_key_more_leaks_nothing(
+    ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(examples.ACCOUNT, "password_hash", "$2b$04$")
+    assert "password_hash" not in ada.api().get("/account").json
+
+
+def test_a_row_shows_what_the_schema_names_and_null_where_it_has_nothing() -> None:
+    row = SimpleNamespace(name="Library", key="under the mat")
+    assert json_of(Room, row) == {"name": "Library", "door": None}
+
+
+def test_a_schema_that_makes_its_values_is_not_passed_over() -> None:
+    class Renamed(Schema):
+        title = fields.String(attribute="name")
+
+    with pytest.raises(TypeError, match=r"Renamed\.title"):
+        json_of(Renamed, SimpleNamespace(name="Library"))
+
+
+ROOMS = [{"name": "Library", "door": 1}]
+
+
+@pytest.mark.parametrize("result", [ROOMS, [], tuple(ROOMS), iter(ROOMS), (ROOMS[0], 201), "Room"])
+def test_what_the_schema_does_not_expect_is_no_empty_answer(result: Any) -> None:
+    with Flask("host").test_request_context(), pytest.raises(TypeError, match="many=True"):
+        answers(200, Room)(lambda: result)()
+
+
+def test_one_where_many_are_promised_is_no_list_of_empty_answers() -> None:
+    with Flask("host").test_request_context(), pytest.raises(TypeError, match="returned a dict"):
+        answers(200, Room, many=True)(lambda: ROOMS[0])()
+
+
+@pytest.mark.parametrize(("many", "result"), [(True, ROOMS), (True, []), (False, {})])
+def test_what_the_schema_expects_is_answered(many: bool, result: Any) -> None:
+    with Flask("host").test_request_context():
+        assert answers(200, Room, many=many)(lambda: result)().json == result
+
+
+def test_every_list_tells_of_the_rest(app: Flask) -> None:
+    silent = [
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if "GET" in (rule.methods or ())
+        and (found := find_operation(app.view_functions[rule.endpoint]))
+        and any(answer.many and not answer.paged for answer in found.answers.values())
+    ]
+    assert silent == []
+
+
+def test_lists_lead_on_until_their_end(person: MakePerson, api: Api) -> None:
+    root = person("root", role="root").api()
+    for name in ("Gardeners", "Readers"):
+        root.post("/workspaces", json={"name": name})
+        api.post("/tasks/", 201, json={"title": name})
+        data = {"title": name, "message": name, "channels": ["inapp"]}
+        root.post("/admin/notifications/", 201, json={"data": data})
+    for path in ("/tasks", "/workspaces", "/admin/notifications/all"):
+        first, whole = (root.get(f"{path}?limit={limit}") for limit in (1, 9))
+        total = len(whole.json)
+        assert first.json == whole.json[:1]
+        assert first.headers["Link"] == f'</api/v1{path}?limit=1&offset=1>; rel="next"'
+        assert "X-Total-Count" not in first.headers
+        assert whole.headers["X-Total-Count"] == str(total)
+        assert "Link" not in whole.headers
+        last = root.get(f"{path}?limit=1&offset={total - 1}")
+        assert last.headers["X-Total-Count"] == str(total)
+        beyond = root.get(f"{path}?offset={total + 1}")
+        assert not {"Link", "X-Total-Count"} & set(beyond.headers.keys())
+
+
+def test_what_nobody_may_keep_says_so(ada: Person) -> None:
+    api = ada.api()
+    kept = {
+        path: api.get(path).headers["Cache-Control"] for path in ("/account", "/tasks", "/health")
+    }
+    assert set(kept.values()) == {"no-store"}
+    assert api.get("/nowhere", 404).headers["Cache-Control"] == "no-store"
+    assert api.get("/openapi.json").headers["Cache-Control"] == "private, no-cache"

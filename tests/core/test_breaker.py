@@ -1,0 +1,145 @@
+"""The breaker by itself: who waits, who is refused, and when all is well again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+
+import pytest
+
+from app.core.process import breaker as breaker_module
+from app.core.process.breaker import Breaker
+
+
+class Server:
+    def __init__(self, *, there: bool) -> None:
+        self.there = there
+        self.asked = 0
+
+    def reach(self) -> None:
+        self.asked += 1
+        if not self.there:
+            raise TimeoutError
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 2
+    while not condition():
+        assert time.monotonic() < until, "not in time"
+        time.sleep(0.01)
+
+
+def test_a_silent_server_is_refused_until_it_answers() -> None:
+    server = Server(there=False)
+    breaker = Breaker("server", server.reach)
+    breaker.suspect()
+    assert breaker.refuses
+    server.there = True
+    wait_until(lambda: not breaker.refuses)
+
+
+def test_a_server_that_was_slow_only_once_is_refused_to_nobody() -> None:
+    breaker = Breaker("server", Server(there=True).reach)
+    breaker.suspect()
+    assert not breaker.refuses
+
+
+def test_many_suspicions_send_one_to_look() -> None:
+    looking = Event()
+    asked = []
+
+    def reach() -> None:
+        asked.append(1)
+        looking.wait(2)
+
+    breaker = Breaker("server", reach)
+    for _ in range(5):
+        breaker.suspect()
+    assert breaker.refuses
+    looking.set()
+    wait_until(lambda: not breaker.refuses)
+    assert len(asked) == 1
+
+
+def test_it_trips_again_after_it_has_recovered() -> None:
+    server = Server(there=True)
+    breaker = Breaker("server", server.reach)
+    breaker.suspect()
+    wait_until(lambda: server.asked == 1)
+    server.there = False
+    time.sleep(0.05)
+    breaker.suspect()
+    assert breaker.refuses
+    server.there = True
+    wait_until(lambda: not breaker.refuses)
+
+
+def test_who_comes_with_the_suspicion_waits_for_what_is_thought_of_it() -> None:
+    server = Server(there=False)
+    breaker = Breaker("server", server.reach)
+    first = Thread(target=breaker.suspect)
+    first.start()
+    wait_until(lambda: server.asked > 0)
+    refused = []
+    others = [Thread(target=lambda: refused.append(breaker.refuses)) for _ in range(3)]
+    for other in others:
+        other.start()
+    for thread in (first, *others):
+        thread.join()
+    assert refused == [True] * 3
+
+
+def in_child(question: Callable[[], bool]) -> bool:
+    """What a forked process answers."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if question() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_forked_workers_know_it_of_each_other() -> None:
+    server = Server(there=False)
+    breaker = Breaker("server", server.reach)
+
+    def refuses_after_a_suspicion() -> bool:
+        breaker.suspect()
+        return breaker.refuses
+
+    assert in_child(refuses_after_a_suspicion)
+    assert breaker.refuses
+    assert in_child(lambda: breaker.refuses)
+
+
+def test_what_a_dead_worker_has_said_does_not_hold_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(breaker_module, "HOLDS_SECONDS", 0.2)
+    breaker = Breaker("server", Server(there=False).reach)
+
+    def suspects() -> bool:
+        breaker.suspect()
+        return True
+
+    assert in_child(suspects)
+    assert breaker.refuses
+    wait_until(lambda: not breaker.refuses)
+
+
+def test_a_worker_that_was_forked_in_the_midst_of_a_suspicion_can_have_one_of_its_own() -> None:
+    server = Server(there=False)
+    breaker = Breaker("server", server.reach)
+    breaker.suspect()
+
+    def finds_out_for_itself() -> bool:
+        wait_until(lambda: not breaker.refuses)
+        breaker.suspect()
+        return breaker.refuses
+
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if finds_out_for_itself() else 1)
+    server.there = True
+    wait_until(lambda: not breaker.refuses)
+    assert os.waitpid(child, 0)[1] == 0

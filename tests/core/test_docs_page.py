@@ -1,0 +1,108 @@
+"""The documentation page, in a real browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, expect
+from werkzeug.serving import make_server
+
+from app.testing.client import Api
+
+from ..conftest import PASSWORD, MakeApp, Person
+
+pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def base(make_app: MakeApp) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, make_app(), threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.port}/api/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def requested(page: Page) -> list[str]:
+    """Every host that the page asks something of; all but ours are refused."""
+    hosts: list[str] = []
+
+    def decide(route: Route, request: Request) -> None:
+        host = urlsplit(request.url).hostname or ""
+        if request.url.startswith(("data:", "blob:")):
+            route.continue_()
+            return
+        hosts.append(host)
+        if host == "127.0.0.1":
+            route.continue_()
+        else:
+            route.abort()
+
+    page.route("**/*", decide)
+    return hosts
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
+def test_the_page_shows_every_route_and_asks_nobody_else(
+    page: Page, base: str, requested: list[str]
+) -> None:
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
+    page.goto(f"{base}/docs")
+    expect(page.locator(".info .title")).to_contain_text("Frontdesk")
+    expect(page.get_by_text("List the owner's tasks")).to_be_visible()
+    assert set(requested) == {"127.0.0.1"}
+    assert faults == []
+
+
+def test_a_route_can_be_tried_on_the_page(page: Page, base: str, requested: list[str]) -> None:
+    page.goto(f"{base}/docs")
+    health = page.locator("#operations-health-health")
+    health.locator(".opblock-summary-control").click()
+    health.get_by_role("button", name="Try it out").click()
+    health.get_by_role("button", name="Execute").click()
+    expect(health.locator(".live-responses-table")).to_contain_text('"status": "ok"')
+    assert set(requested) == {"127.0.0.1"}
+
+
+def test_one_may_sign_in_on_the_page(
+    page: Page, base: str, requested: list[str], ada: Person
+) -> None:
+    page.goto(f"{base}/docs")
+    page.locator(".auth-wrapper .authorize").click()
+    form = page.locator(".auth-container", has_text="Token URL: /api/v1/login")
+    form.locator("#oauth_username").fill(ada.email)
+    form.locator("#oauth_password").fill(PASSWORD)
+    form.get_by_role("button", name="Apply given OAuth2 credentials").click()
+    expect(form.get_by_role("button", name="Remove authorization")).to_be_visible()
+    page.locator(".modal-ux").get_by_role("button", name="Close").last.click()
+    account = page.locator("#operations-auth-getAccount")
+    account.locator(".opblock-summary-control").click()
+    account.get_by_role("button", name="Try it out").click()
+    account.get_by_role("button", name="Execute").click()
+    expect(account.locator(".live-responses-table")).to_contain_text(f'"email": "{ada.email}"')
+    assert set(requested) == {"127.0.0.1"}
+
+
+def test_the_page_may_not_be_framed_nor_load_from_elsewhere(make_app: MakeApp) -> None:
+    policy = Api(make_app()).get("/docs").headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "..%2f..%2f__init__.py", "index.html", "%00"])
+def test_only_the_pages_own_files_are_served(make_app: MakeApp, name: str) -> None:
+    Api(make_app()).get(f"/docs/{name}", 404)

@@ -1,0 +1,68 @@
+"""What others' tools make of the OpenAPI document: linters, and generators of clients."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from app.testing.client import Api
+
+from ..conftest import PASSWORD, MakePerson, only_on
+from ..rigs.backends import missing
+from ..rigs.clients.generating import Workshop
+from ..rigs.npm import CannotRun
+
+pytestmark = only_on("sqlite")
+
+
+@pytest.fixture
+def workshop(app: Flask, tmp_path: Path) -> Workshop:
+    folder = tmp_path / "clients"
+    folder.mkdir()
+    try:
+        return Workshop(folder, Api(app).get("/openapi.json").response.data)
+    except CannotRun as reason:
+        missing(str(reason))
+        raise
+
+
+@pytest.fixture
+def journey(app: Flask, person: MakePerson) -> Iterator[list[str]]:
+    """Where the service is and who may do everything there."""
+    root = person("root", role="root")
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield [f"http://127.0.0.1:{server.port}", root.email, PASSWORD]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_redocly_finds_no_error(workshop: Workshop) -> None:
+    workshop.node("redocly", "lint", "--config", "redocly.yaml", "openapi.json")
+
+
+def test_spectral_finds_no_error(workshop: Workshop) -> None:
+    workshop.node("spectral", "lint", "--ruleset", "spectral.yaml", "openapi.json")
+
+
+def test_a_typescript_client_makes_its_journey(workshop: Workshop, journey: list[str]) -> None:
+    workshop.node("openapi-typescript", "openapi.json", "-o", "typescript/schema.ts")
+    workshop.node("openapi-ts", "-i", "openapi.json", "-o", "hey", "-c", "@hey-api/client-fetch")
+    workshop.node("orval", "--config", "orval.config.json")
+    workshop.node("tsc", "--project", ".")
+    assert workshop.node("compiled/journey.js", *journey).endswith("done\n")
+
+
+def test_a_python_client_makes_its_journey(workshop: Workshop, journey: list[str]) -> None:
+    generate = ["generate", "--path", "openapi.json", "--meta", "none", "--fail-on-warning"]
+    output = ["--output-path", "frontdesk_client", "--config", "python.yaml"]
+    workshop.python("-m", "openapi_python_client", *generate, *output)
+    workshop.python("-m", "mypy", "--strict", "--no-incremental", "frontdesk_client", "journey.py")
+    assert workshop.python("journey.py", *journey).endswith("done\n")

@@ -1,0 +1,86 @@
+"""The newest migration goes up and down on a populated database while requests run.
+
+`FRONTDESK_TEST_ACCOUNTS=100000 pytest tests/core/test_migrating_under_load.py` takes the size that
+docs/performance.md tells of.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine
+
+from app.core.db.base import prepare_sqlite
+
+from ..conftest import SECRET, migrate
+from ..rigs.backends import postgres_database
+from ..rigs.populate import populate
+from ..rigs.servers import ROOT, bare_environment, gunicorn
+from ..rigs.traffic import Client, Ledger, stored, traffic
+
+ACCOUNTS = int(os.environ.get("FRONTDESK_TEST_ACCOUNTS", "2000"))
+EACH = 10
+# Every one of these adds to what the version before knows, so requests go on meanwhile.
+STEPS = ("downgrade", "upgrade")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'large.db'}"
+        return
+    with postgres_database(f"frontdesk_large_{os.getpid()}") as made:
+        yield made
+
+
+@pytest.fixture
+def populated(url: str) -> str:
+    migrate(url)
+    engine = create_engine(url)
+    if engine.dialect.name == "sqlite":
+        prepare_sqlite(engine)
+    with engine.connect() as connection:
+        populate(connection, ACCOUNTS, EACH)
+    engine.dispose()
+    return url
+
+
+def run(step: str, url: str) -> float:
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "wsgi", "db", step],
+        cwd=ROOT,
+        env=bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return time.monotonic() - began
+
+
+def test_the_newest_step_is_taken_while_requests_run(populated: str, tmp_path: Path) -> None:
+    """Accounts are changed by it: reads of tasks, which are not, go on without a fault."""
+    settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": populated}
+    nobody = Client(0, "a.b.c")
+    with gunicorn(settings, tmp_path / "log") as port:
+        nobody.port = port
+        with traffic(port, nobody, nobody) as ledger:
+            took = {step: run(step, populated) for step in STEPS}
+        kept = stored(port)
+    print(f"{populated.partition(':')[0]}, {ACCOUNTS} accounts: {took}, {summary(ledger)}")
+    assert ledger.statuses("health") == {200}
+    assert ledger.statuses("write") <= {201, 503}
+    assert ledger.statuses("account") == {401}
+    assert set(ledger.acknowledged) <= kept
+    assert ledger.slowest("write") < 5
+
+
+def summary(ledger: Ledger) -> dict[str, float]:
+    return {kind: round(ledger.slowest(kind), 3) for kind in ("write", "health")}

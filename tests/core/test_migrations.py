@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import op
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from flask import Flask
+from sqlalchemy import Connection, inspect
+
+from app import create_app
+from app.accounts.account import ServiceBase
+from app.core.process.folders import migrations_folder
+from config import Settings
+
+from ..conftest import SECRET
+from ..rigs.backends import postgres_database
+from ..rigs.servers import ROOT, bare_environment
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'new.db'}"
+        return
+    with postgres_database(f"frontdesk_migrations_{os.getpid()}") as made:
+        yield made
+
+
+@pytest.fixture
+def service(url: str) -> Flask:
+    settings: Any = Settings(SECRET_KEY=SECRET, CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"})
+    return create_app(settings)
+
+
+def run(service: Flask, *arguments: str) -> None:
+    result = service.test_cli_runner().invoke(args=["db", *arguments])
+    assert result.exit_code == 0, f"{result.output}\n{result.exception!r}"
+
+
+def connect(service: Flask) -> Connection:
+    with service.app_context():
+        connection: Connection = service.extensions["sqlalchemy"].engine.connect()
+        return connection
+
+
+def tables(service: Flask) -> set[str]:
+    with connect(service) as connection:
+        return set(inspect(connection).get_table_names()) - {"sqlite_sequence"}
+
+
+def revisions() -> list[str]:
+    script = ScriptDirectory(str(migrations_folder()))
+    return [found.revision for found in reversed(list(script.walk_revisions()))]
+
+
+def test_the_schema_goes_up_and_down_and_up_again(service: Flask) -> None:
+    run(service, "upgrade")
+    everything = tables(service)
+    assert everything >= {"frontdesk_tasks", "accounts", "frontdesk_keystore_entries"}
+    run(service, "downgrade", "base")
+    assert tables(service) == {"alembic_version"}
+    run(service, "upgrade")
+    assert tables(service) == everything
+
+
+def test_each_step_can_be_taken_back(service: Flask) -> None:
+    before = [tables(service)]
+    for revision in revisions():
+        run(service, "upgrade", revision)
+        before.append(tables(service))
+    for _ in revisions():
+        before.pop()
+        run(service, "downgrade")
+        assert tables(service) - {"alembic_version"} == before[-1] - {"alembic_version"}
+
+
+def test_the_migrations_and_the_models_agree(service: Flask) -> None:
+    run(service, "upgrade")
+    with connect(service) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, ServiceBase.metadata) == []
+
+
+def test_names_of_constraints_and_indexes_agree(service: Flask) -> None:
+    """What autogenerate does not compare: a later migration drops these by name."""
+    run(service, "upgrade")
+    with connect(service) as connection:
+        found = inspect(connection)
+        for table in ServiceBase.metadata.tables.values():
+            there = {index["name"] for index in found.get_indexes(table.name)}
+            assert {index.name for index in table.indexes} <= there, table.name
+            # SQLite does not keep the name of an autoincremented key.
+            assert found.get_pk_constraint(table.name)["name"] in (f"pk_{table.name}", None)
+            foreign = {key["name"] for key in found.get_foreign_keys(table.name)}
+            assert {key.name for key in table.foreign_key_constraints} == foreign, table.name
+
+
+def test_there_is_one_line_of_revisions() -> None:
+    script = ScriptDirectory(str(migrations_folder()))
+    assert len(script.get_heads()) == 1
+    assert len(script.get_bases()) == 1
+
+
+def test_migrating_twice_changes_nothing(service: Flask) -> None:
+    run(service, "upgrade")
+    everything = tables(service)
+    run(service, "upgrade")
+    assert tables(service) == everything
+
+
+def test_machines_that_start_together_migrate_once(url: str) -> None:
+    environment = bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url)
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
+    started = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in started]
+    assert [code for _, code in ended] == [0, 0, 0], ended
+
+
+def test_a_failed_migration_leaves_nothing_behind(
+    service: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(service, "upgrade", "0001_tasks")
+    before = tables(service)
+
+    def fail_after(name: str, *columns: Any, **options: Any) -> None:
+        create(name, *columns, **options)
+        raise RuntimeError("half-way")
+
+    create = op.create_table
+    monkeypatch.setattr(op, "create_table", fail_after)
+    result = service.test_cli_runner().invoke(args=["db", "upgrade", "0002_accounts"])
+    assert result.exit_code == 1
+    assert tables(service) == before
+
+
+def test_foreign_keys_hold_again_after_a_migration(service: Flask) -> None:
+    run(service, "upgrade")
+    with connect(service) as connection:
+        if connection.dialect.name == "sqlite":
+            assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+
+
+def test_what_waits_to_be_sent_is_kept_when_its_subject_is_named_anew(service: Flask) -> None:
+    run(service, "upgrade", "0007_standing")
+    about = "SELECT {} FROM frontdesk_outgoing_messages ORDER BY id"
+    with connect(service) as connection:
+        for statement in (
+            "INSERT INTO frontdesk_notifications (id, title, message, channels,"
+            " notification_type, scope, created_at, standing) VALUES (7, 't', 'm', '[]', 'system',"
+            " 'account', '2026-03-01 12:00:00', '{}')",
+            "INSERT INTO frontdesk_outgoing_messages"
+            " (id, notification_id, title, message, created_at)"
+            " VALUES (1, 7, 't', 'm', '2026-03-01 12:00:00'),"
+            " (2, NULL, 'u', 'n', '2026-03-01 12:00:00')",
+            "INSERT INTO frontdesk_deliveries (outgoing_id, receiver_id, channel, lane, state,"
+            " attempts, due_at) VALUES (1, 5, 'email', 0, 'pending', 0, '2026-03-01 12:00:00')",
+        ):
+            connection.exec_driver_sql(statement)
+        connection.commit()
+    run(service, "upgrade", "0008_outbox_subject")
+    with connect(service) as connection:
+        named = connection.exec_driver_sql(about.format("subject_kind, subject_id")).all()
+        assert [tuple(row) for row in named] == [("notification", 7), (None, None)]
+        counts = connection.exec_driver_sql("SELECT counts FROM frontdesk_notifications").scalar()
+        assert counts in ("{}", {})
+    run(service, "downgrade", "0007_standing")
+    with connect(service) as connection:
+        assert connection.exec_driver_sql(about.format("notification_id")).scalars().all() == [
+            7,
+            None,
+        ]
+        # Its deliveries go with it again.
+        connection.exec_driver_sql("DELETE FROM frontdesk_notifications")
+        assert connection.exec_driver_sql("SELECT count(*) FROM frontdesk_deliveries").scalar() == 0
+
+
+def add_profile(service: Flask, account_id: int, gender: str | None) -> int:
+    """With its account; tells the id that the database has given it."""
+    with connect(service) as connection:
+        moment = "2030-01-01 00:00:00"
+        connection.exec_driver_sql(
+            "INSERT INTO accounts (id, email, status, role, created_at)"
+            f" VALUES ({account_id}, '{account_id}@example.com', 'active', 'user', '{moment}')"
+        )
+        said = "NULL" if gender is None else f"'{gender}'"
+        added = connection.exec_driver_sql(
+            "INSERT INTO frontdesk_profiles (account_id, first_name, last_name, date_of_birth,"
+            " gender, marital_status, extra, created_at, updated_at)"
+            f" VALUES ({account_id}, 'Ada', 'King', '1815-12-10', {said}, 'married', '{{}}',"
+            f" '{moment}', '{moment}') RETURNING id"
+        ).scalar_one()
+        connection.commit()
+        return int(added)
+
+
+def delete_profile(service: Flask, profile_id: int) -> None:
+    with connect(service) as connection:
+        connection.exec_driver_sql(f"DELETE FROM frontdesk_profiles WHERE id = {profile_id}")
+        connection.commit()
+
+
+def genders(service: Flask) -> list[str | None]:
+    with connect(service) as connection:
+        found = connection.exec_driver_sql("SELECT gender FROM frontdesk_profiles ORDER BY id")
+        return list(found.scalars())
+
+
+def test_profiles_may_lack_what_they_had_to_have_and_must_have_it_again(service: Flask) -> None:
+    run(service, "upgrade", "0013_profiles_nullable-1")
+    last = [add_profile(service, number, "female") for number in (1, 2)][-1]
+    delete_profile(service, last)
+    run(service, "upgrade", "0013_profiles_nullable")
+    assert add_profile(service, 3, None) > last
+    assert genders(service) == ["female", None]
+    run(service, "downgrade", "0013_profiles_nullable-1")
+    assert genders(service) == ["female", ""]
+
+
+def test_the_room_for_longer_hashes_costs_no_account_anything(service: Flask) -> None:
+    run(service, "upgrade", "0014_longer_hashes-1")
+    add_profile(service, 7, "female")
+    run(service, "upgrade", "0014_longer_hashes")
+    assert genders(service) == ["female"]
+    with connect(service) as connection:
+        connection.exec_driver_sql(f"UPDATE accounts SET password_hash = '{'x' * 255}'")
+        connection.commit()
+    run(service, "downgrade", "0014_longer_hashes-1")
+    with connect(service) as connection:
+        hashes = connection.exec_driver_sql("SELECT id, password_hash FROM accounts").all()
+        assert [tuple(row) for row in hashes] == [(7, None)]
+    assert genders(service) == ["female"]
+
+
+def test_a_hosts_own_table_of_accounts_keeps_what_we_do_not_know(service: Flask) -> None:
+    """A copy of it would lose its trigger; on PostgreSQL the column grows where it is."""
+    run(service, "upgrade", "0014_longer_hashes-1")
+    with connect(service) as connection:
+        connection.exec_driver_sql("ALTER TABLE accounts ADD COLUMN nickname VARCHAR(20)")
+        connection.commit()
+        is_sqlite = connection.dialect.name == "sqlite"
+    run(service, "upgrade", "0014_longer_hashes")
+    with connect(service) as connection:
+        columns = {column["name"]: column for column in inspect(connection).get_columns("accounts")}
+        assert "nickname" in columns
+        kind: Any = columns["password_hash"]["type"]
+        assert kind.length == (128 if is_sqlite else 255)

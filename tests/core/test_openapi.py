@@ -1,0 +1,352 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft202012Validator, FormatChecker
+from marshmallow import Schema, class_registry
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from app.core.web.operation import find_operation
+from app.notifications import examples
+from app.testing.client import Api
+
+from ..conftest import MakeApp
+
+Described = tuple[str, dict[str, Any]]
+
+# As the description of the interface writes them, with the service's own places for the two routers
+# of notifications. Which slash a path ends with is part of it.
+ROUTES = {
+    "/login": "POST",
+    "/logout": "DELETE",
+    "/password-recovery": "POST",
+    "/verify-token": "POST",
+    "/reset-password": "POST",
+    "/idp/login": "GET",
+    "/idp/callback": "POST",
+    "/health": "GET",
+    "/profiles": "GET POST PUT DELETE",
+    "/profiles/avatar": "PUT",
+    "/profiles/{}": "GET PUT",
+    "/workspaces": "GET POST",
+    "/workspaces/current": "PUT",
+    "/workspaces/{}/members": "GET POST",
+    "/workspaces/{}/members/{}": "PATCH DELETE",
+    "/notifications/": "GET",
+    "/notifications/{}": "GET DELETE",
+    "/notifications/{}/mark": "PATCH",
+    "/notifications/mark-all": "PATCH",
+    "/admin/notifications/": "POST",
+    "/admin/notifications/all": "GET",
+    "/admin/notifications/{}": "GET DELETE",
+    "/tasks/": "GET POST",
+    "/tasks/{}": "GET PATCH DELETE",
+}
+
+pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+
+@pytest.fixture
+def document(api: Api) -> dict[str, Any]:
+    found: dict[str, Any] = api.get("/openapi.json").json
+    return found
+
+
+def operations(document: dict[str, Any]) -> Iterator[Described]:
+    for path, methods in document["paths"].items():
+        for method, described in methods.items():
+            yield f"{method.upper()} {path}", described
+
+
+def every_dict(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        yield part
+    for inner in (
+        part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    ):
+        yield from every_dict(inner)
+
+
+def validator(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
+    """The references of a schema lead into the document."""
+    whole = {**schema, "components": document["components"]}
+    return Draft202012Validator(whole, format_checker=FormatChecker())
+
+
+def schema_named(name: str) -> type[Schema]:
+    found = class_registry.get_class(name)
+    assert isinstance(found, type)
+    return found
+
+
+def test_the_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
+    assert document["openapi"] == "3.1.0"
+    assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+
+
+def test_every_route_is_documented(app: Flask, document: dict[str, Any]) -> None:
+    served = set()
+    for rule in app.url_map.iter_rules():
+        found = find_operation(app.view_functions[rule.endpoint])
+        if found and not found.hidden:
+            path = re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule.rule)
+            served |= {f"{method} {path}" for method in rule.methods or ()}
+    served = {name for name in served if name.split()[0] not in ("HEAD", "OPTIONS")}
+    assert {name for name, _ in operations(document)} == served
+
+
+def test_the_routes_of_the_interface_are_written_as_it_writes_them(
+    document: dict[str, Any],
+) -> None:
+    written = {f"{method} {path}" for path, methods in ROUTES.items() for method in methods.split()}
+    prefix = "/api/v1"
+    documented = {
+        re.sub(r"{[^}]*}", "{}", name.replace(prefix, "", 1)) for name, _ in operations(document)
+    }
+    assert written - documented == set()
+    missing_a_slash = {f"{name}/" for name in written} | {name.rstrip("/") for name in written}
+    assert documented & (missing_a_slash - written) == set()
+
+
+def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(
+    document: dict[str, Any],
+) -> None:
+    names = [described["operationId"] for _, described in operations(document)]
+    assert len(names) == len(set(names))
+    tags = {tag["name"] for tag in document["tags"]}
+    for name, described in operations(document):
+        assert described["summary"], name
+        assert set(described["tags"]) <= tags, name
+
+
+def test_operations_are_named_as_a_client_would_call_them(document: dict[str, Any]) -> None:
+    names = [described["operationId"] for _, described in operations(document)]
+    assert set(names) >= {"health", "login", "getAccount", "listTasks", "getWorkspaceProfile"}
+    for name in names:
+        words = re.findall(r"^[a-z]+|[A-Z][a-z]+", name)
+        assert "".join(words) == name
+        assert len(words) == len({word.lower() for word in words}), f"{name} stutters"
+
+
+def test_every_operation_says_what_it_answers(document: dict[str, Any]) -> None:
+    for name, described in operations(document):
+        good = [status for status in described["responses"] if status[0] in "23"]
+        assert good, name
+        for status in good:
+            assert status[0] == "3" or described["responses"][status]["content"], name
+
+
+def test_every_answer_names_the_headers_that_it_carries(document: dict[str, Any]) -> None:
+    for name, described in operations(document):
+        for status, response in described["responses"].items():
+            assert "X-Request-ID" in response["headers"], name
+            assert ("Retry-After" in response["headers"]) == (status in ("429", "502", "503")), name
+    inbox = document["paths"]["/api/v1/notifications/"]["get"]["responses"]
+    assert {"Link", "X-Total-Count", "ETag"} <= inbox["200"]["headers"].keys()
+    assert "ETag" in inbox["304"]["headers"]
+
+
+def test_the_document_names_the_services_own_address(make_app: MakeApp) -> None:
+    servers = Api(make_app()).get("/openapi.json").json["servers"]
+    assert servers == [{"url": "/"}]
+    app = make_app(CORE__PUBLIC_URL="https://api.example.com/")
+    assert Api(app).get("/openapi.json").json["servers"] == [{"url": "https://api.example.com"}]
+
+
+def test_every_example_is_what_its_schema_says(document: dict[str, Any]) -> None:
+    for name, described in operations(document):
+        parts = [described.get("requestBody", {}), *described["responses"].values()]
+        for content in (each for part in parts for each in part.get("content", {}).values()):
+            found = [example["value"] for example in content.get("examples", {}).values()]
+            for example in [*found, *([content["example"]] if "example" in content else [])]:
+                faults = validator(content["schema"], document).iter_errors(example)
+                assert [fault.message for fault in faults] == [], name
+                assert unknown_in(example, content["schema"], document) == set(), name
+
+
+def unknown_in(example: Any, schema: dict[str, Any], document: dict[str, Any]) -> set[str]:
+    """Properties that the schema does not name: an example must not know more than it does."""
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if isinstance(example, list):
+        return set().union(*(unknown_in(e, schema.get("items", {}), document) for e in example))
+    if not isinstance(example, dict) or not schema.get("properties"):
+        return set()
+    named = schema["properties"]
+    beyond = set() if schema.get("additionalProperties") else example.keys() - named.keys()
+    inside = (unknown_in(example[name], named[name], document) for name in example if name in named)
+    return set(beyond).union(*inside)
+
+
+def test_a_closed_set_is_one_named_enum(document: dict[str, Any]) -> None:
+    named = {
+        name: schema["enum"]
+        for name, schema in document["components"]["schemas"].items()
+        if "enum" in schema
+    }
+    assert named["Channel"] == ["inapp", "push", "email", "sms", "discord"]
+    assert named["AccountRole"] == ["root", "admin", "user"]
+    assert named["MemberType"] == ["owner", "admin", "member", "guest"]
+    assert {"AccountStatus", "MemberStatus", "NotificationType", "FaultLocation"} <= named.keys()
+    sets = [tuple(words) for name, words in named.items() if not name.endswith("ProblemCode")]
+    assert len(sets) == len(set(sets))
+    everywhere = [schema for schema in every_dict(document) if "enum" in schema]
+    assert len(everywhere) == len(named), "an enum stands where it has no name"
+
+
+def test_an_operation_names_the_codes_that_it_may_answer_with(document: dict[str, Any]) -> None:
+    codes = document["components"]["schemas"]["GetTaskProblemCode"]["enum"]
+    assert codes == ["task_not_found", "unavailable", "validation_error"]
+    for name, described in operations(document):
+        problem = described["operationId"][0].upper() + described["operationId"][1:] + "Problem"
+        for status, response in described["responses"].items():
+            for content in response.get("content", {}).values():
+                if "examples" in content:
+                    where = {"$ref": f"#/components/schemas/{problem}"}
+                    assert content["schema"] == where, f"{name}: {status}"
+
+
+def test_nothing_stands_beside_a_reference(document: dict[str, Any]) -> None:
+    assert [each for each in every_dict(document) if "$ref" in each and len(each) > 1] == []
+    assert [each for each in every_dict(document) if "nullable" in each] == []
+
+
+def test_what_may_be_left_out_is_not_required(document: dict[str, Any]) -> None:
+    """Nor has it a default: generators make one that is always there of it."""
+    schemas = document["components"]["schemas"]
+    for schema in schemas.values():
+        assert [
+            name for name, each in schema.get("properties", {}).items() if "default" in each
+        ] == []
+    assert schemas["MemberCreate"]["required"] == ["email"]
+    assert schemas["MemberCreate"]["properties"]["status"]["description"] == "Left out: `active`."
+
+
+REFUSED = [
+    ("TaskCreate", {"title": "a\0b"}),
+    ("TaskCreate", {"title": "   "}),
+    ("TaskCreate", {"title": "x" * 201}),
+    ("WorkspaceCreate", {"name": "Team", "slug": "Not a slug"}),
+    ("WorkspaceCreate", {"name": "Team", "slug": "a"}),
+    ("MemberCreate", {"email": "ada@example.com", "type": "boss"}),
+    ("NotificationCreate", {"title": "a\nb", "message": "x", "channels": ["inapp"]}),
+    ("NotificationCreate", {"title": "a\u2028b", "message": "x", "channels": ["inapp"]}),
+    ("Broadcast", {"data": examples.DRAFT, "account_receiver_ids": []}),
+    ("VerifyToken", {"token": "12345678"}),
+    ("ResetPassword", {"token": "x" * 20, "new_password": "x" * 73}),
+    ("ResetPassword", {"token": "x" * 20, "new_password": "short"}),
+    ("ProfileUpdate", {"avatar": "javascript:alert(1)"}),
+]
+TAKEN = [
+    ("TaskCreate", {"title": "a\nb 🎉", "done": True}),
+    ("WorkspaceCreate", {"name": "Team", "slug": "a-team-2"}),
+    ("MemberCreate", {"email": "ada@example.com", "type": "guest", "status": "invited"}),
+    ("NotificationCreate", {"title": "Closed 🎉", "message": "a\nb", "channels": []}),
+    ("VerifyToken", {"token": "12345678", "email": "ada@example.com"}),
+    ("VerifyToken", {"token": "x" * 20}),
+    ("ResetPassword", {"token": "x" * 20, "new_password": "x" * 72}),
+    ("ProfileUpdate", {"avatar": "https://example.com/ada.png"}),
+]
+
+
+@pytest.mark.parametrize(("name", "sent"), REFUSED)
+def test_the_document_refuses_what_the_service_refuses(
+    document: dict[str, Any], name: str, sent: dict[str, Any]
+) -> None:
+    assert not validator(document["components"]["schemas"][name], document).is_valid(sent)
+    assert schema_named(name)().validate(sent)
+
+
+@pytest.mark.parametrize(("name", "sent"), TAKEN)
+def test_the_document_takes_what_the_service_takes(
+    document: dict[str, Any], name: str, sent: dict[str, Any]
+) -> None:
+    assert validator(document["components"]["schemas"][name], document).is_valid(sent)
+    assert schema_named(name)().validate(sent) == {}
+
+
+def test_a_picture_is_no_empty_file(document: dict[str, Any]) -> None:
+    avatar = document["components"]["schemas"]["AvatarFile"]["properties"]["avatar"]
+    assert (avatar["format"], avatar["minLength"]) == ("binary", 1)
+    picture = document["paths"]["/api/v1/profiles/avatars/{name}"]["get"]["responses"]
+    assert picture["200"]["content"].keys() == {"image/jpeg", "image/png"}
+
+
+def test_an_items_two_ids_are_told_apart(document: dict[str, Any]) -> None:
+    paths = document["paths"]
+    item = paths["/api/v1/notifications/{notification_id}"]
+    mark = paths["/api/v1/notifications/{notification_id}/mark"]
+    for described, id_ in ((item["get"], "id"), (item["delete"], "id")):
+        assert described["parameters"][0]["description"].startswith(f"The item's `{id_}`, and not")
+    assert mark["patch"]["parameters"][0]["description"].startswith("The item's `notification_id`")
+
+
+def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:
+    for name, described in operations(document):
+        failures = {status for status in described["responses"] if status[0] in "45"}
+        expected = {"503"}
+        if described.get("security"):
+            expected.add("401")
+        if "requestBody" in described:
+            expected |= {"413", "415", "422"}
+        assert failures >= expected, name
+        for status in failures:
+            content = described["responses"][status]["content"]
+            assert content.keys() & {"application/problem+json", "application/json"}, name
+
+
+def test_every_body_and_every_answer_has_an_example(document: dict[str, Any]) -> None:
+    for name, described in operations(document):
+        bodies = [described["requestBody"]["content"]] if "requestBody" in described else []
+        answers = [
+            described["responses"][status].get("content", {})
+            for status in described["responses"]
+            if status[0] == "2"
+        ]
+        for kind, content in (pair for found in [*bodies, *answers] for pair in found.items()):
+            if kind in ("application/json", "application/x-www-form-urlencoded"):
+                assert "example" in content, f"{name}: {kind}"
+
+
+def test_protected_operations_name_the_bearer_scheme(app: Flask, document: dict[str, Any]) -> None:
+    assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    secured = {name for name, described in operations(document) if described["security"]}
+    assert secured, "auth is mounted, so something is protected"
+    assert "GET /api/v1/health" not in secured
+    assert "DELETE /api/v1/logout" in secured
+
+
+def test_the_token_is_handed_out_by_the_login(document: dict[str, Any]) -> None:
+    login = document["components"]["securitySchemes"]["login"]
+    assert login["flows"]["password"] == {"tokenUrl": "/api/v1/login", "scopes": {}}
+    for name, described in operations(document):
+        ways = described["security"]
+        assert ({"login": []} in ways) == ({"bearer": []} in ways), name
+    assert {"login": []} in document["paths"]["/api/v1/logout"]["delete"]["security"]
+
+
+def test_the_prefix_moves_the_document_and_its_paths(make_app: MakeApp) -> None:
+    api = Api(make_app(CORE__API_V1_STR="/somewhere/v7"), "/somewhere/v7")
+    document = api.get("/openapi.json").json
+    assert {path[: len("/somewhere/v7/")] for path in document["paths"]} == {"/somewhere/v7/"}
+
+
+def test_the_document_has_the_projects_name(make_app: MakeApp) -> None:
+    api = Api(make_app(CORE__PROJECT_NAME="Reception"))
+    assert api.get("/openapi.json").json["info"]["title"] == "Reception"
+
+
+def test_a_hosts_own_schemas_are_those_of_the_document(document: dict[str, Any]) -> None:
+    create = document["paths"]["/api/v1/tasks/"]["post"]["requestBody"]["content"]
+    assert create["application/json"]["schema"] == {"$ref": "#/components/schemas/TaskCreate"}
+    assert document["components"]["schemas"]["TaskCreate"]["required"] == ["title"]
+
+
+def test_a_parameter_is_never_null(document: dict[str, Any]) -> None:
+    parameters = [each for _, described in operations(document) for each in described["parameters"]]
+    texts = [each["name"] for each in parameters if "null" in str(each["schema"])]
+    assert texts == []

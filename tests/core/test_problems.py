@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from marshmallow import INCLUDE
+from marshmallow.fields import Nested
+from sqlalchemy import delete
+
+from app.core.errors import Invalid, Problem, TooManyRequests, Unauthorized
+from app.core.web.fields import Received, Whole
+from app.core.web.problems import problem_response
+from app.core.web.reading import takes
+from app.tasks.models import Task
+from app.tasks.service import Tasks
+from app.testing.client import Answer, Api
+
+from ..conftest import Backend, MakeApp, MakePerson, Person
+from ..rigs.hosts import make_host
+
+JSON = {"Content-Type": "application/json"}
+
+
+def assert_problem(answer: Answer, status: int, code: str) -> None:
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    body = answer.json
+    assert set(body) - {"errors"} == {"type", "title", "status", "detail", "code"}
+    assert (body["status"], body["code"]) == (status, code)
+
+
+def send(api: Api, status: int, body: bytes | str, **headers: str) -> Answer:
+    return api.post("/tasks/", status, data=body, headers={**JSON, **headers})
+
+
+def test_an_unknown_route(api: Api) -> None:
+    assert_problem(api.get("/nowhere", 404), 404, "not_found")
+
+
+def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
+    answer = api.put("/tasks/1", 405)
+    assert_problem(answer, 405, "method_not_allowed")
+    assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
+
+
+@pytest.mark.parametrize("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
+def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -> None:
+    answer = api.send("PATCH", path, 405)
+    assert_problem(answer, 405, "method_not_allowed")
+    assert "GET" in answer.headers["Allow"]
+
+
+@pytest.mark.parametrize("method", ["PROPFIND", "X" * 100])
+def test_a_method_that_nobody_knows(api: Api, method: str) -> None:
+    answer = Api(api.app, "").send(method, "/api/v1/health", 405)
+    assert_problem(answer, 405, "method_not_allowed")
+
+
+def test_a_body_over_a_mebibyte(api: Api) -> None:
+    body = '{"title": "' + "x" * 1024 * 1024 + '"}'
+    assert_problem(send(api, 413, body), 413, "too_large")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"{'title': 1}",
+        b'{"title": NaN}',
+        b'{"title": Infinity}',
+        b'{"title": "x", "n": 1e999}',
+        b'{"title": "\\ud800"}',
+        b'{"title": "\xff"}',
+        b'\xef\xbb\xbf{"title": "x"}',
+        '{"title": "x"}'.encode("utf-16"),
+        '{"title": "x"}'.encode("utf-16-le"),
+        '{"title": "x"}'.encode("utf-32"),
+        b'{"title": "x"} trailing',
+        b"\0",
+    ],
+)
+def test_a_body_that_is_not_json(api: Api, body: bytes) -> None:
+    assert_problem(send(api, 400, body), 400, "malformed_json")
+    assert api.get("/tasks/").json == []
+
+
+def test_nesting_is_read_to_64_levels_and_no_deeper(api: Api) -> None:
+    def nested(levels: int) -> str:
+        return '{"title": "x", "more": ' + "[" * (levels - 1) + "]" * (levels - 1) + "}"
+
+    send(api, 201, nested(64))
+    assert_problem(send(api, 400, nested(65)), 400, "malformed_json")
+    assert_problem(send(api, 400, "[" * 100_000), 400, "malformed_json")
+
+
+def test_brackets_in_a_text_are_no_nesting(api: Api) -> None:
+    send(api, 201, '{"title": "\\"' + "[{" * 90 + '"}')
+
+
+@pytest.mark.parametrize("body", ["[]", '"text"', "1", "null", "true", "[[]]"])
+def test_json_that_is_no_object(api: Api, body: str) -> None:
+    assert_problem(send(api, 422, body), 422, "validation_error")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data", "x"])
+def test_another_content_type(api: Api, kind: str) -> None:
+    answer = api.post("/tasks/", 415, data='{"title": "x"}', headers={"Content-Type": kind})
+    assert_problem(answer, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json; charset=utf-8", "application/merge-patch+json"]
+)
+def test_other_names_for_json(api: Api, kind: str) -> None:
+    api.post("/tasks/", 201, data='{"title": "x"}', headers={"Content-Type": kind})
+
+
+def test_an_empty_body_lacks_what_is_required(api: Api) -> None:
+    answer = api.post("/tasks/", 422)
+    assert_problem(answer, 422, "validation_error")
+    assert answer.detail == "Validation error"
+    missing = "Missing data for required field."
+    assert answer.json["errors"] == [{"location": "json", "field": "title", "message": missing}]
+
+
+@pytest.mark.parametrize("kind", ["application/json", ""])
+def test_no_body_is_not_an_empty_object(api: Api, kind: str) -> None:
+    api.post("/tasks/", 201, json={"title": "Water the plants"})
+    for body in (b"", b" \n"):
+        answer = api.patch("/tasks/1", 422, data=body, content_type=kind)
+        assert answer.faults == ["json:"]
+    assert api.patch("/tasks/1", json={}).json["title"] == "Water the plants"
+
+
+def test_a_profile_is_not_changed_by_no_body(ada: Person) -> None:
+    assert ada.api().put("/profiles", 422).faults == ["json:"]
+
+
+BLANKS = ["   ", "\t\n", "\u00a0\u2003", "\u200b\u200d", "\u2028", "\ufeff"]
+
+
+@pytest.mark.parametrize("blanks", BLANKS)
+def test_what_must_say_something_says_something(person: MakePerson, blanks: str) -> None:
+    api = person("root", role="root").api()
+    ada = {"first_name": "Ada", "last_name": blanks, "date_of_birth": "1815-12-10"}
+    mail = {"title": blanks, "message": blanks, "channels": ["inapp"]}
+    assert api.post("/tasks/", 422, json={"title": blanks}).faults == ["json:title"]
+    assert api.post("/workspaces", 422, json={"name": blanks}).faults == ["json:name"]
+    assert "json:last_name" in api.post("/profiles", 422, json=ada).faults
+    sent = api.post("/admin/notifications/", 422, json={"data": mail})
+    assert {"json:data.title", "json:data.message"} <= set(sent.faults)
+    assert api.get("/admin/notifications/all").json == []
+
+
+@pytest.mark.parametrize("title", ["🎉", "東京", " .", "\u2800?"])
+def test_few_characters_may_say_it(api: Api, title: str) -> None:
+    api.post("/tasks/", 201, json={"title": title})
+
+
+def test_faults_of_all_places_come_at_once(api: Api) -> None:
+    body: dict[str, Any] = {"title": "", "done": "maybe"}
+    answer = api.post("/tasks/", 422, json=body, headers={"X-Owner": "o" * 256})
+    assert answer.faults == ["headers:X-Owner", "json:title", "json:done"]
+
+
+def test_a_parameter_given_twice(api: Api) -> None:
+    assert api.get("/tasks/?limit=1&limit=2", 422).faults == ["query:limit"]
+
+
+def test_an_unexpected_error_tells_nothing(make_app: MakeApp) -> None:
+    app = make_app()
+    # As a server has it: a testing application would let the exception through.
+    app.testing = False
+
+    @app.get("/fail")
+    def fail() -> str:
+        raise RuntimeError("the password is hunter2")
+
+    answer = Api(app, "").get("/fail", 500)
+    assert_problem(answer, 500, "internal_error")
+    assert "hunter2" not in answer.response.text
+    assert "RuntimeError" not in answer.response.text
+
+
+def test_a_row_that_somebody_else_has_deleted_meanwhile_is_a_conflict(make_app: MakeApp) -> None:
+    app = make_app()
+    db = app.extensions["sqlalchemy"]
+
+    @app.get("/late")
+    def late() -> str:
+        db.session().expire_on_commit = False
+        task = db.session.get_one(Task, 1)
+        db.session.commit()
+        with db.engine.begin() as somebody_else:
+            somebody_else.execute(delete(Task))
+        task.title = "changed too late"
+        db.session.commit()
+        return "changed"
+
+    api = Api(app)
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert_problem(Api(app, "").get("/late", 409), 409, "conflict")
+
+
+def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api) -> None:
+    with app.app_context():
+        engine = app.extensions["sqlalchemy"].engine
+        with engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE frontdesk_tasks RENAME TO lost")
+    try:
+        assert_problem(api.get("/tasks/", 500), 500, "internal_error")
+    finally:
+        with app.app_context(), engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE lost RENAME TO frontdesk_tasks")
+
+
+def test_a_401_says_which_scheme(app: Flask) -> None:
+    assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_429_says_for_how_long(app: Flask) -> None:
+    assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
+
+
+def test_every_problem_has_a_status_a_code_and_a_text() -> None:
+    kinds = [Problem]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    for kind in kinds[1:]:
+        assert 400 <= kind.status < 600, kind
+        assert kind.code.replace("_", "").isalpha(), kind
+        assert kind.detail, kind
+
+
+@pytest.fixture
+def host(backend: Backend) -> Flask:
+    return make_host(backend.database_url)
+
+
+def test_our_routes_answer_in_our_form_in_a_foreign_host(host: Flask) -> None:
+    api = Api(host, "/desk")
+    assert_problem(api.get("/tasks/1", 404), 404, "task_not_found")
+    assert_problem(api.post("/tasks/", 422, json={}), 422, "validation_error")
+    assert_problem(api.post("/tasks/", 400, data="{", headers=JSON), 400, "malformed_json")
+    assert_problem(api.put("/tasks/1", 405), 405, "method_not_allowed")
+    large = "x" * 1024 * 1025
+    assert_problem(api.post("/tasks/", 413, data=large, headers=JSON), 413, "too_large")
+    assert api.get("/health").json["project"] == "Host"
+
+
+def test_an_unexpected_error_of_ours_tells_nothing_in_a_foreign_host(
+    host: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("hunter2")
+
+    monkeypatch.setattr(Tasks, "page", broken)
+    answer = Api(host, "/desk").get("/tasks/", 500)
+    assert_problem(answer, 500, "internal_error")
+    assert "hunter2" not in answer.response.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "text"),
+    [
+        ("GET", "/nowhere", 404, "host: not found"),
+        ("POST", "/own", 405, "host: wrong method"),
+        ("POST", "/slashed/", 405, "host: wrong method"),
+        ("POST", "/slashed", 404, "host: not found"),
+        ("GET", "/own", 500, "host: broken"),
+    ],
+)
+def test_a_foreign_hosts_own_routes_stay_its_own(
+    host: Flask, method: str, path: str, status: int, text: str
+) -> None:
+    answer = Api(host, "").send(method, path, status)
+    assert answer.response.text == text
+    assert "X-Request-ID" not in answer.headers
+    assert "X-Frame-Options" not in answer.headers
+
+
+@pytest.mark.parametrize(("size", "status"), [(1024 * 1024, 201), (1024 * 1024 + 1, 413)])
+def test_the_limit_is_exact(api: Api, size: int, status: int) -> None:
+    body = '{"title": "x"'
+    send(api, status, body + " " * (size - len(body) - 1) + "}")
+
+
+class Filter(Received):
+    until = Whole()
+
+
+class Wish(Received):
+    class Meta:
+        unknown = INCLUDE
+
+    titles = Nested(Received, data_key="names")
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("until", "query:until"),
+        ("names.0", "json:names.0"),
+        ("colour", "json:colour"),
+        ("", "json:"),
+    ],
+)
+def test_a_fault_that_a_service_finds_is_told_with_the_place_that_carries_the_field(
+    api: Api, field: str, told: str
+) -> None:
+    @takes(json=Wish, query=Filter)
+    def view(**_sent: Any) -> str:
+        raise Invalid.about(field, "Not this one.")
+
+    api.app.add_url_rule("/api/v1/wishes", view_func=view, methods=["POST"])
+    assert api.post("/wishes", 422, json={}).faults == [told]

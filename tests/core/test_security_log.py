@@ -1,0 +1,303 @@
+"""One structured line for each deed and refusal that bears on security."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.auth.errors import IncorrectCredentials, InvalidCredentials
+from app.core import security_log
+from app.core.security_log import EACH, IN_ALL, NAMED, Refusals
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_limits import from_address
+from ..auth.test_login import listen_to, log_in
+from ..auth.test_recovery import NEW, ask, reset, verify
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..registration.visitors import Visitor
+
+pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+Line = dict[str, Any]
+Told = Callable[..., list[Line]]
+
+
+class Lines(logging.Handler):
+    """Hung on the logger itself: an application that is made later sets up the root's anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields: list[Line] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.fields.append(record.__dict__["fields"])
+
+
+@pytest.fixture
+def told() -> Iterator[Told]:
+    """The lines of an event; with facts there are some, and each has them."""
+    log, lines = logging.getLogger("frontdesk.security"), Lines()
+    log.addHandler(lines)
+    log.setLevel(logging.INFO)
+
+    def find(event: str, **facts: Any) -> list[Line]:
+        found = [line for line in lines.fields if line["event"] == event]
+        assert found or not facts, f"nothing of {event} is told"
+        for line in found:
+            assert {name: line.get(name) for name in facts} == facts
+        return found
+
+    yield find
+    log.removeHandler(lines)
+    log.setLevel(logging.NOTSET)
+
+
+def run(app: Flask, *args: str, typed: str | None = None) -> None:
+    result = app.test_cli_runner().invoke(args=["accounts", *args], input=typed)
+    assert result.exit_code == 0, result.output
+
+
+def test_a_sign_in_is_told_with_who_and_from_where(app: Flask, ada: Person, told: Told) -> None:
+    api = from_address(app, "203.0.113.9")
+    log_in(api, ada.email, PASSWORD, headers={"X-Request-ID": "call-7"})
+    [line] = told("sign_in")
+    assert line == {
+        "event": "sign_in",
+        "outcome": "succeeded",
+        "by": "request",
+        "account_id": ada.id,
+        "address": "203.0.113.9",
+        "request_id": "call-7",
+        "proofs": ("password",),
+    }
+
+
+def test_a_wrong_password_is_told_with_the_account(api: Api, ada: Person, told: Told) -> None:
+    log_in(api, ada.email, "not her password", 400)
+    [line] = told("sign_in", outcome="refused", reason="incorrect_credentials", account_id=ada.id)
+    assert (line["method"], line["route"]) == ("POST", "/api/v1/login")
+    assert line["request_id"]
+
+
+def test_an_address_that_nobody_has_is_not_told(
+    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+) -> None:
+    log_in(api, "nobody.knows@example.com", PASSWORD, 400)
+    api.post("/password-recovery", 404, json={"email": "nobody.knows@example.com"})
+    assert "account_id" not in told("sign_in", outcome="refused")[0]
+    assert told("recovery_request", outcome="refused", reason="account_not_found")
+    assert "nobody.knows" not in caplog.text
+
+
+def test_an_account_that_is_not_active_is_refused_by_its_id(
+    api: Api, person: MakePerson, told: Told
+) -> None:
+    bob = person("bob", status="suspended")
+    log_in(api, bob.email, PASSWORD, 400)
+    told("sign_in", outcome="refused", reason="inactive_account", account_id=bob.id)
+
+
+def test_a_limit_is_told_by_its_name(api: Api, ada: Person, told: Told) -> None:
+    for status in (400, 400, 400, 400, 400, 429):
+        log_in(api, ada.email, "wrong", status)
+    assert len(told("limit", outcome="refused", reason="too_many_attempts", limit="login-300")) == 1
+
+
+def test_a_recovery_is_told_from_the_request_to_the_reset(
+    api: Api, ada: Person, mails: MailOutbox, told: Told
+) -> None:
+    token, _ = ask(api, mails)
+    verify(api, "00000000", 400)
+    reset(api, token)
+    reset(api, token, 400)
+    known = {"account_id": ada.id, "outcome": "succeeded"}
+    assert len(told("recovery_request", **known)) == len(told("password_reset", **known)) == 1
+    proofs = told("proof", outcome="refused", reason="invalid_token")
+    assert [line["route"] for line in proofs] == ["/api/v1/verify-token", "/api/v1/reset-password"]
+
+
+def test_a_registration_is_told_from_the_door_to_the_first_sign_in(
+    make_app: MakeApp, mails: MailOutbox, told: Told
+) -> None:
+    Visitor(make_app(AUTH__REGISTRATION="invited"), mails).register(403)
+    told("account_creation", outcome="refused", reason="registration_closed")
+    ada = Visitor(make_app(AUTH__REGISTRATION="open"), mails)
+    ada.register()
+    ada.log_in(400)
+    told("sign_in", outcome="refused", reason="email_not_verified")
+    ada.verify(ada.mailed()[0])
+    ada.log_in()
+    made, entered = told("account_creation")[-1], told("sign_in")[-1]
+    [proof] = told("address_proof", outcome="succeeded")
+    assert made["account_id"] == proof["account_id"] == entered["account_id"]
+    assert (made["status_after"], entered["outcome"]) == ("pending", "succeeded")
+
+
+def test_logout_and_what_operators_do_are_told(app: Flask, ada: Person, told: Told) -> None:
+    ada.api().delete("/logout")
+    told("logout", outcome="succeeded", account_id=ada.id, by="request")
+    run(app, "sign-out", ada.email)
+    run(app, "sign-out", "--all")
+    run(app, "set", ada.email, "--role", "admin", "--status", "online", "--phone", "")
+    run(app, "set", ada.email, "--password-file", "-", typed=NEW)
+    run(app, "delete", ada.email)
+    ended, everybody = told("tokens_ended", outcome="succeeded", by="command")
+    assert (ended["account_id"], everybody["accounts"]) == (ada.id, 1)
+    roles, password = told("account_change", account_id=ada.id, by="command")
+    assert (roles["role_before"], roles["role_after"]) == ("user", "admin")
+    assert (roles["status_before"], roles["status_after"]) == ("active", "online")
+    assert roles["changed"] == ["role", "status", "phone"]
+    assert password["changed"] == ["password"]
+    assert told("account_deletion", account_id=ada.id)
+
+
+def test_members_are_told_with_what_they_were_and_are(
+    app: Flask, person: MakePerson, told: Told
+) -> None:
+    olga, bob = person("olga"), person("bob")
+    olga.api().post("/workspaces", json={"name": "Secret", "slug": "secret"})
+    invoke = app.test_cli_runner().invoke
+    for kind in ("member", "admin"):
+        invoke(args=["workspaces", "add", "secret", bob.email, "--type", kind])
+    olga.api().patch(f"/workspaces/secret/members/{bob.id}", json={"type": "guest"})
+    olga.api().delete(f"/workspaces/secret/members/{bob.id}")
+    lines = [line for line in told("membership") if line["account_id"] == bob.id]
+    types = [(line["change"], line.get("type_before"), line.get("type_after")) for line in lines]
+    assert types[-4:] == [
+        ("added", None, "member"),
+        ("changed", "member", "admin"),
+        ("changed", "admin", "guest"),
+        ("removed", "guest", None),
+    ]
+    assert {line["by"] for line in lines[:-2]} == {"command"}
+    assert {line["actor_id"] for line in lines[-2:]} == {olga.id}
+    assert all(line["workspace_id"] for line in lines)
+
+
+def test_who_may_not_enter_is_told(api: Api, ada: Person, told: Told) -> None:
+    ada.api().get("/admin/notifications/all", 403)
+    [line] = told("entry", outcome="refused", reason="not_authorized", account_id=ada.id)
+    assert line["route"] == "/api/v1/admin/notifications/all"
+    api.get("/account", 401)
+    api.as_token("a.b.c").get("/account", 401)
+    mine = ada.api()
+    mine.delete("/logout")
+    mine.get("/account", 401)
+    reasons = [line["reason"] for line in told("credential", outcome="refused")]
+    assert reasons == ["no_credential", "invalid_credentials", "token_expired"]
+
+
+def test_what_is_not_valid_is_told_without_what_was_sent(
+    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+) -> None:
+    api.post("/login", 422, data={"username": "hunter2"})
+    api.post("/verify-token", 400, data=b"{hunter2", content_type="application/json")
+    reasons = [line["reason"] for line in told("input", outcome="refused")]
+    assert reasons == ["validation_error", "malformed_json"]
+    assert "hunter2" not in caplog.text
+
+
+def test_a_deed_that_is_not_stored_is_not_told(app: Flask, ada: Person, told: Told) -> None:
+    def refuse(*_: object) -> None:
+        raise IncorrectCredentials
+
+    listen_to(app, "account-logged-in", refuse)
+    log_in(Api(app), ada.email, PASSWORD, 400)
+    assert [line["outcome"] for line in told("sign_in")] == ["refused"]
+
+
+def test_no_line_holds_a_secret(
+    app: Flask, ada: Person, mails: MailOutbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    api = Api(app)
+    bearer = ada.token()
+    log_in(api, ada.email, "a wrong password", 400)
+    api.as_token(bearer + "x").get("/account", 401)
+    token, code = ask(api, mails)
+    reset(api, token, 422, new_password="short")
+    reset(api, code)
+    secrets = [PASSWORD, NEW, "a wrong password", bearer, token, code, "short", ada.email]
+    written = "\n".join(str(record.__dict__) for record in caplog.records)
+    assert "password_reset" in written
+    assert [secret for secret in secrets if secret in written] == []
+
+
+def test_in_production_a_line_is_json(
+    make_app: MakeApp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    api = Api(make_app(CORE__LOG_LEVEL="INFO"))
+    log_in(api, "x@example.com\n", "wrong", 400, headers={"X-Request-ID": "call-7"})
+    root.handlers[:], root.level = before
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    [line] = [line for line in lines if line["logger"] == "frontdesk.security"]
+    assert (line["event"], line["outcome"], line["request_id"]) == ("sign_in", "refused", "call-7")
+    assert line["message"] == "sign_in refused"
+    assert line["time"].endswith("+00:00")
+
+
+def test_for_people_the_facts_stand_in_the_line(
+    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+) -> None:
+    log_in(api, "x@example.com", "wrong", 400)
+    assert "sign_in refused by=request address=127.0.0.1 request_id=" in caplog.text
+    assert "reason=incorrect_credentials" in caplog.text
+
+
+@pytest.fixture
+def flooded(app: Flask) -> Callable[[str], None]:
+    """One refusal from an address, as far as the log is concerned."""
+    refusals = Refusals(SteppingClock())
+
+    def refuse(address: str) -> None:
+        with app.test_request_context("/", environ_base={"REMOTE_ADDR": address}):
+            refusals.tell(InvalidCredentials())
+
+    refuse.clock = refusals._clock  # type: ignore[attr-defined]
+    return refuse
+
+
+def test_in_a_flood_some_lines_of_an_address_are_told_and_the_others_counted(
+    flooded: Any, told: Told
+) -> None:
+    for _ in range(EACH + 25):
+        flooded("203.0.113.66")
+    flooded("203.0.113.9")
+    assert len(told("credential")) == EACH + 1
+    flooded.clock.step(minutes=2)
+    flooded("203.0.113.9")
+    *_, counted, again = told("credential", outcome="refused")
+    assert (counted["address"], counted["left_out"]) == ("203.0.113.66", 25)
+    assert again["address"] == "203.0.113.9"
+
+
+def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, told: Told) -> None:
+    for number in range(4 * IN_ALL):
+        flooded(f"10.0.{number % 1000 // 250}.{number % 250}")
+    assert len(told("credential")) == IN_ALL
+    flooded.clock.step(minutes=2)
+    flooded("203.0.113.9")
+    counted = [line["left_out"] for line in told("credential") if "left_out" in line]
+    assert sum(counted) == 3 * IN_ALL
+    assert len(counted) == NAMED + 1
+
+
+def test_addresses_without_end_take_no_memory_without_end(
+    flooded: Any, monkeypatch: pytest.MonkeyPatch, told: Told
+) -> None:
+    monkeypatch.setattr(security_log, "COUNTED", 5)
+    for number in range(30):
+        flooded(f"203.0.113.{number}")
+    flooded.clock.step(minutes=2)
+    flooded("198.51.100.1")
+    counted = [line for line in told("credential") if "left_out" in line]
+    assert [(line.get("address"), line["left_out"]) for line in counted] == [(None, 15)]

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app import create_app
+from app.auth.settings import AuthSettings
+from app.core.config.environment import SettingsError, load
+from app.core.config.settings import CoreSettings
+from app.extension.settings import ComposedSettings, namespaces
+from app.notifications.settings import NotificationsSettings
+from config import Settings
+from scripts.settings import PAGE, page
+
+
+class Flat(CoreSettings, AuthSettings, NotificationsSettings, BaseSettings):
+    model_config = SettingsConfigDict(extra="ignore", hide_input_in_errors=True)
+
+
+def wrong(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> str:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as caught:
+        load(Settings)
+    return str(caught.value)
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    chosen = namespaces(load(Settings))
+    assert chosen.core.API_V1_STR == "/api/v1"
+    assert chosen.core.EMAILS_ENABLED is True
+    assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 30
+    assert chosen.of(AuthSettings).EMAIL_RESET_TOKEN_EXPIRE_HOURS == 48
+    assert chosen.of(AuthSettings).PASSWORD_RESET_PATH == "/reset"
+    assert chosen.of(AuthSettings).ACTIVE_STATUSES == ["active", "online"]
+    assert not chosen.of(AuthSettings).ENABLE_IDP_OAUTH
+    assert not chosen.of(AuthSettings).ALLOW_IDP_OAUTH_SIGNUP
+    assert chosen.of(NotificationsSettings).DASHBOARD_PATH == "/dashboard"
+    assert chosen.top_level("SMS_ACCOUNT_SID") == ""
+
+
+def test_composed_settings_read_the_namespace_and_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORE__PROJECT_NAME", "Reception")
+    monkeypatch.setenv("AUTH__ACTIVE_STATUSES", '["active", "trial"]')
+    monkeypatch.setenv("IDP_OAUTH_CLIENT_ID", "ours")
+    chosen = namespaces(load(Settings))
+    assert chosen.core.PROJECT_NAME == "Reception"
+    assert chosen.of(AuthSettings).ACTIVE_STATUSES == ["active", "trial"]
+    assert chosen.of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"
+
+
+def test_a_variable_leaves_a_hosts_other_defaults_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Library(ComposedSettings):
+        CORE: CoreSettings = CoreSettings(PROJECT_NAME="Library", CLIENT_HOST="https://l.example")
+
+    monkeypatch.setenv("CORE__CLIENT_HOST", "https://library.example")
+    chosen = namespaces(load(Library)).core
+    assert (chosen.PROJECT_NAME, chosen.CLIENT_HOST) == ("Library", "https://library.example")
+
+
+def test_subclassed_settings_read_flat_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROJECT_NAME", "Reception")
+    monkeypatch.setenv("CORE__PROJECT_NAME", "not read")
+    monkeypatch.setenv("ACCESS_TOKEN_EXPIRE_MINUTES", "5")
+    monkeypatch.setenv("DASHBOARD_PATH", "/inbox")
+    monkeypatch.setenv("SECRET_KEY", "flat")
+    chosen = namespaces(load(Flat))
+    assert chosen.core.PROJECT_NAME == "Reception"
+    assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 5
+    assert chosen.of(NotificationsSettings).DASHBOARD_PATH == "/inbox"
+    assert chosen.secret_key == "flat"
+
+
+def test_a_host_may_pass_any_object_with_the_names() -> None:
+    class Plain:
+        SECRET_KEY = "plain"
+        CORE = CoreSettings(PROJECT_NAME="Plain")
+        SMS_PHONE_NUMBER = "+15550100"
+
+    chosen = namespaces(Plain())
+    assert (chosen.core.PROJECT_NAME, chosen.secret_key) == ("Plain", "plain")
+    assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 30
+    assert chosen.top_level("SMS_PHONE_NUMBER") == "+15550100"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "soon"),
+        ("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "0"),
+        ("AUTH__ACTIVE_STATUSES", "active"),
+        ("AUTH__LOGIN_LIMIT", "a few"),
+        ("CORE__API_V1_STR", "api"),
+        ("CORE__CLIENT_HOST", "localhost"),
+        ("CORE__CORS_ORIGINS", "[oops"),
+        ("CORE__DATABASE_URL", "mysql://root:hunter2@db/x"),
+        ("CORE__DATABASE_URL", "hunter2"),
+        ("CORE__EMAILS_ENABLED", "perhaps"),
+        ("CORE__KEYSTORE", "paper"),
+        ("CORE__NO_SUCH_THING", "1"),
+        ("MAIL_PORT", "smtp"),
+        ("NOTIFICATIONS__TYPO", "1"),
+    ],
+)
+def test_a_wrong_setting_is_named_without_its_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    sentence = wrong(monkeypatch, name, value)
+    assert sentence.startswith(f"Wrong settings: {name}: ")
+    assert "hunter2" not in sentence
+    assert "\n" not in sentence
+
+
+def test_all_wrong_settings_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAIL_PORT", "smtp")
+    sentence = wrong(monkeypatch, "CORE__REDIS_PORT", "redis")
+    assert "MAIL_PORT" in sentence
+    assert "CORE__REDIS_PORT" in sentence
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_way_of_writing_a_postgresql_url_means_psycopg(scheme: str) -> None:
+    core = CoreSettings.model_validate({"DATABASE_URL": f"{scheme}://u:p@h/d"})
+    assert core.DATABASE_URL.get_secret_value() == "postgresql+psycopg://u:p@h/d"
+
+
+def test_settings_are_read_from_a_dotenv(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        "CORE__PROJECT_NAME=Reception\n# a comment\n\nexport MAIL_PORT=1"
+    )
+    settings = load(Settings)
+    assert (settings.CORE.PROJECT_NAME, settings.MAIL_PORT) == ("Reception", 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"SECRET_KEY=x\nthis is not a setting\n", ".env, line 2: expected NAME=value."),
+        (b"SECRET_KEY=\xff\xfe\n", ".env is not a text file in UTF-8."),
+        (b"CORE__TYPO=1\n", "Wrong settings: CORE__TYPO: there is no such setting"),
+    ],
+)
+def test_a_broken_dotenv_is_told_in_one_sentence(
+    tmp_path: Path, content: bytes, sentence: str
+) -> None:
+    (tmp_path / ".env").write_bytes(content)
+    with pytest.raises(SettingsError) as caught:
+        load(Settings)
+    assert str(caught.value) == sentence
+
+
+def test_a_dotenv_that_cannot_be_read_is_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".env").mkdir()
+    with pytest.raises(SettingsError, match=r"^\.env cannot be read: "):
+        load(Settings)
+
+
+def test_secrets_are_in_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SECRET_KEY", "FIRST_SUPERUSER_PASSWORD", "SMS_AUTH_TOKEN", "MAIL_PASSWORD"):
+        monkeypatch.setenv(name, "hunter2")
+    monkeypatch.setenv("CORE__REDIS_PASSWORD", "hunter2")
+    monkeypatch.setenv("CORE__DATABASE_URL", "postgresql://u:hunter2@h/d")
+    monkeypatch.setenv("AUTH__IDP_OAUTH_CLIENT_SECRET", "hunter2")
+    settings = load(Settings)
+    assert "hunter2" not in f"{settings!r} {settings} {namespaces(settings)!r}"
+
+
+def test_an_unset_secret_key_is_made_anew_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
+    first, second = create_app(load(Settings)), create_app(load(Settings))
+    logged = capsys.readouterr().err
+    assert len(first.config["SECRET_KEY"]) >= 32
+    assert first.config["SECRET_KEY"] != second.config["SECRET_KEY"]
+    assert logged.count("SECRET_KEY is not set") == 2
+    assert first.config["SECRET_KEY"] not in logged
+
+
+def test_a_set_secret_key_is_used_without_a_warning(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "a key of ours that is long enough for it"
+    monkeypatch.setenv("SECRET_KEY", key)
+    monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
+    assert create_app(load(ComposedSettings)).config["SECRET_KEY"] == key
+    assert "SECRET_KEY" not in capsys.readouterr().err
+
+
+def test_the_documented_settings_are_those_of_the_code() -> None:
+    assert PAGE.read_text() == page(), "run: make settings"
+
+
+def test_every_setting_says_what_it_does() -> None:
+    rows = [line.split("|") for line in page().splitlines() if line.startswith("| `")]
+    assert len(rows) > 40
+    assert [row[1].strip() for row in rows if not row[4].strip()] == []

@@ -1,0 +1,150 @@
+"""Workers of a host: its own Celery application's, or those that run `frontdesk.celery`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import Celery
+from flask import Flask
+
+from app import Frontdesk, Parts, SetupError
+from app.accounts.account import Account
+from app.delivery.outbox.models import Delivery
+from app.testing.people import make_person
+
+from ..rigs import celery_host
+from ..rigs.backends import redis_server
+from ..rigs.hosts import HostSettings, host_of, plain_app
+from ..rigs.processes import within
+from ..rigs.servers import ROOT, bare_environment
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(params=["own", "ours"])
+def shop(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Flask, Frontdesk]]:
+    """In this process what serves requests."""
+    with redis_server(tmp_path) as url:
+        monkeypatch.setenv("SHOP_BROKER", url)
+        monkeypatch.setenv("SHOP_FOLDER", str(tmp_path))
+        monkeypatch.setenv("SHOP_CELERY", request.param)
+        monkeypatch.setattr(celery_host, "shop_jobs", Celery("shop", broker=url))
+        app, frontdesk, _ = celery_host.make_shop()
+        yield app, frontdesk
+
+
+@contextmanager
+def worker(log: Path, *options: str) -> Iterator[None]:
+    shop = {name: value for name, value in os.environ.items() if name.startswith("SHOP_")}
+    command = ["-m", "celery", "-A", "tests.rigs.celery_host:celery", "worker", "-P", "solo"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, *command, *options],
+            cwd=ROOT,
+            env=bare_environment(SHOP_WORKER="1", **shop),
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def findings(app: Flask) -> list[str]:
+    output = app.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).stdout
+    found = json.loads(output.splitlines()[-1])["findings"]
+    return [each["message"] for each in found if each["check"] in ("broker", "workers")]
+
+
+def waiting(app: Flask) -> int:
+    """What was delivered and is nobody's notification is forgotten."""
+    with app.app_context():
+        session = app.extensions["sqlalchemy"].session
+        count: int = session.query(Delivery).filter(Delivery.state != "sent").count()
+        return count
+
+
+def test_a_hosts_workers_deliver_and_the_doctor_knows_when_none_runs(
+    shop: tuple[Flask, Frontdesk], tmp_path: Path
+) -> None:
+    app, frontdesk = shop
+    ada = make_person(app, "ada")
+    (told,) = findings(app)
+    assert told.startswith("no Celery worker answers that takes from the queue '")
+    with app.app_context():
+        frontdesk.notify("Hello", "You", channels=["email"], receivers=[ada.id])
+    assert waiting(app) == 1
+    with worker(tmp_path / "worker.log"):
+        within(60, lambda: waiting(app) == 0)
+        assert findings(app) == []
+    assert list((tmp_path / "outbox").glob("*.eml"))
+
+
+@pytest.mark.parametrize("shop", ["own"], indirect=True)
+def test_a_worker_of_another_queue_is_none_of_ours(
+    shop: tuple[Flask, Frontdesk], tmp_path: Path
+) -> None:
+    app, _ = shop
+    with worker(tmp_path / "worker.log", "-Q", "pictures"):
+        control: Any = celery_host.shop_jobs.control
+        within(60, lambda: control.ping(timeout=1.0) != [])
+        (told,) = findings(app)
+    assert "the queue 'celery'" in told
+
+
+def test_the_hosts_celery_keeps_its_own_configuration() -> None:
+    jobs = Celery("shop", broker="memory://")
+    before = dict(jobs.conf.items())
+    host_of(parts=Parts(celery=jobs))
+    after = {name: value for name, value in jobs.conf.items() if name in before}
+    assert after == before
+
+
+@pytest.mark.parametrize("shop", ["own"], indirect=True)
+def test_a_host_that_has_its_jobs_done_at_once_needs_no_broker(
+    shop: tuple[Flask, Frontdesk],
+) -> None:
+    app, frontdesk = shop
+    jobs = celery_host.shop_jobs
+    jobs.conf.update(task_always_eager=True, broker_url="redis://127.0.0.1:1/0")
+    ada = make_person(app, "ada")
+    with app.app_context():
+        frontdesk.notify("Hello", "You", channels=["email"], receivers=[ada.id])
+    within(60, lambda: waiting(app) == 0)
+
+
+def test_without_a_broker_it_is_told_what_to_set() -> None:
+    frontdesk = Frontdesk()
+    host = host_of(frontdesk=frontdesk)
+    with pytest.raises(
+        SetupError, match=r"or give .* a Celery application: parts=Parts\(celery=…\)"
+    ):
+        _ = frontdesk.celery
+    assert host is not None
+
+
+def test_of_several_applications_it_must_be_told_which() -> None:
+    frontdesk, jobs = Frontdesk(), Celery("shop")
+    hosts = []
+    for _ in range(2):
+        host, db = plain_app()
+        frontdesk.init_app(
+            host, db, settings=HostSettings(), account_model=Account, parts=Parts(celery=jobs)
+        )
+        hosts.append(host)
+    with pytest.raises(SetupError, match="is one application's"):
+        _ = frontdesk.celery
+    with hosts[1].app_context():
+        assert frontdesk.celery is jobs

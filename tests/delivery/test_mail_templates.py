@@ -1,0 +1,134 @@
+"""Which template a mail is made from, what it is given, and the look that all of them share."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from flask import Flask
+from jinja2 import DictLoader
+
+from app import BrandSettings, Frontdesk
+from app.core.config.environment import SettingsError
+from app.core.context import service
+from app.delivery.mail.channel import Pages
+from app.delivery.mail.templates import Templates
+from app.delivery.message import Email, StoredMessage
+
+from ..rigs.hosts import HostSettings, plain_app
+from ..rigs.servers import ROOT
+
+LINK = "https://client.example/dashboard"
+
+
+def host_with(files: dict[str, str] | None = None, **settings: Any) -> Flask:
+    """It mounts none of our blueprints, which would bring our templates with them."""
+    host, db = plain_app()
+    host.jinja_loader = DictLoader(files or {})
+    given = HostSettings()
+    vars(given).update(settings)
+    Frontdesk().init_app(host, db, settings=given)
+    return host
+
+
+def notification(host: Flask, message: str = "On Friday.", **more: Any) -> Email:
+    with host.app_context():
+        stored = StoredMessage(
+            id=1, title="Closed", message=message, created_at=datetime.now(UTC), **more
+        )
+        return Pages(service(Templates), stored, LINK).to("ada@example.com")
+
+
+def changed(host: Flask) -> Email:
+    with host.test_request_context():
+        return service(Templates).email("ada@example.com", "Hello", "password_changed")
+
+
+def test_a_notification_says_the_same_in_text_and_html() -> None:
+    mail = notification(host_with(), "On <b>Friday</b>, see https://a.example/x.")
+    assert "On &lt;b&gt;Friday&lt;/b&gt;" in mail.html
+    assert '<a class="link" href="https://a.example/x"' in mail.html
+    assert "Sent to ada@example.com." in mail.html
+    assert "On <b>Friday</b>, see https://a.example/x." in mail.text
+    assert LINK in mail.html
+    assert LINK in mail.text
+
+
+def test_a_receivers_address_is_escaped() -> None:
+    with host_with().app_context():
+        stored = StoredMessage(id=1, title="a", message="b", created_at=datetime.now(UTC))
+        pages = Pages(service(Templates), stored, LINK)
+        assert "Sent to &lt;i&gt;@example.com." in pages.to("<i>@example.com").html
+        assert "Sent to bob@example.com." in pages.to("bob@example.com").html
+
+
+def test_a_hosts_own_template_is_given_what_is_documented() -> None:
+    words = "{{ title }}|{{ message }}|{{ message_html }}|{{ email }}|{{ link }}|{{ brand.NAME }}"
+    host = host_with({"notification.html": words})
+    assert notification(host, "a\nb").html == (f"Closed|a\nb|a<br>\nb|ada@example.com|{LINK}|Host")
+
+
+def test_the_pages_example_of_a_hosts_template_fills_our_layout() -> None:
+    page = re.search(r"```html\n(.*?)```", (ROOT / "docs" / "hosts.md").read_text(), re.S)
+    assert page is not None
+    mail = notification(
+        host_with({"order.html": page[1]}), template_file="order.html", context={"number": 4711}
+    )
+    assert '<meta name="viewport"' in mail.html
+    assert mail.text == (
+        "Host\n\nClosed\n\nOn Friday.\n\nSee order 4711: https://shop.example.com/orders/4711\n"
+    )
+
+
+def test_a_hosts_text_stands_beside_its_html() -> None:
+    files = {"order.html": "<p>HTML</p>", "order.txt": "Text for {{ email }}"}
+    assert notification(host_with(files), template_file="order.html").text == (
+        "Text for ada@example.com"
+    )
+
+
+def test_a_hosts_layout_takes_the_place_of_ours_in_every_mail() -> None:
+    host = host_with(
+        {"frontdesk/mail.html": "<p>Ours, {{ email }}</p>{% block content %}{% endblock %}"}
+    )
+    assert notification(host).html.startswith("<p>Ours, ada@example.com</p>")
+    assert changed(host).html.startswith("<p>Ours, </p>")
+
+
+def test_a_one_off_mail_of_the_hosts_is_given_what_every_page_is() -> None:
+    host = host_with({"password_changed.html": "<p>{{ motto }}, {{ config['MOTTO'] }}</p>"})
+    host.config["MOTTO"] = "slowly"
+    host.context_processor(lambda: {"motto": "Make haste"})
+    mail = changed(host)
+    assert (mail.html, mail.text) == ("<p>Make haste, slowly</p>", "Make haste, slowly\n")
+
+
+@pytest.mark.parametrize(
+    "brand",
+    [
+        BrandSettings(NAME="The Library", FOOTER="1 <Long> Street", SUPPORT_EMAIL="a@b.example"),
+        {"NAME": "The Library", "FOOTER": "1 <Long> Street", "SUPPORT_EMAIL": "a@b.example"},
+    ],
+)
+def test_every_mail_looks_like_the_brand(brand: Any) -> None:
+    host = host_with(BRAND=brand)
+    for mail in (notification(host), changed(host)):
+        assert "The Library" in mail.html
+        assert "1 &lt;Long&gt; Street" in mail.html
+        assert 'href="mailto:a@b.example"' in mail.html
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("COLOR", "red; background: url(//x)"),
+        ("LOGO_URL", "javascript:alert(1)"),
+        ("SUPPORT_EMAIL", "nobody"),
+        ("COLOUR", "#ffffff"),
+    ],
+)
+def test_a_brand_that_cannot_be_is_named(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"Wrong settings: BRAND__{name}: "):
+        host_with(BRAND={name: value})

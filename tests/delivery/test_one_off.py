@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from app.delivery.mail import one_off
+from app.delivery.mail.mailer import NoMailer
+from app.delivery.mail.mime import Writer
+from app.delivery.mail.one_off import BackgroundMail
+from app.delivery.mail.settings import MailSettings
+from app.delivery.mail.smtp import SmtpMailer
+from app.delivery.message import Email
+from app.testing.smtp import free_port, smtp_sink
+
+
+def mail(to: str = "ada@example.com") -> Email:
+    return Email(to, "Reset", "the token", "<p>the token</p>")
+
+
+def lane_to(port: int) -> BackgroundMail:
+    return BackgroundMail(
+        SmtpMailer(MailSettings(server="127.0.0.1", port=port)), lambda: datetime.now(UTC)
+    )
+
+
+def within(seconds: float, true: Callable[[], bool]) -> None:
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_mail_leaves_at_once() -> None:
+    with smtp_sink() as sink:
+        lane_to(sink.port).send_soon(mail())
+        assert sink.wait_for(1, seconds=1)[0].to == "ada@example.com"
+
+
+def test_handing_over_never_waits_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_off, "RETRY_AFTER", ())
+    started = time.monotonic()
+    lane = lane_to(free_port())
+    for _ in range(100):
+        lane.send_soon(mail())
+    assert time.monotonic() - started < 0.5
+
+
+def test_a_server_that_was_away_gets_the_mail_when_it_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(one_off, "RETRY_AFTER", (0.2, 0.2, 0.2, 0.2, 0.2))
+    port = free_port()
+    lane = lane_to(port)
+    lane.send_soon(mail())
+    assert lane.flush(5)
+    with smtp_sink(port) as sink:
+        sink.wait_for(1, seconds=5)
+        time.sleep(0.5)
+        assert len(sink.received) == 1
+
+
+def test_a_mail_that_never_leaves_is_given_up_and_its_body_is_not_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(one_off, "RETRY_AFTER", (0.05, 0.05))
+    lane_to(free_port()).send_soon(mail())
+    within(5, lambda: "Given up: the mail to ada@example.com, 'Reset'" in caplog.text)
+    assert "the token" not in caplog.text
+
+
+def test_a_refused_receiver_is_not_tried_again_and_does_not_stop_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with smtp_sink() as sink:
+        sink.receiver_answer = lambda to: "550 no" if to.startswith("bad") else None
+        lane = lane_to(sink.port)
+        for to in ("bad@example.com", "not an address", "good@example.com"):
+            lane.send_soon(mail(to))
+        sink.wait_for(1, seconds=5)
+        assert lane.flush(5)
+        assert sink.receivers == ["good@example.com"]
+    assert "Refused: the mail to bad@example.com" in caplog.text
+
+
+def test_whom_the_server_relays_nothing_to_does_not_keep_the_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(one_off, "RETRY_AFTER", (60.0,))
+    with smtp_sink() as sink:
+        refused = "554 5.7.1 Relay access denied"
+        sink.receiver_answer = lambda to: refused if to.startswith("eve") else None
+        lane = lane_to(sink.port)
+        for to in ("eve@example.com", "ada@example.com", "eve@example.com", "bob@example.com"):
+            lane.send_soon(mail(to))
+        sink.wait_for(2)
+        assert sink.receivers == ["ada@example.com", "bob@example.com"]
+
+
+def test_with_mails_switched_off_nothing_leaves_and_the_log_warns(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    lane = BackgroundMail(NoMailer(Writer("desk@example.com")), lambda: datetime.now(UTC))
+    lane.send_soon(mail())
+    assert lane.flush(5)
+    assert "Mails are switched off" in caplog.text
+
+
+def test_a_forked_process_sends_its_own_mail_and_not_its_parents() -> None:
+    with smtp_sink() as sink:
+        lane = lane_to(sink.port)
+        lane.send_soon(mail("parent@example.com"))
+        sink.wait_for(1)
+        child = os.fork()
+        if child == 0:
+            lane.send_soon(mail("child@example.com"))
+            os._exit(0 if lane.flush(5) else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        lane.send_soon(mail("parent2@example.com"))
+        assert {m.to.partition("@")[0] for m in sink.wait_for(3)} == {"parent", "child", "parent2"}

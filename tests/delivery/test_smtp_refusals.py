@@ -1,0 +1,185 @@
+"""What a refusal is taken for: whether the receiver is to blame, or we are."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import pytest
+
+from app.delivery.errors import (
+    DeliveryError,
+    Refused,
+    RefusedAtReceiver,
+    SenderRefused,
+    TryLater,
+    Unreachable,
+)
+from app.delivery.mail import backoff
+from app.delivery.mail.settings import MailSettings
+from app.delivery.mail.smtp import SmtpMailer
+from app.delivery.message import Email
+from app.testing.smtp import Sink, smtp_sink
+
+
+@pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
+def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        sink.pipelining = request.param
+        yield sink
+
+
+@pytest.fixture
+def mailer(sink: Sink) -> SmtpMailer:
+    return SmtpMailer(
+        MailSettings(server="127.0.0.1", port=sink.port, default_sender="desk@example.com")
+    )
+
+
+def send(mailer: SmtpMailer, to: str = "ada@example.com") -> None:
+    with mailer.open() as connection:
+        connection.send(mailer.writer.write(Email(to, "Hello", "Hi", ""), datetime.now(UTC)))
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("550 5.1.1 no such user", Refused),
+        ("550 5.2.1 mailbox disabled", Refused),
+        ("553 5.1.3 bad address", Refused),
+        ("552 5.2.2 mailbox full", Refused),
+        ("550 no such user", Refused),
+        ("551 not local", Refused),
+        ("553 not allowed", Refused),
+        ("450 4.2.0 greylisted", TryLater),
+        ("451 4.3.0 aliases are away", TryLater),
+        ("504 5.5.2 <vm>: Helo command rejected: need fully-qualified hostname", RefusedAtReceiver),
+        ("550 5.7.1 <vm>: Helo command rejected: Access denied", RefusedAtReceiver),
+        ("554 5.7.1 Relay access denied", RefusedAtReceiver),
+        ("554 go away", RefusedAtReceiver),
+        ("550 5.7.25 reverse name wanted", RefusedAtReceiver),
+        ("550 5.1.8 sender's domain not found", SenderRefused),
+        ("450 4.1.8 sender's domain not found", SenderRefused),
+        ("530 5.7.0 authentication required", RefusedAtReceiver),
+        ("535 5.7.8 who are you", RefusedAtReceiver),
+        ("503 5.5.1 bad sequence", RefusedAtReceiver),
+    ],
+)
+def test_at_the_receiver_only_what_names_an_address_is_the_receivers_fault(
+    sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
+) -> None:
+    sink.receiver_answer = lambda _to: answer
+    with pytest.raises(DeliveryError, match=answer[:3]) as error:
+        send(mailer)
+    assert error.type is kind
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("550 5.1.1 who is that", SenderRefused),
+        ("553 5.7.1 not your address", SenderRefused),
+        ("530 5.7.0 Must issue a STARTTLS command first", SenderRefused),
+        ("452 4.3.1 no space left", Unreachable),
+        ("451 4.3.0 later", Unreachable),
+    ],
+)
+def test_before_the_receiver_nothing_is_the_receivers_fault(
+    sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
+) -> None:
+    sink.sender_answer = lambda _from: answer
+    with pytest.raises(DeliveryError, match=answer[:3]) as error:
+        send(mailer)
+    assert error.type is kind
+
+
+def test_a_server_that_refuses_our_name_refuses_us(sink: Sink, mailer: SmtpMailer) -> None:
+    sink.greeting_answer = lambda _name: "550 5.7.1 not with that name"
+    with pytest.raises(SenderRefused, match=r"our name \(MAIL_LOCAL_HOSTNAME\): 550 5.7.1"):
+        send(mailer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "setting"),
+    [
+        ("530 5.7.0 Must issue a STARTTLS command first", "MAIL_USE_TLS"),
+        ("504 5.5.2 <vm>: Helo command rejected", "MAIL_LOCAL_HOSTNAME"),
+        ("554 5.7.1 <ada@example.com>: Relay access denied", "MAIL_USERNAME and MAIL_PASSWORD"),
+        ("530 5.7.0 Authentication required", "MAIL_USERNAME and MAIL_PASSWORD"),
+        ("550 5.1.8 Domain not found", "MAIL_DEFAULT_SENDER"),
+        ("553 5.7.1 Sender address rejected: not owned by user", "MAIL_DEFAULT_SENDER"),
+    ],
+)
+def test_the_likely_setting_is_named(
+    sink: Sink, mailer: SmtpMailer, answer: str, setting: str
+) -> None:
+    sink.receiver_answer = lambda _to: answer
+    with pytest.raises(SenderRefused, match=f"likely for {setting}: receiver: {answer[:3]}"):
+        send(mailer)
+
+
+REFUSED = "530 5.7.0 Authentication required"
+
+
+def test_a_server_that_refuses_us_is_left_alone_for_a_while(
+    sink: Sink, mailer: SmtpMailer, caplog: pytest.LogCaptureFixture
+) -> None:
+    sink.sender_answer = lambda _from: REFUSED
+    for _ in range(5):
+        with pytest.raises(SenderRefused, match=REFUSED):
+            send(mailer)
+    assert sink.connections == 1
+    (line,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert line.getMessage() == (
+        "The mail server refuses us, likely for MAIL_USERNAME and MAIL_PASSWORD:"
+        f" sender: {REFUSED}. No mail is tried for 15 s."
+    )
+
+
+def test_what_is_said_at_one_receiver_keeps_nobody_elses_mail_back(
+    sink: Sink, mailer: SmtpMailer
+) -> None:
+    sink.receiver_answer = lambda to: "554 5.7.1 Relay denied" if to.startswith("eve") else None
+    with pytest.raises(RefusedAtReceiver):
+        send(mailer, "eve@elsewhere.example")
+    send(mailer, "ada@example.com")
+    assert sink.receivers == ["ada@example.com"]
+
+
+def test_pauses_grow_until_a_letter_is_taken(
+    sink: Sink, mailer: SmtpMailer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(backoff, "monotonic", lambda: now)
+    pauses = []
+    sink.sender_answer = lambda _from: REFUSED
+    for _ in range(9):
+        with pytest.raises(SenderRefused):
+            send(mailer)
+        pauses.append(mailer.pause)
+        now += mailer.pause
+    assert pauses == [15, 30, 60, 120, 240, 480, 960, 1800, 1800]
+    sink.sender_answer = lambda _from: None
+    send(mailer)
+    sink.sender_answer = lambda _from: REFUSED
+    with pytest.raises(SenderRefused):
+        send(mailer)
+    assert mailer.pause == 15
+
+
+def test_processes_of_one_server_know_of_each_others_refusals(
+    sink: Sink, mailer: SmtpMailer
+) -> None:
+    sink.sender_answer = lambda _from: REFUSED
+    child = os.fork()
+    if child == 0:
+        with suppress(SenderRefused):
+            send(mailer)
+        os._exit(0)
+    os.waitpid(child, 0)
+    with pytest.raises(SenderRefused, match="a moment ago"):
+        send(mailer)
+    assert sink.connections == 1

@@ -1,0 +1,280 @@
+"""Accounts with ids of every kind: what clients, mails and deliveries say of them is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import uuid
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import BigInteger, Integer, LargeBinary, String, Uuid
+from sqlalchemy.orm import mapped_column
+
+from app import AccountMixin, Frontdesk, Parts, SetupError, blueprints
+from app.storage import MemoryFileStore
+from app.testing.kit import Kit
+from app.testing.people import Person
+from app.workspaces.settings import WorkspacesSettings
+
+from ..rigs.backends import postgres_database
+from ..rigs.hosts import HostSettings
+from ..rigs.pictures import plain
+
+SCHEMA = "crm"
+
+
+class Settings(HostSettings):
+    WORKSPACES = WorkspacesSettings(ADDING="direct")
+
+
+def number() -> int:
+    return secrets.randbelow(2**62) + 2**32
+
+
+def word() -> str:
+    return f"acc {secrets.token_hex(8)}"
+
+
+def uuid_text() -> str:
+    return str(uuid.uuid4())
+
+
+# The column of the host's model, and an id that nobody has.
+KINDS: dict[str, tuple[tuple[Any, Any], Any]] = {
+    "integer": ((Integer, None), 999),
+    "big": ((BigInteger, number), 999),
+    "uuid": ((Uuid, uuid.uuid4), "00000000-0000-4000-8000-000000000000"),
+    "uuid-text": ((Uuid(as_uuid=False), uuid_text), "00000000-0000-4000-8000-000000000000"),
+    "text": ((String(40), word), "nobody"),
+}
+
+
+def account_model(db: SQLAlchemy, kind: str, schema: str | None = None) -> Any:
+    type_, default = KINDS[kind][0]
+    key = mapped_column("uid", type_, primary_key=True, default=default)
+    members = {"__tablename__": "people", "__table_args__": {"schema": schema}, "id": key}
+    return type("Account", (AccountMixin, db.Model), members)
+
+
+def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = url
+    db = SQLAlchemy(host)
+    frontdesk = Frontdesk()
+    frontdesk.use_workspaces()
+    frontdesk.init_app(
+        host,
+        db,
+        settings=Settings(),
+        account_model=account_model(db, kind, schema),
+        parts=Parts(file_store=MemoryFileStore()),
+    )
+    for name, path in (
+        ("auth", ""),
+        ("profiles", "/profiles"),
+        ("workspaces", "/workspaces"),
+        ("invitations", ""),
+        ("notifications", "/notifications"),
+        ("admin_notifications", "/admin/notifications"),
+        ("docs", ""),
+    ):
+        host.register_blueprint(getattr(blueprints, name), url_prefix=path)
+    with host.app_context():
+        if schema is not None:
+            with db.engine.begin() as connection:
+                connection.exec_driver_sql(f"CREATE SCHEMA {schema}")
+        db.create_all()
+    return host
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def app(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
+    """On PostgreSQL the accounts lie in a schema of their own."""
+    if request.param == "sqlite":
+        yield host_at("sqlite://", kind)
+        return
+    with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
+        host = host_at(url, kind, SCHEMA)
+        yield host
+        with host.app_context():
+            host.extensions["sqlalchemy"].engine.dispose()
+
+
+def written(person: Person) -> Any:
+    """Its id, as a client reads and writes it."""
+    return person.id if isinstance(person.id, int) else str(person.id)
+
+
+def nobody(kind: str) -> Any:
+    return KINDS[kind][1]
+
+
+def test_an_account_signs_in_and_out_and_recovers_its_password(frontdesk: Kit) -> None:
+    ada = frontdesk.account("ada")
+    api = ada.api()
+    assert api.get("/account").json["id"] == written(ada)
+    api.delete("/logout")
+    api.get("/account", 401)
+    frontdesk.api().post("/password-recovery", json={"email": ada.email})
+    for proof in (frontdesk.last_reset_token(ada.email), frontdesk.last_code(ada.email)):
+        frontdesk.api().post("/verify-token", json={"token": proof, "email": ada.email})
+    new = {"token": frontdesk.last_reset_token(ada.email), "new_password": "battery staple"}
+    frontdesk.api().post("/reset-password", json=new)
+    ada.password = "battery staple"
+    assert ada.api().get("/account").json["email"] == ada.email
+
+
+def test_a_profile_with_a_picture_is_found_by_its_accounts_id(frontdesk: Kit, kind: str) -> None:
+    ada, root = frontdesk.account("ada"), frontdesk.account("root", role="root")
+    profile = {
+        "first_name": "Ada",
+        "last_name": "King",
+        "date_of_birth": "1815-12-10",
+        "gender": "female",
+        "marital_status": "married",
+    }
+    made = ada.api().post("/profiles", json=profile).json
+    assert made["account_id"] == written(ada)
+    picture = {"avatar": (BytesIO(plain("PNG")), "a.png")}
+    assert ada.api().put("/profiles/avatar", data=picture).json["avatar"]
+    assert root.api().get(f"/profiles/{written(ada)}").json["first_name"] == "Ada"
+    changed = root.api().put(f"/profiles/{written(ada)}", json={"city": "London"}).json
+    assert changed["city"] == "London"
+    root.api().get(f"/profiles/{nobody(kind)}", 404)
+    ada.api().delete("/profiles")
+
+
+def test_members_of_a_workspace_are_named_by_their_accounts(frontdesk: Kit, kind: str) -> None:
+    ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
+    api = ada.api()
+    member = api.post("/workspaces/ada/members", json={"email": bob.email}).json
+    assert member["account_id"] == written(bob)
+    path = f"/workspaces/ada/members/{written(bob)}"
+    assert api.patch(path, json={"type": "guest"}).json["type"] == "guest"
+    api.patch(f"/workspaces/ada/members/{nobody(kind)}", 404, json={"type": "guest"})
+    assert api.delete(path).json["account_id"] == written(bob)
+    api.delete(path, 404)
+
+
+def test_an_invitation_is_accepted_by_its_mail(frontdesk: Kit) -> None:
+    ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
+    ada.api().post("/workspaces/ada/invitations", 201, json={"email": bob.email})
+    [mail] = frontdesk.mails.sent
+    token = mail.text.partition("token=")[2].split()[0]
+    frontdesk.api().get(f"/invitation?token={token}")
+    [waiting] = bob.api().get("/invitations").json
+    joined = bob.api().post(f"/invitations/{waiting['id']}/accept").json
+    assert joined["account_id"] == written(bob)
+
+
+def test_a_broadcast_goes_to_those_who_were_chosen(frontdesk: Kit, kind: str) -> None:
+    root = frontdesk.account("root", role="root")
+    ada, bob, eve = (frontdesk.account(name) for name in ("ada", "bob", "eve"))
+    data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
+    body = {"data": data, "account_receiver_ids": [written(ada)]}
+    query = {"account_receiver_ids": [written(bob)]}
+    admin = root.api()
+    sent = admin.post("/admin/notifications", 201, json=body, query_string=query).json
+    assert (sent["receivers"], sent["sender_id"]) == (2, written(root))
+    frontdesk.deliver()
+    assert {mail.to for mail in frontdesk.mails.sent} == {ada.email, bob.email}
+    [item] = ada.api().get("/notifications").json
+    assert (item["receiver_id"], item["sender_id"]) == (written(ada), written(root))
+    assert eve.api().get("/notifications").json == []
+    counts = admin.get(f"/admin/notifications/{sent['id']}").json["deliveries"]["email"]
+    assert counts == {"pending": 0, "sent": 2, "failed": 0, "skipped": 0}
+    body["account_receiver_ids"] = [written(ada), nobody(kind)]
+    refused = admin.post("/admin/notifications", 422, json=body)
+    assert str(nobody(kind)) in refused.response.text
+
+
+def test_a_broadcast_to_all_reaches_all(frontdesk: Kit) -> None:
+    root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
+    data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
+    root.api().post("/admin/notifications", 201, json={"data": data})
+    frontdesk.deliver()
+    assert {mail.to for mail in frontdesk.mails.sent} == {root.email, ada.email}
+
+
+def test_an_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:
+    root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
+    data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
+    root.api().post("/admin/notifications", 201, json={"data": data})
+    api = ada.api()
+    [item] = api.get("/notifications").json
+    assert api.patch(item["links"]["mark"]).json["is_read"] is True
+    assert api.get("/notifications/unread-count").json == {"unread": 0}
+    api.patch("/notifications/mark-all?status=false")
+    assert api.get("/notifications?is_read=false").json[0]["id"] == item["id"]
+    api.delete(item["links"]["delete"])
+    assert api.get("/notifications").json == []
+    assert len(root.api().get("/notifications").json) == 1
+
+
+def test_what_is_the_accounts_goes_with_it(frontdesk: Kit, app: Flask) -> None:
+    root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
+    data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
+    sent = root.api().post("/admin/notifications", 201, json={"data": data}).json
+    run = app.test_cli_runner()
+    listed = run.invoke(args=["accounts", "list"]).output.splitlines()
+    assert {json.loads(line)["id"] for line in listed} == {written(root), written(ada)}
+    assert run.invoke(args=["accounts", "delete", ada.email]).exit_code == 0
+    assert len(run.invoke(args=["accounts", "list"]).output.splitlines()) == 1
+    assert root.api().get(f"/admin/notifications/{sent['id']}").json["receivers"] == 2
+
+
+@pytest.mark.parametrize("wrong", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
+def test_what_is_no_id_at_all_is_nobodys(frontdesk: Kit, wrong: str) -> None:
+    root = frontdesk.account("root", role="root").api()
+    root.get(f"/profiles/{wrong}", 404)
+    data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
+    body = {"data": data, "account_receiver_ids": [wrong]}
+    root.post("/admin/notifications", 422, json=body)
+
+
+@pytest.mark.parametrize("far", [2**31, 2**40, 2**63, 2**70, -1, "x" * 300, "\x00", "", None, 1.5])
+def test_an_id_that_no_column_can_hold_is_refused(frontdesk: Kit, far: Any) -> None:
+    data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
+    body = {"data": data, "account_receiver_ids": [far]}
+    frontdesk.account("root", role="root").api().post("/admin/notifications", 422, json=body)
+
+
+def test_the_description_says_what_an_id_is(frontdesk: Kit, kind: str) -> None:
+    document = frontdesk.api().get("/openapi.json").json
+    parameters = document["paths"]["/profiles/{account_id}"]["get"]["parameters"]
+    [schema] = [each["schema"] for each in parameters if each["in"] == "path"]
+    expected: dict[str, Any] = {"type": "string"}
+    if kind in ("integer", "big"):
+        expected = {"type": "integer", "minimum": 1}
+    elif kind.startswith("uuid"):
+        expected["format"] = "uuid"
+    assert schema == expected
+    shown = document["components"]["schemas"]["AccountRead"]["properties"]["id"]
+    assert shown["type"] == expected["type"]
+    [example] = [
+        content["example"]
+        for content in document["paths"]["/account"]["get"]["responses"]["200"]["content"].values()
+    ]
+    assert isinstance(example["id"], int) is (expected["type"] == "integer")
+
+
+def test_an_id_of_no_kind_that_we_know_is_told() -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    db = SQLAlchemy(host)
+    key = mapped_column(LargeBinary(16), primary_key=True)
+    model = type("Account", (AccountMixin, db.Model), {"id": key})
+    with pytest.raises(SetupError, match=r"an id of type LargeBinary.*knows whole numbers, UUIDs"):
+        Frontdesk().init_app(host, db, account_model=model)

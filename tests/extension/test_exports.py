@@ -1,0 +1,65 @@
+"""What the package gives, and that asking for one thing loads no other."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import app
+from app import blueprints
+
+from ..rigs.servers import ROOT, bare_environment
+
+
+def said_by(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=ROOT,
+        env=bare_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def promised(stub: str) -> set[str]:
+    """The names that a stub gives to type checkers."""
+    tree = ast.parse((ROOT / "app" / stub).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.asname or name.name for node in imports for name in node.names}
+
+
+@pytest.mark.parametrize(
+    ("module", "stub"), [(app, "__init__.pyi"), (blueprints, "blueprints.pyi")]
+)
+def test_the_package_gives_what_its_stub_promises(module: Any, stub: str) -> None:
+    assert set(module.__all__) == promised(stub)
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def test_a_room_is_a_module_though_its_blueprint_has_the_same_name() -> None:
+    import app.auth.limits
+    import app.auth.routes as routes
+
+    assert app.auth.limits.Failures.__module__ == "app.auth.limits"
+    assert routes.blueprint is blueprints.auth
+
+
+def test_what_lies_in_a_room_can_be_patched_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.auth.limits.KNOWN_SECONDS", 1)
+    from app.auth import limits
+
+    assert limits.KNOWN_SECONDS == 1
+
+
+def test_the_pytest_plugin_loads_nothing_of_ours_but_itself() -> None:
+    code = (
+        "import sys, app.testing.plugin; print(sorted(n for n in sys.modules if n[:4] == 'app.'))"
+    )
+    assert said_by(code) == "['app.testing', 'app.testing.plugin']"

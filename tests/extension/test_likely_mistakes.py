@@ -1,0 +1,237 @@
+"""The mistakes that somebody new to it makes first, each answered by a sentence with its mend."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from marshmallow import Schema, fields
+
+import app as flask_frontdesk
+from app import (
+    Frontdesk,
+    LoginRead,
+    Schemas,
+    UnfitPassword,
+    account_required,
+    after_commit,
+    answers,
+    anyone,
+    current_account,
+    roles_required,
+)
+from app.accounts.account import Account
+from app.blueprints import auth
+from app.core.web.operation import View
+from app.testing.client import Api
+from app.testing.people import PASSWORD, make_person
+
+from ..rigs.hosts import HostSettings, host_of, plain_app
+
+
+def failing(mistake: Callable[[], object]) -> str:
+    """What whoever makes it reads."""
+    with pytest.raises((RuntimeError, TypeError, flask_frontdesk.SettingsError)) as error:
+        mistake()
+    sentence = str(error.value)
+    assert "\n" not in sentence
+    return sentence
+
+
+def asked_for(view: View, path: str = "/own") -> Any:
+    host = host_of((auth, "/desk"))
+    host.add_url_rule(path, "own", view)
+    host.testing = True
+    return host.test_client().get(path)
+
+
+def findings(host: Flask, check: str) -> list[str]:
+    output = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).stdout
+    found = json.loads(output.splitlines()[-1])["findings"]
+    return [each["message"] for each in found if each["check"] == check]
+
+
+def test_1_frontdesk_before_the_database() -> None:
+    sentence = failing(lambda: Frontdesk().init_app(Flask("host"), SQLAlchemy()))
+    assert sentence == "Call db.init_app(app) before frontdesk.init_app(app, db)."
+
+
+def test_2_a_blueprint_before_frontdesk() -> None:
+    host, _ = plain_app()
+    sentence = failing(lambda: host.register_blueprint(auth))
+    assert sentence.startswith("Call frontdesk.init_app(app, db) before registering the blueprint")
+
+
+def test_3_no_account_model() -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db, settings=HostSettings())
+    assert "pass account_model=, a mapped class" in failing(lambda: host.register_blueprint(auth))
+
+
+def test_4_no_tables(caplog: pytest.LogCaptureFixture) -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)
+    host.register_blueprint(auth)
+    form = {"username": "ada@example.com", "password": PASSWORD}
+    assert Api(host, "").post("/login", 500, data=form).json["code"] == "internal_error"
+    (told,) = (record for record in caplog.messages if "the database lacks it" in record)
+    assert "accounts" in told
+    assert "`flask db upgrade`, or with db.create_all()" in told
+    assert findings(host, "migrations")[0].startswith("the database lacks accounts")
+
+
+def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db)
+    assert "SECRET_KEY is not set: a random one is used, so tokens end with" in caplog.text
+    assert findings(host, "secret_key") == ["SECRET_KEY is not set; set it to a random value"]
+
+
+@pytest.fixture
+def misplaced_guard() -> Flask:
+    host = host_of()
+    account_required(host.get("/own")(lambda: "in"))
+    host.testing = True
+    return host
+
+
+def test_6_a_guard_above_its_route(misplaced_guard: Flask) -> None:
+    sentence = failing(lambda: misplaced_guard.test_client().get("/own"))
+    assert "stands above its route and does nothing: write the route first" in sentence
+    assert "stands above its route" in findings(misplaced_guard, "guards")[0]
+
+
+def test_7_the_current_account_without_a_guard() -> None:
+    sentence = failing(lambda: asked_for(lambda: current_account.email))
+    assert "'own', where no guard has looked who is calling: write one, such as" in sentence
+
+
+def test_8_a_guard_for_roles_without_any() -> None:
+    sentence = failing(lambda: roles_required(lambda: "in"))  # type: ignore[arg-type]
+    assert sentence.endswith('takes the roles that it lets in: @roles_required("admin")')
+
+
+class Book(Schema):
+    title = fields.String(required=True)
+
+
+def test_9_a_list_that_is_not_announced() -> None:
+    view = anyone(answers(200, Book)(lambda: [{"title": "Middlemarch"}]))
+    sentence = failing(lambda: asked_for(view))
+    assert "Book finds nothing to show in it. A list takes many=True." in sentence
+
+
+def test_10_a_view_that_has_forgotten_its_return() -> None:
+    def book() -> None:
+        pass
+
+    sentence = failing(lambda: asked_for(anyone(answers(200, Book)(book))))
+    assert "returned a NoneType, and Book finds nothing to show in it." in sentence
+
+
+def test_11_a_page_without_its_query() -> None:
+    sentence = failing(lambda: asked_for(anyone(answers(200, Book, paged=True)(list))))
+    assert sentence.endswith("write @takes(query=Page) above it.")
+
+
+def test_12_a_schema_in_parentheses() -> None:
+    sentence = failing(lambda: host_of(schemas=Schemas(login=LoginRead())))  # type: ignore[arg-type]
+    assert sentence.endswith("derived from marshmallow.Schema, without parentheses.")
+
+
+def test_13_a_login_schema_of_ones_own_altogether() -> None:
+    sentence = failing(lambda: host_of(schemas=Schemas(login=Book)))
+    assert sentence.endswith(
+        "would answer without a token: derive it from flask_frontdesk.LoginRead."
+    )
+
+
+def test_14_a_claims_hook_that_returns_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    frontdesk = Frontdesk()
+
+    @frontdesk.claims
+    def role(account: Any, session: Any) -> Any:
+        account.nickname = account.role
+
+    host = host_of((auth, ""), frontdesk=frontdesk)
+    ada = make_person(host, "ada")
+    Api(host, "").post("/login", 500, data={"username": ada.email, "password": PASSWORD})
+    assert "A claims hook must return a mapping, not NoneType: " in caplog.text
+    assert "role" in caplog.text
+
+
+def test_15_a_hook_that_takes_something_else() -> None:
+    def role(account: Any) -> dict[str, Any]:
+        return {}
+
+    sentence = failing(lambda: Frontdesk().claims(role))  # type: ignore[arg-type]
+    assert "@frontdesk.claims is called with (account, session), which" in sentence
+
+
+def test_16_a_misspelt_event() -> None:
+    sentence = failing(lambda: Frontdesk().on("account-loged-in"))
+    assert 'There is no event "account-loged-in". Do you mean "account-logged-in"?' in sentence
+
+
+@pytest.mark.parametrize(
+    ("channels", "told"),
+    [
+        (["emial"], 'There is no channel "emial". Do you mean "email"?'),
+        (["pigeon"], 'registered first, with @frontdesk.channel("pigeon").'),
+        ("email", 'channels= takes several: channels=["email"].'),
+    ],
+)
+def test_17_a_channel_that_nobody_knows(channels: Any, told: str) -> None:
+    frontdesk = Frontdesk()
+    with host_of(frontdesk=frontdesk).app_context():
+        assert told in failing(lambda: frontdesk.notify("Hello", "You", channels=channels))
+
+
+def test_18_settings_where_they_do_not_belong() -> None:
+    sentence = failing(lambda: host_of(settings={"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}))
+    assert sentence.endswith('a mapping has its place in app.config["FRONTDESK"].')
+
+
+def test_19_a_setting_without_its_namespace() -> None:
+    host, db = plain_app(FRONTDESK={"ACCESS_TOKEN_EXPIRE_MINUTES": 60})
+    sentence = failing(lambda: Frontdesk().init_app(host, db))
+    assert sentence.endswith('It is written {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.')
+
+
+def test_20_something_for_after_a_commit_that_nobody_makes() -> None:
+    host = host_of()
+    with host.app_context():
+        session = host.extensions["sqlalchemy"].session
+        sentence = failing(lambda: after_commit(session, lambda: None))
+    assert sentence == "This needs an open transaction(session) around it."
+
+
+def test_21_a_second_frontdesk() -> None:
+    host, db = plain_app()
+    Frontdesk().init_app(host, db, settings=HostSettings())
+    sentence = failing(lambda: Frontdesk().init_app(host, db, settings=HostSettings()))
+    assert sentence.endswith("was called twice for this application: call it once.")
+
+
+def test_22_a_password_that_cannot_be_one() -> None:
+    frontdesk = Frontdesk()
+    with (
+        host_of(frontdesk=frontdesk).app_context(),
+        pytest.raises(UnfitPassword, match="The password needs at least 8 characters"),
+    ):
+        frontdesk.accounts.create("ada@example.com", "short")
+
+
+def test_23_mail_that_nobody_sends() -> None:
+    host = host_of((auth, ""))
+    assert findings(host, "mail") == ["MAIL_SERVER is not set: mails go to instance/outbox"]
+
+
+def test_24_an_application_that_was_forgotten() -> None:
+    with Flask("host").app_context():
+        sentence = failing(lambda: Frontdesk().accounts)
+    assert sentence.endswith("call frontdesk.init_app(app, db) when it is made.")

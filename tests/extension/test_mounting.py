@@ -1,0 +1,303 @@
+"""Our blueprints in plain applications: alone, at odd prefixes, and twice in a process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Blueprint as PlainBlueprint
+from flask import Flask
+from jinja2 import DictLoader
+from marshmallow import Schema, fields
+
+from app import Frontdesk
+from app.blueprints import (
+    admin_notifications,
+    auth,
+    docs,
+    health,
+    notifications,
+    profiles,
+    tasks,
+    workspaces,
+)
+from app.core.web.answering import answers
+from app.core.web.blueprint import Blueprint
+from app.core.web.operation import anyone
+from app.testing.client import Api
+from app.testing.kit import Kit
+from app.testing.people import make_person
+from app.testing.twins import Twins
+
+from ..rigs.hosts import counting_as_active, host_of
+
+JSON = {"Content-Type": "application/json"}
+ODD = "/a/very/odd~prefix/v9"
+ALONE = [
+    (health, "GET", "/health", 200),
+    (tasks, "GET", "/", 200),
+    (auth, "GET", "/account", 401),
+    (workspaces, "GET", "/", 401),
+    (profiles, "GET", "/", 401),
+    (notifications, "GET", "/", 401),
+    (admin_notifications, "GET", "/all", 401),
+    (docs, "GET", "/openapi.json", 200),
+]
+
+
+@pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
+def test_each_blueprint_works_alone_at_an_odd_prefix(
+    blueprint: Blueprint, method: str, path: str, status: int
+) -> None:
+    Api(host_of((blueprint, ODD)), ODD).send(method, path, status)
+
+
+@pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
+@pytest.mark.parametrize("prefix", ["/", "", None])
+def test_each_blueprint_works_alone_at_the_root(
+    prefix: Any, blueprint: Blueprint, method: str, path: str, status: int
+) -> None:
+    Api(host_of((blueprint, prefix)), "").send(method, path, status)
+
+
+def test_the_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
+    frontdesk = Frontdesk()
+    frontdesk.use_workspaces()
+    host = host_of((workspaces, "/rooms"), (notifications, "/post"), frontdesk=frontdesk)
+    ada = make_person(host, "ada")
+    assert [room["slug"] for room in ada.api().get("/rooms/").json] == ["ada"]
+    with host.app_context():
+        frontdesk.notify("Welcome", "Come in", receivers=[ada.id])
+    assert ada.api().get("/post/").json[0]["title"] == "Welcome"
+
+
+def test_broadcasts_without_an_account_model_are_answered_500() -> None:
+    host = host_of((admin_notifications, "/post"), account_model=None)
+    data = {"title": "x", "message": "x", "channels": ["inapp"]}
+    token = {"Authorization": "Bearer a.b.c"}
+    answer = Api(host, "/post").post("/", 500, json={"data": data}, headers=token)
+    assert answer.detail == "Account model is not configured"
+
+
+def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
+    app.jinja_loader = DictLoader({"reset_password.txt": "Dear {{ username }}: {{ code }}"})
+    ada = frontdesk.account("ada")
+    frontdesk.api("/desk").post("/password-recovery", json={"email": ada.email})
+    mail = frontdesk.mails.last(ada.email)
+    assert mail.text == f"Dear {ada.email}: {frontdesk.last_code(ada.email)}"
+    assert "<" in mail.html
+
+
+def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(
+    frontdesk_twins: Twins,
+) -> None:
+    extension = Frontdesk()
+    host = host_of(frontdesk=extension)
+    ada = make_person(host, "ada")
+    with host.app_context():
+        extension.notify("Welcome", "Come in", channels=["email"], receivers=[ada.id])
+    frontdesk_twins.mails.assert_empty()
+    Kit(host, frontdesk_twins).deliver()
+    frontdesk_twins.mails.assert_sent(ada.email, subject="Welcome")
+
+
+@pytest.mark.parametrize("blueprint", [health, tasks, docs])
+def test_a_blueprint_that_needs_no_account_asks_for_no_account_model(blueprint: Blueprint) -> None:
+    host_of((blueprint, "/desk"), account_model=None)
+
+
+def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
+    host = host_of((auth, "/<tenant>/desk"))
+    host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
+    make_person(host, "ada")
+    form = {"username": "ada@example.com", "password": "correct horse battery"}
+    token = Api(host, "/acme/desk").post("/login", data=form).json["access_token"]
+    Api(host, "/acme/desk", token).get("/account")
+
+
+def test_an_items_links_are_right_at_any_mount() -> None:
+    frontdesk = Frontdesk()
+    host = host_of((auth, ""), (notifications, "/<tenant>/post/2"), frontdesk=frontdesk)
+    host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
+    ada = make_person(host, "ada")
+    with host.app_context():
+        frontdesk.notify("Hello", "A message.", receivers=[ada.id])
+    for mount in ("/acme/post/2", "/a%20b/post/2"):
+        api = Api(host, "", ada.token())
+        behind = {"SCRIPT_NAME": "/app"}
+        (item,) = api.get(f"{mount}/?limit=1", environ_overrides=behind).json
+        assert item["links"]["self"] == f"/app{mount}/{item['id']}"
+        path = item["links"]["mark"].removeprefix("/app")
+        assert api.patch(path, environ_overrides=behind).json["links"] == item["links"]
+
+
+def test_a_blueprint_within_a_blueprint_of_the_hosts_answers_in_our_form() -> None:
+    outer = PlainBlueprint("outer", __name__)
+    outer.register_blueprint(tasks, url_prefix="/tasks")
+    host = host_of()
+    host.register_blueprint(outer, url_prefix="/outer")
+    api = Api(host, "/outer")
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert api.get("/tasks/7", 404).json["code"] == "task_not_found"
+    answer = api.put("/tasks/7", 405)
+    assert answer.json["code"] == "method_not_allowed"
+    assert "PATCH" in answer.headers["Allow"]
+    assert "X-Request-ID" in answer.headers
+
+
+def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
+    host = host_of((tasks, "/first"))
+    host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
+    for prefix in ("/first", "/second"):
+        for path in ("", "/", "/1"):
+            assert Api(host, prefix).put(path, 405).json["code"] == "method_not_allowed"
+        assert Api(host, prefix).get("/1", 404).json["code"] == "task_not_found"
+
+
+def test_operations_keep_their_names_when_more_is_mounted() -> None:
+    host = host_of((tasks, "/first"), (docs, ""))
+    host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
+    views = PlainBlueprint("views", __name__)
+    views.add_url_rule("/own", "own_view", anyone(lambda: ""), methods=["GET", "PUT"])
+    host.register_blueprint(views)
+    names = {
+        path: {method: described["operationId"] for method, described in methods.items()}
+        for path, methods in Api(host, "").get("/openapi.json").json["paths"].items()
+    }
+    assert names["/first/"] == {"get": "listTasks", "post": "createTask"}
+    assert names["/second/"] == {"get": "listMoreTasks", "post": "createMoreTask"}
+    assert names["/own"] == {"get": "getViewsOwnView", "put": "putViewsOwnView"}
+
+
+@pytest.mark.filterwarnings("ignore:Multiple schemas resolved")
+def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
+    views = PlainBlueprint("views", __name__)
+    for path, name in (("/first", "MemberType"), ("/x", "Problem"), ("/zoo", "MemberStatus")):
+        schema = Schema.from_dict({"legs": fields.Integer()}, name=name)
+        view = anyone(answers(200, schema)(dict))
+        views.add_url_rule(path, name, view)
+    host = host_of((workspaces, "/houses"), (docs, ""))
+    host.register_blueprint(views)
+    document = Api(host, "").get("/openapi.json").json
+    schemas = document["components"]["schemas"]
+    member = schemas["MemberRead"]["properties"]
+    enums = {
+        name: schemas[of["$ref"].rpartition("/")[2]] for name, of in member.items() if "$ref" in of
+    }
+    assert "owner" in enums["type"]["enum"]
+    assert "code" in schemas["Problem"]["properties"]
+    for path in ("/first", "/x", "/zoo"):
+        content = document["paths"][path]["get"]["responses"]["200"]["content"]
+        reference = content["application/json"]["schema"]["$ref"]
+        assert list(schemas[reference.rpartition("/")[2]]["properties"]) == ["legs"]
+
+
+def test_two_applications_in_one_process_keep_their_hooks_to_themselves() -> None:
+    first, second = Frontdesk(), Frontdesk()
+    told: list[str] = []
+    first.payload(lambda payload, session: {**payload, "token_type": "first"})
+    second.on("account-logged-in")(lambda account, options: told.append(account.email))
+    one = host_of((auth, ""), frontdesk=first, settings=counting_as_active("fresh"))
+    two = host_of((auth, ""), frontdesk=second)
+    make_person(one, "ada", status="fresh")
+    make_person(two, "bob")
+    assert log_in(one, "ada", 200).json["token_type"] == "first"
+    assert told == []
+    assert log_in(two, "bob", 200).json["token_type"] == "bearer"
+    assert told == ["bob@example.com"]
+
+
+def test_one_extension_on_two_applications_keeps_what_each_was_given() -> None:
+    frontdesk = Frontdesk()
+    one = host_of((auth, ""), frontdesk=frontdesk, settings=counting_as_active("fresh"))
+    two = host_of((auth, ""), frontdesk=frontdesk)
+    for host in (one, two):
+        make_person(host, "ada", status="fresh")
+    log_in(one, "ada", 200)
+    log_in(two, "ada", 400)
+
+
+def test_a_hook_that_is_registered_late_holds_for_applications_that_are_there() -> None:
+    frontdesk = Frontdesk()
+    host = host_of((auth, ""), frontdesk=frontdesk)
+    frontdesk.payload(lambda payload, session: {**payload, "token_type": "late"})
+    make_person(host, "ada")
+    assert log_in(host, "ada", 200).json["token_type"] == "late"
+
+
+def test_a_logout_in_one_application_is_none_in_the_other() -> None:
+    one, two = host_of((auth, "")), host_of((auth, ""))
+    clients = [make_person(host, "ada").api() for host in (one, two)]
+    clients[0].delete("/logout")
+    clients[0].get("/account", 401)
+    clients[1].get("/account")
+
+
+@pytest.fixture
+def guarded_handlers() -> Flask:
+    """A host that answers every error there is in its own words."""
+    host = host_of((tasks, "/desk/tasks"), (auth, "/desk"))
+
+    def in_own_words(error: Any) -> tuple[str, int]:
+        return "host's words", getattr(error, "code", None) or 500
+
+    host.register_error_handler(Exception, in_own_words)
+    for status in (404, 405, 413, 415, 422, 500):
+        host.register_error_handler(status, in_own_words)
+    return host
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "request_"),
+    [
+        ("PUT", "/tasks/1", 405, {}),
+        ("POST", "/login", 415, {"json": {}}),
+        ("POST", "/tasks/", 400, {"data": "{", "headers": JSON}),
+        ("POST", "/tasks/", 413, {"data": "x" * 1024 * 1025, "headers": JSON}),
+        ("POST", "/tasks/", 422, {"json": {}}),
+        ("GET", "/account", 401, {}),
+    ],
+)
+def test_our_routes_keep_our_form_where_the_host_handles_everything(
+    guarded_handlers: Flask, method: str, path: str, status: int, request_: dict[str, Any]
+) -> None:
+    answer = Api(guarded_handlers, "/desk").send(method, path, status, **request_)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert status != 405 or "GET" in answer.headers["Allow"]
+
+
+def test_the_hosts_own_limits_and_headers_are_left_to_it(guarded_handlers: Flask) -> None:
+    @guarded_handlers.after_request
+    def frame(response: Any) -> Any:
+        response.headers["X-Frame-Options"] = "SAMEORIGIN"
+        return response
+
+    assert Api(guarded_handlers).send("GET", "/nowhere", 404).response.text == "host's words"
+    headers = Api(guarded_handlers, "/desk").get("/tasks/").headers
+    assert headers.get_all("X-Frame-Options") == ["SAMEORIGIN"]
+
+
+def test_a_host_without_redis_mail_or_celery_recovers_passwords(frontdesk: Kit, app: Flask) -> None:
+    ada = frontdesk.account("ada")
+    ada.prefix = "/desk"
+    api = frontdesk.api("/desk")
+    api.post("/password-recovery", json={"email": ada.email})
+    frontdesk.mails.assert_sent(ada.email, subject="Host: reset your password")
+    code = frontdesk.last_code(ada.email)
+    assert code in frontdesk.mails.last(ada.email).text
+    body = {"email": ada.email, "token": code, "new_password": "battery staple 9"}
+    frontdesk.clock.step(minutes=9)
+    api.post("/verify-token", json={"email": ada.email, "token": code})
+    api.post("/reset-password", json=body)
+    ada.password = "battery staple 9"
+    ada.api().get("/account")
+
+
+@pytest.fixture
+def app() -> Flask:
+    return host_of((auth, "/desk"))
+
+
+def log_in(host: Flask, name: str, status: int) -> Any:
+    form = {"username": f"{name}@example.com", "password": "correct horse battery"}
+    return Api(host, "").post("/login", status, data=form)

@@ -1,0 +1,258 @@
+"""Where a host says its settings, which place counts, and what is said of those it has mistyped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from pydantic import SecretStr
+
+from app import (
+    AuthSettings,
+    BrandSettings,
+    ComposedSettings,
+    CoreSettings,
+    Frontdesk,
+    SettingsError,
+    create_app,
+)
+from app.accounts.account import Account
+from app.core.config.settings import Namespaces
+from app.delivery.mail.brand import BrandSettings as Brand
+
+from ..rigs.hosts import plain_app
+
+KEY = "a key of the host's own, which is long enough for it"
+
+
+class Own:
+    """A settings object of the host's."""
+
+    SECRET_KEY = KEY
+    CORE = CoreSettings(PROJECT_NAME="Own")
+    AUTH = AuthSettings(LOGIN_LIMIT="9 per hour", ACCESS_TOKEN_EXPIRE_MINUTES=9)
+    BRAND = BrandSettings(COLOR="#112233", FOOTER="Own")
+
+
+def host_with(config: Any = None, settings: object | None = None, *, prefixed: str = "") -> Flask:
+    host, db = plain_app(SECRET_KEY=KEY)
+    if config is not None:
+        host.config["FRONTDESK"] = config
+    if prefixed:
+        host.config.from_prefixed_env(prefixed)
+    Frontdesk().init_app(host, db, settings=settings, account_model=Account)
+    return host
+
+
+def settings_of(host: Flask) -> Namespaces:
+    found: Namespaces = host.extensions["frontdesk"].settings
+    return found
+
+
+def minutes(host: Flask) -> int:
+    return settings_of(host).of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES
+
+
+def refusal(config: Any = None) -> str:
+    with pytest.raises(SettingsError) as refused:
+        host_with(config)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_settings_stand_in_the_applications_configuration() -> None:
+    app, db = plain_app(SECRET_KEY=KEY)
+    # [config]
+    app.config["FRONTDESK"] = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}
+    # [end]
+    Frontdesk().init_app(app, db, account_model=Account)
+    assert minutes(app) == 60
+    assert settings_of(app).core.PROJECT_NAME == "Frontdesk"
+
+
+def test_flask_reads_them_from_its_own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FLASK_FRONTDESK__AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
+    monkeypatch.setenv("FLASK_FRONTDESK__AUTH__ACTIVE_STATUSES", '["active", "trial"]')
+    # Flask takes digits for a number, a name of digits too.
+    monkeypatch.setenv("FLASK_FRONTDESK__CORE__PROJECT_NAME", "1984")
+    monkeypatch.setenv("FLASK_FRONTDESK__SECRET_KEY", "9" * 40)
+    found = settings_of(host_with(prefixed="FLASK"))
+    assert found.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 60
+    assert found.of(AuthSettings).ACTIVE_STATUSES == ["active", "trial"]
+    assert (found.core.PROJECT_NAME, found.secret_key) == ("1984", "9" * 40)
+
+
+@pytest.mark.parametrize("prefixed", ["", "FRONTDESK"])
+def test_variables_with_our_name_in_front_are_read(
+    prefixed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
+    monkeypatch.setenv("FRONTDESK_AUTH__ACTIVE_STATUSES", '["active", "trial"]')
+    monkeypatch.setenv("FRONTDESK_SMS_ACCOUNT_SID", "AC1")
+    monkeypatch.setenv("FRONTDESK_IDP_OAUTH_CLIENT_ID", "ours")
+    found = settings_of(host_with(prefixed=prefixed))
+    auth = found.of(AuthSettings)
+    assert (auth.ACCESS_TOKEN_EXPIRE_MINUTES, auth.IDP_OAUTH_CLIENT_ID) == (60, "ours")
+    assert auth.ACTIVE_STATUSES == ["active", "trial"]
+    assert found.top_level("SMS_ACCOUNT_SID") == "AC1"
+
+
+def test_they_are_read_from_a_dotenv_too(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES=60\nFOO=1\n")
+    assert minutes(host_with(settings=Own())) == 60
+
+
+def test_who_runs_it_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "1")
+    assert minutes(host_with()) == 1
+    assert minutes(host_with(settings=Own())) == 9
+    assert minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, Own())) == 20
+    monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "30")
+    assert minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, Own())) == 30
+
+
+def test_what_one_place_leaves_out_another_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRONTDESK_AUTH__LOGOUT_IS_FINAL", "true")
+    monkeypatch.setenv("FRONTDESK_BRAND__SUPPORT_EMAIL", "help@example.com")
+    config = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}, "BRAND": {"NAME": "Shop"}}
+    found = settings_of(host_with(config, Own()))
+    auth = found.of(AuthSettings)
+    assert (auth.LOGIN_LIMIT, auth.ACCESS_TOKEN_EXPIRE_MINUTES) == ("9 per hour", 20)
+    assert auth.LOGOUT_IS_FINAL
+    assert Brand.read(found).SUPPORT_EMAIL == "help@example.com"
+    assert (found.core.PROJECT_NAME, found.secret_key) == ("Own", KEY)
+    brand = Brand.read(found)
+    assert (brand.NAME, brand.COLOR, brand.FOOTER) == ("Shop", "#112233", "Own")
+
+
+def test_a_key_of_its_own_is_ours_alone() -> None:
+    for config in ({"SECRET_KEY": "k" * 40}, {"CORE": {"SECRET_KEY": "k" * 40}}):
+        host = host_with(config)
+        assert (settings_of(host).secret_key, host.secret_key) == ("k" * 40, KEY)
+    assert settings_of(host_with({"SECRET_KEY": SecretStr("k" * 40)})).secret_key == "k" * 40
+
+
+def test_the_providers_settings_stand_at_the_top_or_in_their_namespace() -> None:
+    for config in ({"IDP_OAUTH_CLIENT_ID": "ours"}, {"AUTH": {"IDP_OAUTH_CLIENT_ID": "ours"}}):
+        assert settings_of(host_with(config)).of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"
+
+
+def test_a_namespace_may_be_an_object_of_its_class() -> None:
+    assert minutes(host_with({"AUTH": AuthSettings(ACCESS_TOKEN_EXPIRE_MINUTES=7)})) == 7
+
+
+OTHERS = {"AUTH__PROVIDER": "ldap", "CORE__FOO": "1", "AUTH": "ldap", "TASKS": "3", "BRAND": "Acme"}
+
+
+@pytest.mark.parametrize("kind", [None, ComposedSettings])
+def test_a_hosts_own_variables_do_not_stop_its_start(
+    kind: type[ComposedSettings] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, value in OTHERS.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / ".env").write_text("NOTIFICATIONS__TRANSPORT=carrier pigeon\nPROFILES=many\n")
+    monkeypatch.setenv("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "1")
+    assert minutes(host_with(settings=kind() if kind else None)) == 1
+
+
+class MoreAuth(AuthSettings):
+    LDAP_URL: str = ""
+
+
+class Composed(ComposedSettings):
+    AUTH: MoreAuth = MoreAuth()
+
+
+def test_what_a_host_adds_to_a_namespace_is_read_and_else_left_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AUTH__LDAP_URL", "ldap://127.0.0.1")
+    monkeypatch.setenv("AUTH__PROVIDER", "ldap")
+    settings = Composed()
+    assert settings.AUTH.LDAP_URL == "ldap://127.0.0.1"
+    assert minutes(host_with(settings=settings)) == 30
+
+
+def test_the_doctor_tells_which_variables_are_left_to_the_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {**OTHERS, "AUTH__TOKEN_LIFE": "60"}.items():
+        monkeypatch.setenv(name, value)
+    output = host_with().test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).stdout
+    found = json.loads(output.splitlines()[-1])["findings"]
+    told = [each["message"] for each in found if each["check"] == "settings"]
+    names = "AUTH__PROVIDER, AUTH__TOKEN_LIFE, CORE__FOO"
+    assert told == [f"{names}: no settings of ours, and left to the application"]
+
+
+@pytest.mark.parametrize("prefix", ["", "FRONTDESK_"])
+def test_a_misspelt_one_of_ours_is_told_with_the_one_that_is_meant(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{prefix}AUTH__ACCESS_TOKEN_EXPIRES_MINUTES", "60")
+    assert refusal() == (
+        f"Wrong settings: {prefix}AUTH__ACCESS_TOKEN_EXPIRES_MINUTES: there is no such setting,"
+        f" do you mean {prefix}AUTH__ACCESS_TOKEN_EXPIRE_MINUTES?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("FRONTDESK_AUTH__PROVIDER", "there is no such setting"),
+        ("FRONTDESK_ATUH__LOGIN_LIMIT", "do you mean FRONTDESK_AUTH__LOGIN_LIMIT?"),
+        ("FRONTDESK_SECRETKEY", "do you mean FRONTDESK_SECRET_KEY?"),
+        ("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "valid integer"),
+        ("FRONTDESK_AUTH__ACTIVE_STATUSES", 'must be JSON, such as ["one", "two"]'),
+    ],
+)
+def test_what_bears_our_name_must_be_one_of_ours(
+    name: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "hunter2")
+    sentence = refusal()
+    assert sentence.startswith(f"Wrong settings: {name}: ")
+    assert told in sentence
+    assert "hunter2" not in sentence
+
+
+def test_other_variables_that_begin_with_our_name_are_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FRONTDESK_HOME", "/srv/frontdesk")
+    host_with()
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        ({"AUHT": {}}, 'has no setting "AUHT". Do you mean "AUTH"?'),
+        (
+            {"ACCESS_TOKEN_EXPIRE_MINUTES": 60},
+            'It is written {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.',
+        ),
+        ({"AUTH__LOGIN_LIMIT": "1/hour"}, 'It is written {"AUTH": {"LOGIN_LIMIT": …}}.'),
+        ({"AUTH": {"LOGIN_LIMITS": "1/hour"}}, "do you mean AUTH__LOGIN_LIMIT?"),
+        ({"AUTH": {"LOGIN_LIMIT": "hunter2"}}, "AUTH__LOGIN_LIMIT: must be a limit such as"),
+        ({"AUTH": 7}, "valid dictionary"),
+        (["AUTH"], "is a mapping of mappings"),
+        ({7: 1}, 'has no setting "7"'),
+    ],
+)
+def test_what_is_wrong_in_the_configuration_is_one_sentence(config: Any, told: str) -> None:
+    sentence = refusal(config)
+    assert told in sentence
+    assert 'app.config["FRONTDESK"]' in sentence
+    assert "hunter2" not in sentence
+
+
+def test_the_service_has_its_environment_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORE__DATABASE_URL", "sqlite://")
+    monkeypatch.setenv("FRONTDESK_AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "60")
+    assert minutes(create_app()) == 30
+    monkeypatch.setenv("CORE__FOO", "1")
+    with pytest.raises(SettingsError, match="CORE__FOO: there is no such setting"):
+        create_app()

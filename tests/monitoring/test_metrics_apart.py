@@ -1,0 +1,82 @@
+"""Metrics at an address of their own: nothing else there, and no metrics anywhere else."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.core.config.environment import SettingsError
+
+from ..conftest import SECRET, MakeApp, migrate
+from ..rigs.backends import free_port
+from ..rigs.servers import gunicorn
+
+Ask = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture(params=["port", "socket"])
+def bind(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "port":
+        return f"127.0.0.1:{free_port()}"
+    return f"unix:{tmp_path / 'metrics'}"
+
+
+@pytest.fixture
+def service(bind: str, tmp_path: Path) -> Iterator[Ask]:
+    url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
+    migrate(url)
+    settings = {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": url,
+        "CORE__METRICS_ENABLED": "true",
+        "CORE__METRICS_BIND": bind,
+        "WEB_CONCURRENCY": "2",
+    }
+    with gunicorn(settings, tmp_path / "log") as port:
+        yield lambda path: ask(f"127.0.0.1:{port}", path)
+
+
+def ask(address: str, path: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("x", timeout=10)
+    if address.startswith("unix:"):
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(address.removeprefix("unix:"))
+    else:
+        name, _, port = address.partition(":")
+        connection.sock = socket.create_connection((name, int(port)))
+    connection.request("GET", path, headers={"Host": "x"})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_they_are_there_for_all_workers_and_nowhere_else(service: Ask, bind: str) -> None:
+    for _ in range(20):
+        assert service("/api/v1/health")[0] == 200
+    assert service("/metrics")[0] == 404
+    status, text = ask(bind, "/metrics")
+    assert status == 200
+    counted = 'frontdesk_requests_total{method="GET",route="/api/v1/health",status="200"} 20.0'
+    assert counted in text
+
+
+def test_nothing_else_is_there(service: Ask, bind: str) -> None:
+    for path in ["/api/v1/health", "/", "/nowhere"] * 5:
+        status, body = ask(bind, path)
+        assert status == 404
+        assert json.loads(body)["code"] == "not_found"
+
+
+def test_other_servers_show_no_metrics_rather_than_all(make_app: MakeApp) -> None:
+    app = make_app(CORE__METRICS_ENABLED="true", CORE__METRICS_BIND="127.0.0.1:9100")
+    assert app.test_client().get("/metrics").status_code == 404
+
+
+@pytest.mark.parametrize("bind", ["9100", "unix:metrics", "127.0.0.1:", "http://x:1"])
+def test_an_address_that_is_none_stops_the_start(make_app: MakeApp, bind: str) -> None:
+    with pytest.raises(SettingsError, match="CORE__METRICS_BIND: must be host:port"):
+        make_app(CORE__METRICS_BIND=bind)

@@ -1,0 +1,45 @@
+"""Connections to Celery's brokers that died without a word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.testing.smtp import Sink
+
+from ..conftest import Backend, only_on
+from ..rigs.lines import Line
+from ..rigs.processes import Service
+from .conftest import HandOn
+
+pytestmark = only_on("postgresql")
+
+
+@pytest.mark.parametrize(("broker", "seconds"), [("redis", 25), ("rabbitmq", 60)])
+def test_connections_that_died_without_a_word_are_replaced(
+    request: pytest.FixtureRequest,
+    backend: Backend,
+    sink: Sink,
+    tmp_path: Path,
+    hand_on: HandOn,
+    broker: str,
+    seconds: float,
+) -> None:
+    settings = request.getfixturevalue(broker)
+    url = urlsplit(settings["CORE__CELERY_BROKER_URL"])
+    line = Line(url.hostname or "127.0.0.1", url.port or 5672)
+    settings["CORE__CELERY_BROKER_URL"] = url.geturl().replace(f":{url.port}", f":{line.port}")
+    installation = Service(
+        backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **settings
+    )
+    installation.people(5)
+    with installation.worker():
+        hand_on(installation)
+        sink.wait_for(5, seconds=90)
+        line.forget()
+        assert hand_on(installation) < 2
+        sink.wait_for(10, seconds=seconds)
+    line.cut()
+    installation.engine.dispose()

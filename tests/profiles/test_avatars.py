@@ -1,0 +1,463 @@
+"""Avatars through HTTP: sending one, what becomes of it, and what becomes of the file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from flask import Flask
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app.accounts.service import Accounts
+from app.core.config.environment import SettingsError
+from app.core.context import current_frontdesk, service
+from app.profiles.avatars import Avatars
+from app.profiles.models import Profile
+from app.profiles.service import Profiles
+from app.storage import FileStore, LocalFileStore, S3FileStore, StorageUnavailable
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+
+from ..cli.test_command_line import run
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.pictures import RED, animated, bomb_png, opened, photograph, plain, saved
+from ..rigs.racing import at_once
+from .test_profiles import ADA
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+FOREIGN = "https://example.com/ada.png"
+
+
+def with_profile(person: Person) -> Api:
+    api = person.api()
+    api.post("/profiles", json=ADA)
+    return api
+
+
+@pytest.fixture
+def api(ada: Person) -> Api:
+    return with_profile(ada)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "avatars"
+
+
+def stored(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def send(
+    api: Api,
+    data: bytes,
+    status: int = 200,
+    *,
+    field: str = "avatar",
+    name: str = "picture.png",
+    kind: str = "image/png",
+    **request: Any,
+) -> Answer:
+    form = {field: (BytesIO(data), name, kind)}
+    return api.put("/profiles/avatar", status, data=form, **request)
+
+
+def path_of(address: str) -> str:
+    """What follows the origin of our own address."""
+    assert address.startswith("http://localhost/api/v1/"), address
+    return address.removeprefix("http://localhost/api/v1")
+
+
+def test_an_avatar_is_shown_under_the_address_in_the_profile(api: Api) -> None:
+    profile = send(api, plain("PNG")).json
+    assert profile["avatar"] == api.get("/profiles").json["avatar"]
+    picture = Api(api.app).get(path_of(profile["avatar"])).response
+    assert picture.mimetype == "image/jpeg"
+    assert opened(picture.data).size == (48, 48)
+
+
+def test_what_shows_through_is_shown_as_png(api: Api) -> None:
+    from PIL import Image
+
+    profile = send(api, saved(Image.new("RGBA", (20, 20), (*RED, 90)), "PNG")).json
+    picture = Api(api.app).get(path_of(profile["avatar"])).response
+    assert picture.mimetype == "image/png"
+
+
+def test_a_picture_may_be_kept_for_ever_and_is_never_sniffed(api: Api) -> None:
+    path = path_of(send(api, plain("PNG")).json["avatar"])
+    headers = Api(api.app).get(path).headers
+    assert headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert headers.getlist("X-Content-Type-Options") == ["nosniff"]
+    assert headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert "Set-Cookie" not in headers
+    again = {"If-None-Match": headers["ETag"]}
+    assert Api(api.app).get(path, 304, headers=again).response.data == b""
+    assert Api(api.app).send("HEAD", path, 200).response.data == b""
+
+
+def test_a_picture_is_kept_as_a_file_by_the_name_that_we_gave(api: Api) -> None:
+    path = path_of(send(api, plain("PNG"), name='../evil";.exe').json["avatar"])
+    headers = Api(api.app).get(path).headers
+    name = path.rpartition("/")[2]
+    assert re.fullmatch(r"[0-9A-Za-z_-]+\.(png|jpe?g)", name)
+    assert headers["Content-Disposition"] == f'inline; filename="{name}"'
+
+
+def test_the_name_of_a_picture_tells_nothing_and_is_never_the_same(api: Api) -> None:
+    names = {send(api, plain("PNG"), name="ada.png").json["avatar"] for _ in range(3)}
+    assert len(names) == 3
+    assert all(re.search(r"/avatars/[0-9a-f]{32}\.jpg$", name) for name in names)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+def test_the_kind_is_told_by_the_content_and_not_by_name_or_type(api: Api, kind: str) -> None:
+    send(api, plain(kind), name="evil.html", kind="text/html")
+    send(api, animated("GIF"), name="../../evil\0.svg", kind="image/svg+xml")
+    send(api, photograph(6), name="x" * 300, kind="nonsense")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000],
+    ids=["empty", "svg", "polyglot", "truncated", "bmp", "zeros"],
+)
+def test_what_is_no_picture_is_refused(api: Api, folder: Path, data: bytes) -> None:
+    answer = send(api, data, 422)
+    assert answer.faults == ["files:avatar"]
+    assert api.get("/profiles").json["avatar"] is None
+    assert stored(folder) == []
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_bomb_is_refused(api: Api, folder: Path) -> None:
+    assert send(api, bomb_png(), 422).faults == ["files:avatar"]
+    assert stored(folder) == []
+
+
+def test_nothing_that_was_hidden_in_a_picture_is_served(api: Api) -> None:
+    for data in (photograph(6), plain("GIF") + b"<script>Secret</script>"):
+        path = path_of(send(api, data).json["avatar"])
+        assert b"Secret" not in Api(api.app).get(path).response.data
+
+
+def test_too_large_a_file_is_refused(api: Api, folder: Path) -> None:
+    whole = plain("JPEG")
+    send(api, whole.ljust(5 * 1024 * 1024, b"\0"))
+    kept = stored(folder)
+    for size in (5 * 1024 * 1024 + 1, 6 * 1024 * 1024, 12 * 1024 * 1024):
+        answer = send(api, whole.ljust(size, b"\0"), 413)
+        assert answer.json["code"] == "too_large"
+    assert stored(folder) == kept
+
+
+def test_a_file_must_come_in_the_right_field_once(api: Api, folder: Path) -> None:
+    assert send(api, plain("PNG"), 422, field="picture").faults == ["files:avatar"]
+    assert api.put("/profiles/avatar", 422, data={"avatar": "text"}, **_form()).faults == [
+        "files:avatar"
+    ]
+    twice = {"avatar": [(BytesIO(plain("PNG")), "a.png"), (BytesIO(plain("PNG")), "b.png")]}
+    assert api.put("/profiles/avatar", 422, data=twice).faults == ["files:avatar"]
+    assert stored(folder) == []
+
+
+def _form() -> dict[str, str]:
+    return {"content_type": "multipart/form-data"}
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("application/json", 415),
+        ("image/png", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data", 422),
+        ("multipart/form-data; boundary=x", 422),
+    ],
+)
+def test_another_kind_of_body_is_refused(api: Api, content_type: str, status: int) -> None:
+    api.put("/profiles/avatar", status, data=plain("PNG"), content_type=content_type)
+
+
+def test_there_must_be_a_profile_to_show_it(ada: Person, folder: Path) -> None:
+    assert send(ada.api(), plain("PNG"), 404).detail == "Profile not found"
+    assert stored(folder) == []
+
+
+def test_where_pillow_is_not_installed_the_answer_and_the_log_say_so(
+    api: Api, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    picture = plain("PNG")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    answer = send(api, picture, 501)
+    assert answer.json["code"] == "avatars_unsupported"
+    assert "pip install 'flask-frontdesk[avatars]'" in caplog.text
+    assert api.put("/profiles", json={"avatar": FOREIGN}).json["avatar"] == FOREIGN
+    assert stored(folder) == []
+
+
+def test_within_a_workspace_the_address_is_the_same(api: Api) -> None:
+    address = send(api, plain("PNG")).json["avatar"]
+    assert api.get("/ada/profiles").json["avatar"] == address
+    form = {"avatar": (BytesIO(plain("PNG")), "a.png")}
+    scoped = api.put("/ada/profiles/avatar", data=form).json["avatar"]
+    assert path_of(scoped).startswith("/profiles/avatars/")
+
+
+# What becomes of the files.
+
+
+def test_the_file_before_is_removed(api: Api, folder: Path) -> None:
+    first = send(api, plain("PNG")).json["avatar"]
+    second = send(api, plain("PNG")).json["avatar"]
+    assert stored(folder) == [second.rpartition("/")[2]]
+    assert Api(api.app).get(path_of(first), 404).detail == "Picture not found"
+
+
+def test_a_picture_sent_back_with_the_profile_stays(api: Api, folder: Path) -> None:
+    profile = send(api, plain("PNG")).json
+    again = api.put("/profiles", json={**profile, "city": "London"}).json
+    assert (again["avatar"], again["city"]) == (profile["avatar"], "London")
+    relative = "/api/v1" + path_of(profile["avatar"])
+    assert api.put("/profiles", json={"avatar": relative}).json["avatar"] == profile["avatar"]
+    assert len(stored(folder)) == 1
+
+
+@pytest.mark.parametrize("address", [FOREIGN, None])
+def test_another_address_takes_the_files_place(api: Api, folder: Path, address: str | None) -> None:
+    send(api, plain("PNG"))
+    assert api.put("/profiles", json={"avatar": address}).json["avatar"] == address
+    assert stored(folder) == []
+
+
+def test_a_picture_takes_an_addresss_place(api: Api) -> None:
+    api.put("/profiles", json={"avatar": FOREIGN})
+    assert send(api, plain("PNG")).json["avatar"] != FOREIGN
+
+
+def test_anothers_picture_cannot_be_taken_over(api: Api, person: MakePerson, folder: Path) -> None:
+    address = send(api, plain("PNG")).json["avatar"]
+    bobs = with_profile(person("bob"))
+    bobs.put("/profiles", 422, json={"avatar": "/api/v1" + path_of(address)})
+    bobs.put("/profiles", json={"avatar": address})
+    bobs.put("/profiles", json={"avatar": None})
+    assert stored(folder) == [address.rpartition("/")[2]]
+
+
+def test_a_deleted_profile_takes_its_file_along(api: Api, folder: Path) -> None:
+    address = send(api, plain("PNG")).json["avatar"]
+    assert api.delete("/profiles").json["avatar"] == address
+    assert stored(folder) == []
+
+
+def test_a_deleted_account_takes_its_file_along(app: Flask, ada: Person, folder: Path) -> None:
+    send(with_profile(ada), plain("PNG"))
+    with app.app_context():
+        service(Accounts).delete(service(Accounts).get(ada.email))
+    assert stored(folder) == []
+
+
+def lose_the_commit(app: Flask) -> None:
+    """The database is lost in the moment in which a changed profile would be committed."""
+    with app.app_context():
+        sessions: Any = current_frontdesk.session
+
+    @event.listens_for(sessions.session_factory, "before_commit")
+    def fail(session: Session) -> None:
+        if any(isinstance(changed, Profile) for changed in session.dirty):
+            raise OperationalError("COMMIT", {}, Exception("gone"))
+
+
+def test_nothing_is_orphaned_when_the_transaction_fails(api: Api, folder: Path) -> None:
+    kept = send(api, plain("PNG")).json["avatar"]
+    lose_the_commit(api.app)
+    send(api, plain("PNG"), 503)
+    assert api.get("/profiles").json["avatar"] == kept
+    assert stored(folder) == [kept.rpartition("/")[2]]
+
+
+def test_the_file_before_stays_when_the_transaction_fails(api: Api, folder: Path) -> None:
+    kept = send(api, plain("PNG")).json["avatar"]
+    with mock.patch.object(Profiles, "show_picture", side_effect=RuntimeError):
+        send(api, plain("PNG"), 500)
+    assert Api(api.app).get(path_of(kept)).response.mimetype == "image/jpeg"
+    assert len(stored(folder)) == 1
+
+
+def test_of_many_pictures_at_once_one_stays(api: Api, folder: Path) -> None:
+    def put() -> int:
+        client = api.app.test_client()
+        form = {"avatar": (BytesIO(plain("PNG")), "a.png")}
+        headers = {"Authorization": f"Bearer {api.token}"}
+        return client.put("/api/v1/profiles/avatar", data=form, headers=headers).status_code
+
+    assert at_once(*[put] * 4) == [200] * 4
+    assert stored(folder) == [api.get("/profiles").json["avatar"].rpartition("/")[2]]
+
+
+class BrokenStore:
+    """A store that is out of reach."""
+
+    def put(self, name: str, data: bytes, content_type: str) -> None:
+        raise StorageUnavailable("down")
+
+    def read(self, name: str) -> bytes:
+        raise StorageUnavailable("down")
+
+    def delete(self, name: str) -> None:
+        raise StorageUnavailable("down")
+
+    def files(self) -> Iterator[Any]:
+        raise StorageUnavailable("down")
+
+
+def use(app: Flask, store: FileStore) -> None:
+    with app.app_context():
+        service(Avatars).files = service(Profiles).files = store
+
+
+def test_a_store_out_of_reach_is_said(app: Flask, api: Api) -> None:
+    kept = send(api, plain("PNG")).json["avatar"]
+    use(app, BrokenStore())
+    answer = send(api, plain("PNG"), 503)
+    assert answer.detail == "The file storage is out of reach"
+    assert answer.headers["Retry-After"]
+    assert Api(app).get(path_of(kept), 503).headers["Cache-Control"] == "no-store"
+    assert api.get("/profiles").json["avatar"] == kept
+
+
+def test_a_store_out_of_reach_does_not_keep_a_profile_from_being_deleted(
+    app: Flask, api: Api
+) -> None:
+    send(api, plain("PNG"))
+    use(app, BrokenStore())
+    api.delete("/profiles")
+    api.get("/profiles", 404)
+
+
+def test_cleaning_deletes_what_no_profile_shows(
+    app: Flask, api: Api, folder: Path, clock: SteppingClock
+) -> None:
+    shown = send(api, plain("PNG")).json["avatar"].rpartition("/")[2]
+    for name in ("0" * 32 + ".jpg", "0" * 32 + ".jpg.0123.part"):
+        (folder / name).write_bytes(b"orphan")
+    assert run(app, "profiles", "clean") == '{"deleted":0}\n'
+    assert len(stored(folder)) == 3
+    clock.step(hours=2)
+    assert run(app, "profiles", "clean") == '{"deleted":2}\n'
+    assert stored(folder) == [shown]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "0" * 32 + ".jpg",
+        "0" * 32 + ".gif",
+        "0" * 31 + ".jpg",
+        "A" * 32 + ".jpg",
+        "..%2f..%2fetc%2fpasswd",
+        "%2e%2e",
+        ".jpg",
+        "x" * 300,
+        "0" * 32 + ".jpg%00",
+        "0" * 32 + ".jpg%0a",
+    ],
+)
+def test_a_picture_that_is_not_there_is_not_found(app: Flask, name: str) -> None:
+    Api(app).get(f"/profiles/avatars/{name}", 404)
+
+
+# The address.
+
+
+def avatar_of(api: Api, **headers: str) -> str:
+    return str(api.get("/profiles", headers=headers).json["avatar"])
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "localhost:80@evil", "[::1", "localhost:x"]
+)
+def test_the_host_header_of_a_stranger_is_not_believed(api: Api, host: str) -> None:
+    send(api, plain("PNG"))
+    address = avatar_of(api, Host=host)
+    assert address.startswith("/api/v1/profiles/avatars/")
+    forwarded = avatar_of(api, **{"X-Forwarded-Host": host, "Forwarded": f"host={host}"})
+    assert path_of(forwarded)
+
+
+@pytest.mark.parametrize("host", ["localhost:5000", "127.0.0.1:8000", "[::1]:80"])
+def test_on_this_very_machine_the_address_works_from_any_origin(api: Api, host: str) -> None:
+    send(api, plain("PNG"))
+    assert avatar_of(api, Host=host).startswith(f"http://{host}/api/v1/profiles/avatars/")
+
+
+def test_where_the_client_is_elsewhere_the_host_header_is_not_believed_at_all(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    app = make_app(CORE__CLIENT_HOST="https://app.example.com")
+    api = with_profile(person(into=app))
+    assert send(api, plain("PNG")).json["avatar"].startswith("/api/v1/profiles/avatars/")
+
+
+@pytest.mark.parametrize("ending", ["", "/"])
+def test_the_address_begins_with_the_services_own_where_that_is_set(
+    make_app: MakeApp, person: MakePerson, ending: str
+) -> None:
+    app = make_app(CORE__PUBLIC_URL=f"https://api.example.com{ending}")
+    api = with_profile(person(into=app))
+    address = send(api, plain("PNG")).json["avatar"]
+    assert address.startswith("https://api.example.com/api/v1/profiles/avatars/")
+    assert avatar_of(api, Host="evil.example") == address
+    assert api.put("/profiles", json={"avatar": address}).json["avatar"] == address
+
+
+# The store.
+
+
+def test_a_bucket_keeps_them_where_the_settings_say_so(
+    make_app: MakeApp, person: MakePerson, s3_endpoint: str, folder: Path
+) -> None:
+    from app.storage.s3 import S3Bucket, _new_client
+
+    settings = {
+        "AVATAR_STORAGE": "s3",
+        "AVATAR_S3_BUCKET": "faces",
+        "AVATAR_S3_ENDPOINT_URL": s3_endpoint,
+        "AVATAR_S3_REGION": "us-east-1",
+        "AVATAR_S3_ACCESS_KEY": "access",
+        "AVATAR_S3_SECRET_KEY": "secret",
+    }
+    client = _new_client(S3Bucket("faces", s3_endpoint, "us-east-1", "access", "secret"))
+    client.create_bucket(Bucket="faces")
+    app = make_app(**{f"PROFILES__{name}": value for name, value in settings.items()})
+    api = with_profile(person(into=app))
+    path = path_of(send(api, plain("PNG")).json["avatar"])
+    assert Api(app).get(path).response.mimetype == "image/jpeg"
+    [item] = client.list_objects_v2(Bucket="faces")["Contents"]
+    assert item["Key"] == "avatars/" + path.rpartition("/")[2]
+    api.delete("/profiles")
+    assert client.list_objects_v2(Bucket="faces")["KeyCount"] == 0
+    client.delete_bucket(Bucket="faces")
+    assert stored(folder) == []
+
+
+def test_a_bucket_must_be_named(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="AVATAR_S3_BUCKET"):
+        make_app(PROFILES__AVATAR_STORAGE="s3")
+
+
+def test_by_default_they_lie_in_a_folder_under_the_instance(make_app: MakeApp) -> None:
+    app = make_app(PROFILES__AVATAR_FOLDER="avatars")
+    with app.app_context():
+        store = service(Avatars).files
+    assert isinstance(store, LocalFileStore)
+    assert not isinstance(store, S3FileStore)
+    assert store._folder == Path(app.instance_path) / "avatars"

@@ -1,0 +1,86 @@
+"""The process that decodes: what it gives back, and that it may fail without taking us along."""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from app.core.errors import Problem
+from app.profiles.decoding import decode
+from app.profiles.errors import DecoderUnavailable, PictureRefused
+
+from ..rigs.pictures import HOSTILE, opened, plain
+
+
+def test_a_picture_comes_back_as_it_is_made_in_the_process() -> None:
+    picture = decode(BytesIO(plain("PNG")))
+    assert picture.content_type == "image/jpeg"
+    assert opened(picture.data).size == (48, 48)
+
+
+def test_a_refusal_comes_back_in_its_own_words() -> None:
+    with pytest.raises(PictureRefused) as caught:
+        decode(BytesIO(b"%PDF-1.7"))
+    assert [fault.message for fault in caught.value.faults] == [
+        "Not a PNG, JPEG, WebP or GIF picture."
+    ]
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_picture_is_a_picture_or_a_refusal(kind: str) -> None:
+    try:
+        picture = decode(BytesIO(HOSTILE[kind]()))
+    except PictureRefused:
+        return
+    assert max(opened(picture.data).size) <= 512
+
+
+def test_what_no_header_tells_of_is_bounded_all_the_same() -> None:
+    with pytest.raises(PictureRefused):
+        decode(BytesIO(HOSTILE["webp of many codes"]()))
+
+
+@pytest.mark.parametrize(
+    ("script", "problem", "said"),
+    [
+        ("#!/bin/sh\nkill -SEGV $$\n", PictureRefused, "ended by signal 11"),
+        ("#!/bin/sh\necho no such module >&2; exit 1\n", DecoderUnavailable, "no such module"),
+        ("no program at all", DecoderUnavailable, "No process for decoding"),
+    ],
+    ids=["killed", "failed", "not started"],
+)
+def test_a_process_that_fails_is_told_to_the_log(
+    script: str,
+    problem: type[Problem],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(script)
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(problem):
+        decode(BytesIO(plain("PNG")))
+    assert said in caplog.text
+
+
+def test_nothing_of_the_servers_settings_goes_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen; echo jpg\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setenv("SECRET_KEY", "not for decoders")
+    decode(BytesIO(plain("PNG")))
+    assert "not for decoders" not in (tmp_path / "seen").read_text()
+
+
+def test_a_server_that_has_python_inside_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/usr/bin/uwsgi")
+    assert opened(decode(BytesIO(plain("PNG"))).data).size == (48, 48)

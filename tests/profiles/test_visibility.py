@@ -1,0 +1,189 @@
+"""Who reads whose profile, as PROFILES.VISIBILITY and PROFILES.PUBLIC_FIELDS say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.config.environment import SettingsError
+from app.testing.queries import noted_queries
+
+from ..cli.test_command_line import run
+from ..conftest import MakeApp, MakePerson, Person
+from .test_profiles import ADA, OPTIONAL
+
+NOT_FOUND = "Profile not found"
+
+
+@pytest.fixture
+def app(make_app: MakeApp, visibility: dict[str, str]) -> Flask:
+    return make_app(**visibility)
+
+
+@pytest.fixture
+def visibility() -> dict[str, str]:
+    return {}
+
+
+def set_to(rule: str, **more: str) -> pytest.MarkDecorator:
+    settings = {"PROFILES__VISIBILITY": rule, **more}
+    return pytest.mark.parametrize("visibility", [settings], ids=[rule])
+
+
+@pytest.fixture
+def ada(person: MakePerson) -> Person:
+    """With a profile, and the workspace `ada`."""
+    ada = person("ada")
+    ada.api().post("/profiles", json={**ADA, **OPTIONAL, "nickname": "Countess"})
+    return ada
+
+
+@pytest.fixture
+def bob(person: MakePerson) -> Person:
+    return person("bob")
+
+
+def make_member(app: Flask, slug: str, of: Person, status: str = "active") -> None:
+    run(app, "workspaces", "add", slug, of.email, "--status", status)
+
+
+def both_ways(reader: Person, of: Person, slug: str, status: int) -> None:
+    """Unscoped, and within a workspace of which both are members."""
+    for prefix in ("", f"/{slug}"):
+        answer = reader.api().get(f"{prefix}/profiles/{of.id}", status)
+        if status == 404:
+            assert answer.detail == NOT_FOUND
+
+
+@set_to("workspaces")
+def test_a_strangers_profile_is_not_found(app: Flask, ada: Person, bob: Person) -> None:
+    missing = bob.api().get("/profiles/999", 404).json
+    assert bob.api().get(f"/profiles/{ada.id}", 404).json == missing
+    assert missing["detail"] == NOT_FOUND
+
+
+@set_to("workspaces")
+def test_who_shares_a_workspace_is_found(app: Flask, ada: Person, bob: Person) -> None:
+    make_member(app, "ada", bob)
+    both_ways(bob, ada, "ada", 200)
+
+
+@set_to("workspaces")
+@pytest.mark.parametrize("inactive", ["ada", "bob"])
+def test_a_membership_that_is_not_active_shares_nothing(
+    app: Flask, ada: Person, bob: Person, inactive: str
+) -> None:
+    make_member(app, "ada", bob, "invited" if inactive == "bob" else "active")
+    if inactive == "ada":
+        make_member(app, "ada", ada, "suspended")
+    assert bob.api().get(f"/profiles/{ada.id}", 404).detail == NOT_FOUND
+
+
+@set_to("workspaces")
+def test_within_a_workspace_a_member_who_is_not_active_is_not_found(
+    app: Flask, ada: Person, bob: Person
+) -> None:
+    make_member(app, "bob", ada, "invited")
+    assert bob.api().get(f"/bob/profiles/{ada.id}", 404).detail == NOT_FOUND
+
+
+@set_to("private")
+def test_a_private_profile_is_not_found_by_members_either(
+    app: Flask, ada: Person, bob: Person
+) -> None:
+    make_member(app, "ada", bob)
+    both_ways(bob, ada, "ada", 404)
+
+
+@pytest.mark.parametrize(
+    "visibility",
+    [
+        {"PROFILES__VISIBILITY": rule, "PROFILES__PUBLIC_FIELDS": "[]"}
+        for rule in ("workspaces", "private")
+    ],
+    ids=["workspaces", "private"],
+)
+def test_oneself_admins_and_root_read_all_of_it(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
+    whole = ada.api().get("/profiles").json
+    readers = [ada, person("boss", role="admin"), person("chief", role="root")]
+    for reader in readers:
+        assert reader.api().get(f"/profiles/{ada.id}").json == whole
+
+
+@set_to("everyone", PROFILES__PUBLIC_FIELDS='["first_name", "avatar", "nickname"]')
+def test_others_see_the_public_fields_alone(app: Flask, ada: Person, bob: Person) -> None:
+    whole = ada.api().get("/profiles").json
+    seen = bob.api().get(f"/profiles/{ada.id}").json
+    names = ("id", "account_id", "first_name", "avatar", "nickname")
+    assert seen == {name: whole[name] for name in names}
+
+
+@set_to("workspaces", PROFILES__PUBLIC_FIELDS='["city"]')
+def test_members_see_the_public_fields_alone_too(app: Flask, ada: Person, bob: Person) -> None:
+    make_member(app, "ada", bob)
+    assert set(bob.api().get(f"/ada/profiles/{ada.id}").json) == {"id", "account_id", "city"}
+
+
+@pytest.mark.parametrize(
+    "visibility",
+    [
+        {},
+        {"PROFILES__VISIBILITY": "workspaces"},
+        {"PROFILES__VISIBILITY": "private"},
+        {"PROFILES__PUBLIC_FIELDS": "[]"},
+    ],
+    ids=["everyone", "workspaces", "private", "public fields"],
+)
+def test_who_may_see_it_is_asked_along_with_the_profile(
+    app: Flask, ada: Person, bob: Person, visibility: dict[str, str]
+) -> None:
+    make_member(app, "ada", bob)
+    api = bob.api()
+    with noted_queries(app) as queries:
+        api.get(f"/profiles/{ada.id}", 404 if "private" in visibility.values() else 200)
+    assert len(queries) == 2  # the account of the token, and the profile
+
+
+def test_a_misspelt_visibility_stops_the_start(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="PROFILES__VISIBILITY"):
+        make_app(PROFILES__VISIBILITY="workspace")
+
+
+# Changing a root's.
+
+
+@pytest.fixture
+def root(person: MakePerson) -> Person:
+    root = person("chief", role="root")
+    root.api().post("/profiles", json=ADA)
+    return root
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"json": {"city": "Paris"}},
+    {"json": {"avatar": "https://example.com/other.png"}},
+    {"json": {"first_name": 7}},
+    {"data": "not json"},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_an_admin_does_not_change_a_roots_profile(
+    app: Flask, root: Person, person: MakePerson, change: dict[str, Any]
+) -> None:
+    admin = person("boss", role="admin")
+    make_member(app, "chief", admin)
+    for prefix in ("", "/chief"):
+        answer = admin.api().put(f"{prefix}/profiles/{root.id}", 403, **change)
+        assert answer.detail == "Not authorized"
+    assert root.api().get("/profiles").json["city"] is None
+
+
+def test_roots_change_a_roots_profile(root: Person, person: MakePerson) -> None:
+    other = person("deputy", role="root").api()
+    assert other.put(f"/profiles/{root.id}", json={"city": "Paris"}).json["city"] == "Paris"
+    assert root.api().put(f"/profiles/{root.id}", json={"city": None}).json["city"] is None

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import app as flask_frontdesk
+from scripts import hooks
+from scripts.snippets import ROOT, pages, rewritten
+
+PAGES = [page.relative_to(ROOT) for page in pages()]
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_the_code_in_a_page_is_that_of_its_file(page: Path) -> None:
+    text = (ROOT / page).read_text()
+    assert rewritten(text) == text, "run `make snippets`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_a_page_links_to_files_that_are_there(page: Path) -> None:
+    links = _LINK.findall((ROOT / page).read_text())
+    assert [link for link in links if not (ROOT / page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", list(hooks.pages()), ids=lambda page: page.file)
+def test_a_hook_and_an_event_have_the_page_that_the_code_says(page: hooks.Page) -> None:
+    path = hooks.FOLDER / page.file
+    assert hooks.rewritten(path, page) == path.read_text(), "run `make hooks`"
+
+
+def test_the_list_of_hooks_and_events_is_that_of_the_code() -> None:
+    text = (hooks.FOLDER / "README.md").read_text()
+    assert hooks.index(text) == text, "run `make hooks`"
+    assert "(notify.md)" in text
+
+
+def test_every_name_of_the_package_is_in_the_reference() -> None:
+    told = (ROOT / "docs" / "python.md").read_text()
+    names: list[str] = vars(flask_frontdesk)["__all__"]
+    assert [name for name in names if not re.search(rf"\b{name}\b", told)] == []

@@ -1,0 +1,88 @@
+"""The front end of the cookbook, in a real browser before the pinboard."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from ..rigs.backends import free_port, wait_for_port
+from ..rigs.servers import ROOT, bare_environment
+
+SAAS = ROOT / "examples" / "saas"
+_SERVE = """
+import sys
+from pinboard import create_app
+from pinboard.models import db
+
+app = create_app("sqlite:///page.db")
+with app.app_context():
+    db.create_all()
+app.run(port=int(sys.argv[1]))
+"""
+_JOURNEY = """
+async () => {
+  const { request, signIn, watchUnread } = await import("/client.js");
+  const new_one = { email: "ada@example.com", password: "correct horse", name: "Ada" };
+  await request("/api/sign-up", { method: "POST", json: new_one });
+  const refused = await signIn(new_one.email, "wrong").catch((problem) => problem);
+  const account = await signIn(new_one.email, new_one.password);
+  await request("/api/ada/notes/", { method: "POST", json: { text: "Milk is out" } });
+  const [note] = await request("/api/ada/notes/");
+  const blank = await request("/api/ada/notes/", { method: "POST", json: {} }).catch((p) => p);
+  const unread = await new Promise((show) => clearInterval(watchUnread(show)));
+  return {
+    refused: [refused.status, refused.message],
+    name: account.name,
+    note: note.text,
+    fault: blank.errors[0].field,
+    unread,
+  };
+}
+"""
+
+
+@pytest.fixture
+def address(python: str, tmp_path: Path) -> Iterator[str]:
+    folder = shutil.copytree(SAAS, tmp_path / "saas")
+    port = free_port()
+    process = subprocess.Popen(
+        [python, "-c", _SERVE, str(port)],
+        cwd=folder,
+        env=bare_environment(SECRET_KEY="a key that only this test knows, long enough"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_port(port, 60)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    page = browser.new_page()
+    page.route("**/client.html", lambda route: route.fulfill(body="", content_type="text/html"))
+    page.route(
+        "**/client.js",
+        lambda route: route.fulfill(path=SAAS / "client.js", content_type="text/javascript"),
+    )
+    page.goto(f"{address}/client.html")
+    yield page
+    page.close()
+
+
+def test_a_page_signs_in_reads_writes_and_is_told_what_is_wrong(page: Page) -> None:
+    assert page.evaluate(_JOURNEY) == {
+        "refused": [400, "Incorrect email or password"],
+        "name": "Ada",
+        "note": "Milk is out",
+        "fault": "text",
+        "unread": 0,
+    }

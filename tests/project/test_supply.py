@@ -1,0 +1,109 @@
+"""What Frontdesk is made of: pinned with digests, listed with licences, installed as listed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from scripts.pins import DEVELOPMENT, RUNTIME, read
+from scripts.sbom import PAGE, SBOM, page, sbom
+
+from ..rigs.servers import ROOT, bare_environment
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+BOTH = pytest.mark.parametrize("path", [RUNTIME, DEVELOPMENT], ids=lambda path: path.name)
+
+
+@BOTH
+def test_every_package_is_pinned_with_the_digests_of_its_files(path: Path) -> None:
+    text = path.read_text()
+    pins = read(path)
+    assert pins
+    assert len(pins) == text.count("==") - sum((pin.marker or "").count("==") for pin in pins)
+    assert all(pin.digests for pin in pins)
+    assert "".join(pin.text for pin in pins) == text.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("paths", "lines"),
+    [
+        ([RUNTIME], PROJECT["project"]["dependencies"]),
+        ([RUNTIME], chain(*PROJECT["project"]["optional-dependencies"].values())),
+        ([RUNTIME], PROJECT["dependency-groups"]["server"]),
+        # The two are installed together, and what the service has is not pinned twice.
+        ([RUNTIME, DEVELOPMENT], PROJECT["dependency-groups"]["dev"]),
+    ],
+    ids=["needed", "extras", "server", "development"],
+)
+def test_what_the_project_asks_for_is_pinned_as_it_asks(
+    paths: list[Path], lines: list[str]
+) -> None:
+    pinned = {pin.name: pin.version for path in paths for pin in read(path)}
+    for requirement in map(Requirement, lines):
+        name = canonicalize_name(requirement.name)
+        assert name == PROJECT["project"]["name"] or pinned[name] in requirement.specifier
+
+
+def test_the_list_of_what_we_ship_is_that_of_the_pins() -> None:
+    """`make sbom` after `make pin`."""
+    made = sbom()
+    assert json.loads(SBOM.read_text()) == made
+    assert PAGE.read_text() == page(made)
+
+
+def test_the_list_is_in_cyclonedx_form() -> None:
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(SBOM.read_text()) is None
+
+
+def test_whatever_is_listed_is_there_because_something_needs_it() -> None:
+    document = json.loads(SBOM.read_text())
+    needs = {entry["ref"]: entry["dependsOn"] for entry in document["dependencies"]}
+    found: set[str] = set()
+    waiting = [document["metadata"]["component"]["bom-ref"]]
+    while waiting:
+        ref = waiting.pop()
+        found.add(ref)
+        waiting.extend(set(needs[ref]) - found)
+    listed = {part["bom-ref"] for part in document["components"]}
+    assert listed == found - {document["metadata"]["component"]["bom-ref"]}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The half of `make` that makes the environment, with requirements of its own."""
+    folder = tmp_path_factory.mktemp("supply")
+    shutil.copytree(ROOT / "scripts", folder / "scripts")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("digest", "said"),
+    [("", "Hashes are required"), (f" --hash=sha256:{'0' * 64}", "DO NOT MATCH THE HASHES")],
+)
+def test_only_a_file_with_the_pinned_digest_is_installed(
+    clone: Path, wheel: Path, digest: str, said: str
+) -> None:
+    (clone / "requirements-dev.txt").write_text("")
+    name, _, _ = wheel.name.partition("-")
+    (clone / "requirements.txt").write_text(f"{name}=={PROJECT['project']['version']}{digest}\n")
+    stopped = subprocess.run(
+        [sys.executable, "-m", "scripts.tool", "pip", "--version"],
+        cwd=clone,
+        env=bare_environment(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheel.parent)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert stopped.returncode == 1
+    assert said in stopped.stdout + stopped.stderr

@@ -1,0 +1,83 @@
+"""The wheel, installed where nothing of this repository is."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+from ..rigs.installed import run
+from ..rigs.servers import ROOT
+
+_HOST = """
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy.orm import Mapped
+
+import app as own
+import flask_frontdesk
+from flask_frontdesk import blueprints
+from flask_frontdesk.core.process.folders import migrations_folder, templates_folder
+
+assert own.NAME == "the host's own"
+assert "site-packages" in flask_frontdesk.__file__
+assert "site-packages" in str(migrations_folder()) and "site-packages" in str(templates_folder())
+
+host = Flask("host")
+host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+db = SQLAlchemy(host)
+frontdesk = flask_frontdesk.Frontdesk()
+frontdesk.init_app(host, db)
+host.register_blueprint(blueprints.health, url_prefix="/desk")
+host.register_blueprint(blueprints.tasks, url_prefix="/desk/tasks")
+with host.app_context():
+    db.create_all()
+client = host.test_client()
+print(client.get("/desk/health").get_json()["status"])
+print(client.post("/desk/tasks/", json={"title": "x"}).status_code)
+"""
+
+
+def test_the_wheel_holds_the_package_with_migrations_and_templates(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {
+        "flask_frontdesk"
+    }
+    for kind in ("migrations", "templates"):
+        ours = {
+            path for path in (ROOT / kind).rglob("*") if path.suffix in (".py", ".html", ".txt")
+        }
+        assert ours
+        assert {f"flask_frontdesk/{path.relative_to(ROOT)}" for path in ours} <= names
+    assert "flask_frontdesk/py.typed" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert any(name.endswith(".dist-info/sboms/frontdesk.cdx.json") for name in names)
+
+
+def test_a_host_with_an_app_module_of_its_own_installs_it(python: str, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text('NAME = "the host\'s own"\n')
+    (tmp_path / "host.py").write_text(_HOST)
+    said = run("host.py", python=python, cwd=tmp_path).splitlines()
+    assert said[-2:] == ["ok", "201"]
+
+
+def test_the_installed_service_runs_and_migrates_by_itself(python: str, tmp_path: Path) -> None:
+    os.mkdir(tmp_path / "empty")
+    (tmp_path / "empty" / "service.py").write_text(
+        "import flask_frontdesk\napp = flask_frontdesk.create_app()\n"
+        "print(app.test_cli_runner().invoke(args=['db', 'upgrade']).exit_code)\n"
+        "print(app.test_client().get('/api/v1/tasks/').status_code)\n"
+    )
+    said = run("service.py", python=python, cwd=tmp_path / "empty").splitlines()
+    assert said[-2:] == ["0", "200"]
+
+
+def test_all_imports_inside_the_package_are_relative() -> None:
+    """Installed, it has another name."""
+    absolute = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "app").rglob("*.py")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if line.lstrip().startswith(("from app", "import app"))
+    ]
+    assert absolute == []

@@ -1,0 +1,231 @@
+"""Making an account of one's own, by each of the ways in which it may be open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from marshmallow import fields
+
+from app import AuthSettings, Problem, RegistrationCreate, Schemas
+from app.blueprints import auth, registration
+from app.core.config.environment import SettingsError
+from app.registration.errors import RegistrationRefused
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_login import listen_to
+from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.hosts import HostSettings, host_of
+from ..rigs.racing import at_once
+from .visitors import ADA, Visitor, emails
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__REGISTRATION="open")
+
+
+@pytest.fixture
+def visitor(app: Flask, mails: MailOutbox) -> Visitor:
+    return Visitor(app, mails)
+
+
+def test_registration_is_closed_unless_somebody_opens_it(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    visitor = Visitor(make_app(), mails)
+    for body in ({}, {"email": ADA, "password": visitor.password}):
+        answer = visitor.api.post("/registration", 403, json=body)
+        assert answer.json["code"] == "registration_closed"
+    assert mails.sent == []
+
+
+def test_who_registers_proves_the_address_and_then_signs_in(visitor: Visitor) -> None:
+    registered: list[Any] = []
+    listen_to(visitor.app, "account-registered", lambda account, _: registered.append(account))
+    assert visitor.register().json == {"message": "Check your email to finish registering"}
+    answer = visitor.log_in(400)
+    assert (answer.detail, answer.json["code"]) == ("Inactive account", "email_not_verified")
+    assert registered == []
+    visitor.verify(visitor.mailed()[0])
+    assert [account.email for account in registered] == [ADA]
+    account = visitor.log_in().json["account"]
+    assert (account["status"], account["role"]) == ("active", "user")
+
+
+def test_a_wrong_password_does_not_tell_that_an_address_waits(visitor: Visitor) -> None:
+    visitor.register()
+    assert visitor.log_in(400, "a wrong password").json["code"] == "incorrect_credentials"
+
+
+def test_known_and_unknown_addresses_are_answered_alike(
+    visitor: Visitor, person: MakePerson, mails: MailOutbox
+) -> None:
+    person("grace")
+    person("mary", status="suspended")
+    answers = []
+    for name in ("ada", "grace", "mary"):
+        visitor.email = f"{name}@example.com"
+        answer = visitor.register()
+        headers = {key: value for key, value in answer.headers.items() if key != "X-Request-ID"}
+        answers.append((answer.response.data, {**headers, "Date": ""}))
+    assert answers[0] == answers[1] == answers[2]
+    mails.assert_sent("ada@example.com", "confirm your email address")
+    for name in ("grace", "mary"):
+        mails.assert_sent(f"{name}@example.com", "you already have an account", "has changed")
+
+
+def test_a_known_account_keeps_its_password(visitor: Visitor, ada: Person) -> None:
+    visitor.register()
+    assert ada.api().get("/account").json["email"] == ADA
+    visitor.log_in(400)
+
+
+def test_many_at_once_for_one_address_make_one_account_and_one_mail(
+    app: Flask, mails: MailOutbox
+) -> None:
+    visitors = [Visitor(app, mails) for _ in range(8)]
+
+    def register(visitor: Visitor) -> int:
+        return visitor.register().status
+
+    assert at_once(*(lambda each=each: register(each) for each in visitors)) == [202] * 8
+    assert emails(app) == [ADA]
+    assert [mail.to for mail in mails.sent] == [ADA]
+
+
+def test_many_at_once_make_one_account_without_limits_too(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
+    visitors = [Visitor(app, mails) for _ in range(8)]
+    answers = at_once(*(lambda each=each: each.register().status for each in visitors))
+    assert answers == [202] * 8
+    assert emails(app) == [ADA]
+
+
+@only_on("sqlite")
+def test_who_registers_again_counts_with_the_newest_mail_and_its_password(
+    visitor: Visitor, clock: SteppingClock
+) -> None:
+    visitor.register()
+    first, _ = visitor.mailed()
+    clock.step(minutes=2)
+    visitor.password = "another password altogether"
+    visitor.register()
+    visitor.verify(first, 400)
+    visitor.verify(visitor.mailed()[0])
+    visitor.log_in()
+
+
+def test_a_second_one_within_the_minute_changes_nothing(
+    visitor: Visitor, mails: MailOutbox
+) -> None:
+    visitor.register()
+    visitor.password = "another password altogether"
+    visitor.register()
+    assert len(mails) == 1
+    visitor.verify(visitor.mailed()[0])
+    visitor.log_in(400)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({"email": "no address"}, "json:email"),
+        ({"email": "\u212aate@example.com"}, "json:email"),
+        ({"password": "short"}, "json:password"),
+        ({"password": ADA}, "json:password"),
+        ({"password": "x" * 73}, "json:password"),
+        ({"email": 7}, "json:email"),
+    ],
+)
+def test_what_cannot_be_registered_is_a_422(
+    visitor: Visitor, mails: MailOutbox, body: dict[str, Any], fault: str
+) -> None:
+    assert visitor.register(422, **body).faults == [fault]
+    assert (emails(visitor.app), mails.sent) == ([], [])
+
+
+def test_one_address_registers_so_many_and_no_more(make_app: MakeApp, mails: MailOutbox) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__REGISTRATION_ADDRESS_LIMIT="2 per hour")
+    for name, status in (("ada", 202), ("grace", 202), ("mary", 429)):
+        answer = Visitor(app, mails, f"{name}@example.com").register(status)
+    assert int(answer.headers["Retry-After"]) > 0
+    assert len(emails(app)) == 2
+
+
+def test_only_the_listed_domains_may_register(make_app: MakeApp, mails: MailOutbox) -> None:
+    app = make_app(AUTH__REGISTRATION="domains", AUTH__REGISTRATION_DOMAINS='["Example.com"]')
+    Visitor(app, mails).register()
+    for email in ("eve@example.org", "eve@sub.example.com", "eve@notexample.com"):
+        Visitor(app, mails, email).register()
+        mails.assert_sent(email, "your registration", "no account was made")
+    assert emails(app) == [ADA]
+
+
+def test_domains_without_a_list_do_not_start(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="REGISTRATION_DOMAINS must be set"):
+        make_app(AUTH__REGISTRATION="domains")
+
+
+def test_a_word_that_is_none_of_the_ways_does_not_start(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="REGISTRATION"):
+        make_app(AUTH__REGISTRATION="everybody")
+
+
+@pytest.mark.parametrize("verification", ["optional", "off"])
+def test_where_nobody_must_prove_an_address_who_registers_is_signed_in(
+    make_app: MakeApp, mails: MailOutbox, verification: str
+) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION=verification)
+    visitor = Visitor(app, mails)
+    signed_in = visitor.register(201).json
+    api = Api(app, token=signed_in["access_token"])
+    assert api.get("/account").json["email"] == ADA
+    assert len(signed_in["workspaces"]) == 1
+    assert len(mails) == (verification == "optional")
+    taken = visitor.register(409)
+    assert taken.json["code"] == "email_taken"
+    assert api.get("/invitations", 403).json["code"] == "address_not_proven"
+
+
+def test_a_host_says_who_may_register(app: Flask, mails: MailOutbox) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def no_eve(email: str, door: str, session: object) -> bool | Problem:
+        asked.append((email, door))
+        return (
+            RegistrationRefused("No robots")
+            if email.startswith("robot")
+            else not email.startswith("eve")
+        )
+
+    app.extensions["frontdesk"].hooks.add("may_register", no_eve)
+    Visitor(app, mails).register()
+    Visitor(app, mails, "eve@example.com").register()
+    mails.assert_sent("eve@example.com", "your registration")
+    assert Visitor(app, mails, "robot@example.com").register(403).detail == "No robots"
+    assert emails(app) == [ADA]
+    assert asked[0] == (ADA, "registration")
+
+
+def test_a_hosts_schema_asks_for_more_and_the_account_keeps_it(mails: MailOutbox) -> None:
+    class Signup(RegistrationCreate):
+        phone = fields.String(required=True)
+
+    settings = HostSettings()
+    settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, REGISTRATION="open", EMAIL_VERIFICATION="off")
+    host = host_of(
+        (auth, ""),
+        (registration, ""),
+        settings=settings,
+        schemas=Schemas(registration=Signup),
+    )
+    visitor = Visitor(host, mails, prefix="")
+    assert visitor.register(422).faults == ["json:phone"]
+    answer = visitor.register(201, phone="+44 20 7946 0000").json
+    assert answer["account"]["phone"] == "+442079460000"

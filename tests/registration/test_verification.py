@@ -1,0 +1,200 @@
+"""Proving an address: by link, by code, by an invitation, by a reset, and by a provider."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_login import listen_to
+from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.racing import at_once
+from ..workspaces.invited import Team, make_team
+from .visitors import ADA, Visitor, emails
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__REGISTRATION="open")
+
+
+@pytest.fixture
+def visitor(app: Flask, mails: MailOutbox) -> Visitor:
+    visitor = Visitor(app, mails)
+    visitor.register()
+    return visitor
+
+
+def test_the_mail_leads_to_the_page_and_asking_for_it_changes_nothing(visitor: Visitor) -> None:
+    token, _ = visitor.mailed()
+    assert f"http://localhost:3000/verify?token={token}" in visitor.mails.last(ADA).text
+    visitor.api.get(f"/email-verification?token={token}", 405)
+    visitor.log_in(400)
+
+
+def test_the_code_proves_it_too_for_its_own_address(visitor: Visitor) -> None:
+    _, code = visitor.mailed()
+    assert visitor.verify(code, 422).faults == ["json:email"]
+    visitor.verify(code, 400, email="eve@example.com")
+    visitor.verify(f"{(int(code) + 1) % 10**8:08d}", 400, email=ADA)
+    assert visitor.verify(code, email=ADA).json == {"message": "Email verified"}
+    visitor.log_in()
+
+
+def test_five_wrong_codes_end_the_code_and_not_the_link(visitor: Visitor) -> None:
+    token, code = visitor.mailed()
+    for step in range(1, 6):
+        visitor.verify(f"{(int(code) + step) % 10**8:08d}", 400, email=ADA)
+    visitor.verify(code, 400, email=ADA)
+    visitor.verify(token)
+
+
+def test_a_second_click_on_the_link_is_no_fault(visitor: Visitor) -> None:
+    told: list[object] = []
+    for event in ("account-registered", "email-verified"):
+        listen_to(visitor.app, event, lambda account, _: told.append(account.email))
+    token, _ = visitor.mailed()
+    answers = at_once(*[lambda: visitor.verify(token).status] * 6)
+    assert answers == [200] * 6
+    visitor.verify(token)
+    assert told.count(ADA) >= 2
+    with visitor.app.app_context():
+        account = service(Accounts).get(ADA)
+        assert account.current_workspace_id is not None
+    assert len(visitor.log_in().json["workspaces"]) == 1
+
+
+@only_on("sqlite")
+def test_link_and_code_end_with_their_time(visitor: Visitor, clock: SteppingClock) -> None:
+    token, code = visitor.mailed()
+    clock.step(minutes=11)
+    visitor.verify(code, 400, email=ADA)
+    clock.step(hours=48)
+    visitor.verify(token, 400)
+
+
+def test_a_reset_token_proves_no_address_and_a_verification_resets_nothing(
+    visitor: Visitor,
+) -> None:
+    token, _ = visitor.mailed()
+    body = {"token": token, "new_password": "yet another password"}
+    visitor.api.post("/reset-password", 400, json=body)
+    visitor.api.post("/password-recovery", json={"email": ADA})
+    visitor.verify(visitor.mailed()[0], 400)
+
+
+def test_who_resets_the_password_by_mail_has_proven_the_address(visitor: Visitor) -> None:
+    visitor.api.post("/password-recovery", json={"email": ADA})
+    visitor.password = "yet another password"
+    body = {"token": visitor.mailed()[0], "new_password": visitor.password}
+    visitor.api.post("/reset-password", json=body)
+    assert visitor.log_in().json["account"]["status"] == "active"
+
+
+@only_on("sqlite")
+def test_the_mail_comes_once_more_and_who_has_no_account_is_answered_alike(
+    visitor: Visitor, clock: SteppingClock, person: MakePerson
+) -> None:
+    person("grace")
+    first, code = visitor.mailed()
+    clock.step(minutes=2)
+    answers = [
+        visitor.api.post("/email-verification/mail", 202, json={"email": email}).response.data
+        for email in (ADA, "grace@example.com", "nobody@example.com")
+    ]
+    assert len(set(answers)) == 1
+    assert [mail.to for mail in visitor.mails.sent] == [ADA, ADA]
+    visitor.verify(code, 400, email=ADA)
+    visitor.verify(first)
+
+
+@only_on("sqlite")
+def test_one_address_has_one_mail_a_minute_and_five_an_hour(
+    make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__REGISTRATION_ADDRESS_LIMIT="99 per hour")
+    visitor = Visitor(app, mails)
+    visitor.register()
+    for _ in range(12):
+        visitor.api.post("/email-verification/mail", 202, json={"email": ADA})
+        visitor.api.post("/email-verification/mail", 202, json={"email": ADA})
+        clock.step(minutes=4)
+    assert len(visitor.mails) == 5
+
+
+def test_accounts_that_wait_too_long_are_pruned(
+    visitor: Visitor, clock: SteppingClock, person: MakePerson
+) -> None:
+    person("grace")
+    runner = visitor.app.test_cli_runner()
+    clock.step(days=6)
+    Visitor(visitor.app, visitor.mails, "late@example.com").register()
+    assert '"unverified_accounts":0' in runner.invoke(args=["frontdesk", "prune"]).output
+    clock.step(days=2)
+    assert '"unverified_accounts":1' in runner.invoke(args=["frontdesk", "prune"]).output
+    assert emails(visitor.app) == ["grace@example.com", "late@example.com"]
+
+
+@pytest.fixture
+def team(person: MakePerson, mails: MailOutbox) -> Team:
+    return make_team(person, mails)
+
+
+def test_who_registers_with_an_invitation_is_a_member_at_once(
+    make_app: MakeApp, mails: MailOutbox, person: MakePerson
+) -> None:
+    app = make_app(AUTH__REGISTRATION="invited")
+    team = make_team(person, mails)
+    team.invite(ADA, type="admin")
+    visitor = Visitor(app, mails)
+    assert visitor.register(403).json["code"] == "registration_closed"
+    eve = Visitor(app, mails, "eve@example.com")
+    assert eve.register(403, invitation=team.secret(ADA)).json["code"] == "other_address"
+    assert visitor.register(400, invitation="no such secret").detail == "Invalid token"
+    answer = visitor.register(201, invitation=team.secret(ADA)).json
+    api = Api(app, token=answer["access_token"])
+    assert api.get("/workspaces/team").json["type"] == "admin"
+    assert api.get("/invitations").json == []
+    visitor.register(400, invitation=team.secret(ADA))
+
+
+def test_an_invitation_makes_no_account_where_registration_is_closed(
+    make_app: MakeApp, mails: MailOutbox, person: MakePerson
+) -> None:
+    app = make_app()
+    team = make_team(person, mails)
+    team.invite(ADA)
+    Visitor(app, mails).register(403, invitation=team.secret(ADA))
+
+
+def test_an_invitation_takes_over_what_somebody_else_began_in_ones_name(
+    visitor: Visitor, team: Team
+) -> None:
+    team.invite(ADA)
+    owner = Visitor(visitor.app, visitor.mails, password="the owner's own password")
+    owner.register(201, invitation=team.secret(ADA))
+    visitor.log_in(400)
+    owner.log_in()
+
+
+def test_who_has_an_account_accepts_with_it(team: Team, app: Flask, ada: Person) -> None:
+    team.invite(ADA)
+    visitor = Visitor(app, team.mails)
+    assert visitor.register(409, invitation=team.secret(ADA)).json["code"] == "email_taken"
+
+
+def test_accepting_with_the_mailed_secret_proves_the_address(
+    make_app: MakeApp, mails: MailOutbox, person: MakePerson
+) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="off")
+    team = make_team(person, mails)
+    api = Api(app, token=Visitor(app, mails).register(201).json["access_token"])
+    team.invite(ADA)
+    api.get("/invitations", 403)
+    api.post("/invitation/accept", json={"token": team.secret(ADA)})
+    assert api.get("/invitations").json == []

@@ -1,0 +1,56 @@
+"""Somebody who registers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Answer, Api
+from app.testing.outbox import MailOutbox
+
+ADA = "ada@example.com"
+SECRET_WORD = "a password never seen before"
+
+
+@dataclass
+class Visitor:
+    """Somebody who registers, and reads the mail of their address."""
+
+    app: Flask
+    mails: MailOutbox
+    email: str = ADA
+    password: str = SECRET_WORD
+    prefix: str = "/api/v1"
+
+    @property
+    def api(self) -> Api:
+        return Api(self.app, self.prefix)
+
+    def register(self, status: int = 202, **more: Any) -> Answer:
+        body = {"email": self.email, "password": self.password, **more}
+        return self.api.post("/registration", status, json=body)
+
+    def mailed(self) -> tuple[str, str]:
+        """The token and the code of the newest mail."""
+        text = self.mails.last(self.email).text
+        token, code = re.search(r"\?token=(\S+)", text), re.search(r"\b\d{8}\b", text)
+        assert token
+        assert code
+        return token[1], code[0]
+
+    def verify(self, token: str, status: int = 200, **more: Any) -> Answer:
+        return self.api.post("/email-verification", status, json={"token": token, **more})
+
+    def log_in(self, status: int = 200, password: str = "") -> Answer:
+        form = {"username": self.email, "password": password or self.password}
+        return self.api.post("/login", status, data=form)
+
+
+def emails(app: Flask) -> list[str]:
+    with app.app_context():
+        return [account.email for account in service(Accounts).all()]

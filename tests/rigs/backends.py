@@ -1,0 +1,125 @@
+"""The databases and keystores that the suite runs against, made for one run of it."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy.engine import make_url
+
+POSTGRES = os.environ.get(
+    "FRONTDESK_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres"
+)
+AMQP = os.environ.get("FRONTDESK_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672//")
+NO_SKIPS = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
+
+
+def missing(what: str) -> None:
+    """Skip where something is not installed, save where nothing may be skipped."""
+    if NO_SKIPS:
+        pytest.fail(f"{what}, and FRONTDESK_NO_SKIPS=1 forbids skipping")
+    pytest.skip(what)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def lasting_port() -> int:
+    """For a server that is stopped and started again: no client is given this port meanwhile."""
+    while True:
+        port = random.randrange(15_000, 30_000)
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                continue
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+@contextmanager
+def postgres_database(name: str) -> Iterator[str]:
+    """A new database, as an SQLAlchemy URL."""
+    try:
+        server = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError:
+        missing("PostgreSQL does not answer")
+    with server:
+        server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        server.execute(f'CREATE DATABASE "{name}"')
+        # Nobody misses these rows after a power cut.
+        server.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+        url = make_url(POSTGRES).set(drivername="postgresql+psycopg", database=name)
+        try:
+            yield url.render_as_string(hide_password=False)
+        finally:
+            server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def redis_process(folder: Path, port: int) -> subprocess.Popen[bytes]:
+    program = shutil.which("redis-server")
+    if program is None:
+        missing("redis-server is not installed")
+    options = ["--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    return subprocess.Popen(
+        [str(program), "--bind", "127.0.0.1", *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
+    """A Redis of our own, as a URL: the machine's may hold somebody's data."""
+    port = port or free_port()
+    process = redis_process(folder, port)
+    try:
+        wait_for_port(port)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+@contextmanager
+def rabbitmq_queue() -> Iterator[str]:
+    """The name of a queue of our own on the machine's RabbitMQ."""
+    import kombu
+
+    queue = f"frontdesk-test-{secrets.token_hex(4)}"
+    broker: Any = kombu
+    with broker.Connection(AMQP, connect_timeout=3) as connection:
+        try:
+            connection.connect()
+        except OSError:
+            missing("RabbitMQ does not answer")
+    yield queue
+    with broker.Connection(AMQP, connect_timeout=3) as connection:
+        channel = connection.channel()
+        channel.queue_delete(queue)
+        channel.exchange_delete(queue)
+
+
+def wait_for_port(port: int, seconds: float = 15) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            probe.settimeout(0.2)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"Nothing listens on port {port}")

@@ -1,0 +1,198 @@
+"""Password hashes made by the libraries that others use, so that ours are tried against theirs.
+
+    python tests/rigs/foreign_hashes.py > tests/accounts/foreign_hashes.json
+
+writes the file of golden ones, with every library of `MAKERS` installed: Django, passlib, pwdlib,
+argon2-cffi, Flask-Security, werkzeug, and `@better-auth/utils` in the folder that the variable
+BETTER_AUTH names. The tests read that file, and make fresh ones with those that they find.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+PEPPER = "146585145368132386173505678016728509634"
+PASSWORDS = ("correct horse battery", "Pässwörter sind größer – 密码", "long enough " * 8)  # noqa: RUF001
+# What its own documentation shows, at github.com/firebase/scrypt: nobody outside can make more.
+FIREBASE = {
+    "made_by": "firebase/scrypt, README",
+    "kind": "firebase",
+    "password": "user1password",
+    "hash": "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn"
+    "210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQND"
+    "NC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
+}
+
+Make = Callable[[str], str]
+
+
+def werkzeug(method: str) -> Make:
+    def make(password: str) -> str:
+        from werkzeug.security import generate_password_hash
+
+        return generate_password_hash(password, method)
+
+    return make
+
+
+def django(hasher: str) -> Make:
+    def make(password: str) -> str:
+        from django.conf import settings
+
+        if not settings.configured:
+            from django.conf.global_settings import PASSWORD_HASHERS
+
+            names = [*PASSWORD_HASHERS, "django.contrib.auth.hashers.BCryptPasswordHasher"]
+            settings.configure(PASSWORD_HASHERS=names)
+        from django.contrib.auth.hashers import make_password
+
+        return str(make_password(password, hasher=hasher))
+
+    return make
+
+
+def passlib(scheme: str, **options: Any) -> Make:
+    def make(password: str) -> str:
+        from passlib import hash as schemes
+
+        return str(getattr(schemes, scheme).using(**options).hash(password))
+
+    return make
+
+
+def pwdlib(hasher: str) -> Make:
+    def make(password: str) -> str:
+        from pwdlib.hashers import argon2, bcrypt
+
+        kinds = {"argon2": argon2.Argon2Hasher, "bcrypt": bcrypt.BcryptHasher}
+        return str(kinds[hasher]().hash(password))
+
+    return make
+
+
+def argon2(kind: str) -> Make:
+    def make(password: str) -> str:
+        from argon2 import PasswordHasher, Type
+
+        return PasswordHasher(type=Type[kind]).hash(password)
+
+    return make
+
+
+def flask_security(scheme: str) -> Make:
+    """Through an application, whose forms bring each password into one form of Unicode first."""
+
+    def make(password: str) -> str:
+        from flask import Flask
+        from flask_security import Security, hash_password
+        from flask_security.datastore import UserDatastore
+
+        app = Flask("theirs")
+        app.config.update(
+            SECRET_KEY="x" * 32, SECURITY_PASSWORD_SALT=PEPPER, SECURITY_PASSWORD_HASH=scheme
+        )
+        users: Any = type("Users", (), {"fs_uniquifier": None})
+        security = Security(app, UserDatastore(users, users), register_blueprint=False)
+        with app.app_context():
+            return str(hash_password(security._password_util.normalize(password)))
+
+    return make
+
+
+def better_auth(password: str) -> str:
+    script = (
+        "import(process.argv[1]).then(it => it.hashPassword(process.argv[2])).then(console.log)"
+    )
+    package = Path(os.environ["BETTER_AUTH"], "dist", "password.node.mjs")
+    found = subprocess.run(
+        ["node", "-e", script, str(package), password], check=True, capture_output=True, text=True
+    )
+    return found.stdout.strip()
+
+
+# By the distribution that makes them: the module to look for, and its kinds.
+MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
+    "Werkzeug": (
+        "werkzeug",
+        {m: werkzeug(m) for m in ("scrypt", "pbkdf2", "pbkdf2:sha1:50000", "pbkdf2:sha512:50000")},
+    ),
+    "Django": (
+        "django",
+        {
+            name: django(name)
+            for name in (
+                *("pbkdf2_sha256", "pbkdf2_sha1", "scrypt", "argon2"),
+                *("bcrypt_sha256", "bcrypt"),
+            )
+        },
+    ),
+    "passlib": (
+        "passlib",
+        {
+            "pbkdf2_sha1": passlib("pbkdf2_sha1"),
+            "pbkdf2_sha256": passlib("pbkdf2_sha256"),
+            "pbkdf2_sha512": passlib("pbkdf2_sha512"),
+            "scrypt": passlib("scrypt"),
+            "argon2": passlib("argon2"),
+            "bcrypt, as PHP has it": passlib("bcrypt", ident="2y", rounds=10),
+            "bcrypt, an older one": passlib("bcrypt", ident="2a", rounds=10),
+            "bcrypt_sha256": passlib("bcrypt_sha256"),
+            "bcrypt_sha256, version 1": passlib("bcrypt_sha256", version=1),
+        },
+    ),
+    "pwdlib": ("pwdlib", {name: pwdlib(name) for name in ("argon2", "bcrypt")}),
+    "argon2-cffi": ("argon2", {name: argon2(name) for name in ("ID", "I", "D")}),
+    "Flask-Security": (
+        "flask_security",
+        {name: flask_security(name) for name in ("argon2", "bcrypt", "pbkdf2_sha512")},
+    ),
+}
+
+
+def installed() -> Iterator[tuple[str, str, Make]]:
+    """Who is there to make fresh ones, and of which kinds."""
+    for library, (module, kinds) in MAKERS.items():
+        if find_spec(module) is not None:
+            yield from ((library, kind, make) for kind, make in kinds.items())
+
+
+def golden() -> Iterator[dict[str, str]]:
+    makers = [*installed()]
+    if "BETTER_AUTH" in os.environ:
+        makers.append(("better-auth", "scrypt", better_auth))
+    for library, kind, make in makers:
+        for password in PASSWORDS:
+            if library != "Flask-Security" and _would_be_cut(password, kind):
+                continue
+            yield {
+                "made_by": f"{library} {_version(library)}".strip(),
+                "kind": kind,
+                "password": password,
+                "hash": make(password),
+            }
+    yield FIREBASE
+
+
+def _would_be_cut(password: str, kind: str) -> bool:
+    """Plain bcrypt takes 72 bytes, and nobody's users have more."""
+    return len(password.encode()) > 72 and kind.startswith("bcrypt") and "256" not in kind
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
+
+
+if __name__ == "__main__":
+    json.dump(list(golden()), sys.stdout, indent=1, ensure_ascii=False)
+    sys.stdout.write("\n")

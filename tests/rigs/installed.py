@@ -1,0 +1,55 @@
+"""The wheel, made and installed once for a run of the suite."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from .servers import ROOT, bare_environment
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    run("-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), ".", cwd=ROOT)
+    (found,) = folder.glob("flask_frontdesk-*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python with the wheel installed, and our dependencies lent to it."""
+    home = tmp_path_factory.mktemp("clean") / "venv"
+    venv.create(home, symlinks=True)
+    made = str(home / "bin" / "python")
+    purelib = run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))", python=made)
+    lent = Path(purelib.strip()) / "lent.pth"
+    lent.write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
+    run("-m", "pip", "--python", made, "install", "--no-deps", "--no-index", "-q", str(wheel))
+    return made
+
+
+def run(
+    *arguments: str, python: str = sys.executable, cwd: Path | None = None, **environment: str
+) -> str:
+    done = subprocess.run(
+        [python, *arguments],
+        cwd=cwd,
+        env=bare_environment(
+            PIP_DISABLE_PIP_VERSION_CHECK="1",
+            PYTHONDONTWRITEBYTECODE="1",
+            SECRET_KEY="a key that only the tests of examples know",
+            **environment,
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout

@@ -1,0 +1,35 @@
+"""Node's programs for the tests: a folder with a package.json, and its packages beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+from pathlib import Path
+
+
+class CannotRun(Exception):
+    """This machine cannot run it; the text says what is missing."""
+
+
+def install(folder: Path) -> None:
+    """Install the npm packages once; parallel test runs wait for the first of them."""
+    wanted = (folder / "package-lock.json").read_text()
+    installed = folder / "node_modules" / ".installed-from"
+    with (folder / "package-lock.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if installed.exists() and installed.read_text() == wanted:
+            return
+        result = subprocess.run(
+            [tool("npm"), "ci"], cwd=folder, capture_output=True, text=True, timeout=600
+        )
+        if result.returncode:
+            raise CannotRun(f"npm could not install {folder.name}:\n{result.stderr[-2000:]}")
+        installed.write_text(wanted)
+
+
+def tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise CannotRun(f"{name} is not installed, and some of the tests need it")
+    return path

@@ -1,0 +1,164 @@
+"""The service with all that delivery stands on, all of it our own, and a ledger of its promises."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from app.testing.smtp import Sink
+
+from ..conftest import PASSWORD
+from .lines import Line
+from .processes import Service, within
+from .stores import Store
+from .traffic import Client, Ledger, people, stored, traffic
+
+# What each kind of request is answered, whatever becomes of the mails.
+ANSWERS = {
+    "account": 200,
+    "revoked": 401,
+    "write": 201,
+    "health": 200,
+    "broadcast": 201,
+    "recovery": 200,
+}
+# Shorter than the fault, through which a request would wait that waited for its end at all.
+FAULT_SECONDS = 3.5
+ANSWERED_WITHIN = 2.5
+BACK_WITHIN = 60.0
+
+
+@dataclass
+class Broker:
+    """What the jobs go through, and the line to it."""
+
+    line: Line
+    settings: dict[str, str]
+    # None: the machine's own, which others use too.
+    store: Store | None = None
+
+    @contextmanager
+    def away(self, how: str) -> Iterator[None]:
+        if how == "down":
+            self._stop()
+            # All that were connected to it are told; from now on nobody is let in.
+            time.sleep(0.2)
+            self.line.cut()
+        elif how == "vanished":
+            # As when its machine loses power: nobody is told.
+            self.line.cut()
+            self._stop()
+        elif how == "black-holed":
+            self.line.swallow()
+        else:
+            self.line.silent = True
+        try:
+            yield
+        finally:
+            if self.store is not None:
+                self.store.revive()
+            self.line.mend()
+
+    def _stop(self) -> None:
+        if self.store is not None:
+            self.store.stop()
+
+
+@dataclass
+class Promises:
+    """What the service has said that it sends."""
+
+    titles: list[str] = field(default_factory=list)
+    recoveries: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Office:
+    installation: Service
+    port: int
+    log: Path
+    sink: Sink
+    mail: Line
+    # The accounts that broadcasts go to: their ids, and their addresses.
+    receivers: dict[int, str]
+    promises: Promises = field(default_factory=Promises)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1000))
+
+    @property
+    def waiting(self) -> int:
+        return self.installation.count("frontdesk_deliveries WHERE state = 'pending'")
+
+    @contextmanager
+    def mail_away(self, how: str) -> Iterator[None]:
+        """It accepts and says nothing; or not even that somebody is there is heard of it."""
+        if how == "silent":
+            self.mail.silent = True
+        else:
+            self.mail.swallow()
+        try:
+            yield
+        finally:
+            self.mail.mend()
+
+    def send(self, boss: Client, title: str, receivers: list[int]) -> int:
+        data = {"title": title, "message": "x", "channels": ["inapp", "email"]}
+        body = {"data": data, "account_receiver_ids": receivers}
+        return boss.ask("POST", "/admin/notifications/", body)[0]
+
+    @contextmanager
+    def traffic(self) -> Iterator[Ledger]:
+        """Everybody's requests, broadcasts and recoveries; none may notice anything."""
+        self.sink.received.clear()
+        self.promises = Promises()
+        boss = Client(self.port).sign_in("boss@example.com", PASSWORD)
+        living, revoked = people(self.port)
+
+        def broadcast() -> int:
+            title = f"Broadcast {time.monotonic_ns()}"
+            status = self.send(boss, title, list(self.receivers))
+            if status == 201:
+                self.promises.titles.append(title)
+            return status
+
+        def recover() -> int:
+            email = f"account{next(self._numbers)}@example.com"
+            status, _ = Client(self.port).ask("POST", "/password-recovery", {"email": email})
+            if status == 200:
+                self.promises.recoveries.append(email)
+            return status
+
+        with traffic(self.port, living, revoked, broadcast=broadcast, recovery=recover) as ledger:
+            yield ledger
+        assert {kind: ledger.statuses(kind) for kind in ANSWERS} == {
+            kind: {status} for kind, status in ANSWERS.items()
+        }
+        assert max(ledger.slowest(kind) for kind in ANSWERS) < ANSWERED_WITHIN
+        assert set(ledger.acknowledged) <= stored(self.port)
+        assert "Unhandled" not in self.log.read_text()
+
+    def keeps_its_promises(self, most_doubles: int = 0) -> None:
+        """Every mail comes within a minute, and no more of them twice than had an unknown end."""
+        wanted = set(self.promises.recoveries)
+        within(BACK_WITHIN, lambda: self.waiting == 0 and wanted <= set(self.sink.receivers))
+        came = Counter((mail.message["Subject"], mail.to) for mail in self.sink.received)
+        addresses = self.receivers.values()
+        promised = {(title, address) for title in self.promises.titles for address in addresses}
+        broadcasts = {key for key in came if key[0].startswith("Broadcast ")}
+        assert broadcasts == promised
+        assert sum(came.values()) - len(came) <= most_doubles
+        rows = "(SELECT DISTINCT notification_id, receiver_id FROM frontdesk_inbox) AS pairs"
+        assert self.installation.count(rows) == self.installation.count("frontdesk_inbox")
+        assert self.installation.count("frontdesk_deliveries WHERE state <> 'sent'") == 0
+
+
+def receivers_of(installation: Service, most: int) -> dict[int, str]:
+    statement = sa.text("SELECT id, email FROM accounts WHERE email LIKE 'account%' ORDER BY id")
+    with installation.engine.connect() as connection:
+        return {row.id: row.email for row in connection.execute(statement).fetchmany(most)}

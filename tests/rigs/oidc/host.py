@@ -1,0 +1,40 @@
+"""An application of somebody else's that mounts the sign-in: plain Flask, flat settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from pydantic_settings import BaseSettings
+
+from app import AuthSettings, CoreSettings, Frontdesk
+from app.accounts.account import Account, ServiceBase
+from app.blueprints import auth
+from app.core.events import Listener
+
+MakeHost = Callable[..., Flask]
+
+
+class HostSettings(CoreSettings, AuthSettings, BaseSettings):  # type: ignore[misc]
+    pass
+
+
+def make_host(
+    database_url: str,
+    settings: dict[str, Any],
+    *,
+    on_sign_up: Listener | None = None,
+    secret_key: str | None = "the session's own secret",
+    **options: Any,
+) -> Flask:
+    app = Flask("host")
+    app.config.update(SECRET_KEY=secret_key, SQLALCHEMY_DATABASE_URI=database_url)
+    db = SQLAlchemy(app, model_class=ServiceBase)
+    frontdesk = Frontdesk()
+    if on_sign_up is not None:
+        frontdesk.on("idp-account-create")(on_sign_up)
+    frontdesk.init_app(app, db, settings=HostSettings(**settings), account_model=Account, **options)
+    app.register_blueprint(auth, url_prefix="/api/v1")
+    return app

@@ -1,0 +1,108 @@
+// A certified OpenID Connect provider on loopback, for the tests.
+//
+// It prints its issuer as one JSON line once it listens, and stops when its standard input closes, so that it
+// never outlives the tests that started it. `POST /control` rebuilds it with other options while it keeps its
+// address, its sessions and the codes it has issued: that is how its keys rotate in the middle of a sign-in.
+// The provider's version is the last that runs on the Node of a stable Debian (18) as well as on newer ones.
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+
+import Provider from 'oidc-provider';
+
+import { Memory } from './memory.mjs';
+
+const clientSecret = process.env.CLIENT_SECRET;
+const redirectUris = JSON.parse(process.env.REDIRECT_URIS);
+
+// Whoever else signs in has a verified address made of the login name.
+const people = {
+  unverified: { email: 'unverified@example.com', email_verified: false },
+  unsaid: { email: 'unsaid@example.com' },
+  mixed: { email: 'Mixed.Case@Example.COM', email_verified: true },
+  mailless: {},
+  twin: { email: 'ada@example.com', email_verified: true },
+};
+
+const options = { claimsInIdToken: false, requirePkce: true, keepKeyIds: false, keys: newKeys() };
+
+function newKeys(kids = [randomUUID(), randomUUID(), randomUUID()]) {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const ed = generateKeyPairSync('ed25519').privateKey;
+  return [
+    { ...rsa.export({ format: 'jwk' }), kid: kids[0], alg: 'RS256', use: 'sig' },
+    { ...ec.export({ format: 'jwk' }), kid: kids[1], alg: 'ES256', use: 'sig' },
+    { ...ed.export({ format: 'jwk' }), kid: kids[2], alg: 'EdDSA', use: 'sig' },
+  ];
+}
+
+// One client for each way in which providers differ in what they ask of, and give to, a client.
+function client(id, others) {
+  return {
+    client_id: id,
+    client_secret: clientSecret,
+    redirect_uris: redirectUris,
+    response_types: ['code'],
+    grant_types: ['authorization_code'],
+    ...others,
+  };
+}
+
+const clients = [
+  client('frontdesk', {}),
+  client('frontdesk-post', { token_endpoint_auth_method: 'client_secret_post' }),
+  client('frontdesk-ec', { id_token_signed_response_alg: 'ES256' }),
+  client('frontdesk-ed', { id_token_signed_response_alg: 'EdDSA' }),
+];
+
+function findAccount(ctx, sub) {
+  const person = people[sub] ?? { email: `${sub}@example.com`, email_verified: true };
+  const claims = { sub, name: `Person ${sub}`, given_name: 'Person', family_name: sub, ...person };
+  return { accountId: sub, claims: async () => claims };
+}
+
+function build() {
+  const provider = new Provider(issuer, {
+    adapter: Memory,
+    clients,
+    findAccount,
+    jwks: { keys: options.keys },
+    conformIdTokenClaims: !options.claimsInIdToken,
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'given_name', 'family_name'],
+    },
+    pkce: { required: () => options.requirePkce },
+    cookies: { keys: ['only for tests'] },
+    features: { devInteractions: { enabled: true } },
+  });
+  return provider.callback();
+}
+
+async function control(request, response) {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const { rotate, ...changes } = JSON.parse(body);
+  Object.assign(options, changes);
+  if (rotate) options.keys = newKeys(options.keepKeyIds ? options.keys.map((key) => key.kid) : undefined);
+  handle = build();
+  response.writeHead(204).end();
+}
+
+let issuer;
+let handle;
+
+const server = createServer((request, response) => {
+  if (request.method === 'POST' && request.url === '/control') control(request, response);
+  else handle(request, response);
+});
+
+server.listen(0, '127.0.0.1', () => {
+  issuer = `http://127.0.0.1:${server.address().port}`;
+  handle = build();
+  console.log(JSON.stringify({ issuer }));
+});
+
+process.stdin.resume();
+process.stdin.on('end', () => process.exit(0));

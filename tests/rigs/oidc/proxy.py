@@ -1,0 +1,206 @@
+"""Stand between the service and the provider, and spoil the provider's answers.
+
+A certified provider cannot be talked into misbehaving. This proxy passes everything on (with the
+caller's Host, so that the provider's own documents name the proxy's address) and lets a test
+replace or alter single answers.
+"""
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from joserfc import jws, jwt
+from joserfc.jwk import RSAKey
+
+DISCOVERY = "/.well-known/openid-configuration"
+TOKEN = "/token"
+KEYS = "/jwks"
+USERINFO = "/me"
+
+# What belongs to one connection, or is no longer true of a body that was read and unpacked.
+NOT_PASSED_ON = {
+    "connection",
+    "content-encoding",
+    "content-length",
+    "keep-alive",
+    "transfer-encoding",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+Alteration = Callable[[Answer], Answer]
+# What a request's headers and body are answered with; None passes it on.
+Gate = Callable[[dict[str, str], bytes], Answer | None]
+Claims = dict[str, Any]
+
+
+class Proxy:
+    """One address that is the provider, as long as no test says otherwise."""
+
+    def __init__(self, upstream: str) -> None:
+        self._upstream = upstream
+        self._alterations: dict[str, Alteration] = {}
+        self._gates: dict[str, Gate] = {}
+        self._dripping: set[str] = set()
+        self._key = RSAKey.generate_key(2048, {"kid": "the-proxy", "use": "sig", "alg": "RS256"})
+        self.calls: Counter[str] = Counter()
+        self._server: ThreadingHTTPServer | None = None
+        self._port = 0
+        self.up()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def metadata_url(self) -> str:
+        return self.url + DISCOVERY
+
+    def up(self) -> None:
+        """Listen, always at the same address."""
+        self._server = _Server(("127.0.0.1", self._port), _handler(self))
+        self._port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def down(self) -> None:
+        """Refuse connections until `up`."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def reset(self) -> None:
+        """Behave again, and forget what was counted."""
+        self._alterations.clear()
+        self._gates.clear()
+        self._dripping.clear()
+        self.calls.clear()
+        if self._server is None:
+            self.up()
+
+    def alter(self, path: str, alteration: Alteration) -> None:
+        self._alterations[path] = alteration
+
+    def gate(self, path: str, gate: Gate) -> None:
+        """Turn some requests away, without the provider ever hearing of them."""
+        self._gates[path] = gate
+
+    def answer(self, path: str, answer: Answer) -> None:
+        self.alter(path, lambda _: answer)
+
+    def delay(self, path: str, seconds: float) -> None:
+        def wait(answer: Answer) -> Answer:
+            time.sleep(seconds)
+            return answer
+
+        self.alter(path, wait)
+
+    def drip(self, path: str) -> None:
+        """Send the answer one byte a second: no single read is ever slow, and it never ends."""
+        self._dripping.add(path)
+
+    def alter_json(self, path: str, change: Callable[[Any], Any]) -> None:
+        def altered(answer: Answer) -> Answer:
+            return replace(answer, body=json.dumps(change(json.loads(answer.body))).encode())
+
+        self.alter(path, altered)
+
+    def alter_id_token(
+        self, change: Callable[[Claims], Claims], *, publish_key: bool = True
+    ) -> None:
+        """Sign changed claims with the proxy's own key; unpublished, it is a forger's."""
+
+        def sign(id_token: str) -> str:
+            claims = json.loads(jws.extract_compact(id_token.encode()).payload)
+            return jwt.encode({"alg": "RS256", "kid": self._key.kid}, change(claims), self._key)
+
+        self.replace_id_token(sign)
+        if publish_key:
+            public = self._key.as_dict(private=False)
+            self.alter_json(KEYS, lambda document: {"keys": [*document["keys"], public]})
+
+    def replace_id_token(self, change: Callable[[str], Any]) -> None:
+        def changed(document: Any) -> Any:
+            if "id_token" not in document:  # A refusal, which has none to spoil.
+                return document
+            return document | {"id_token": change(document["id_token"])}
+
+        self.alter_json(TOKEN, changed)
+
+    def fetch(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+        self.calls[urlsplit(path).path] += 1
+        gate = self._gates.get(urlsplit(path).path)
+        if gate and (turned_away := gate(headers, body)):
+            return turned_away
+        response = requests.request(
+            method,
+            self._upstream + path,
+            headers=headers,
+            data=body,
+            allow_redirects=False,
+            timeout=10,
+        )
+        # The raw headers, because several Set-Cookie lines are one unusable value in the others.
+        received = response.raw.headers.items()
+        kept = tuple((name, value) for name, value in received if name.lower() not in NOT_PASSED_ON)
+        answer = Answer(response.status_code, response.content, kept)
+        alteration = self._alterations.get(urlsplit(path).path)
+        return alteration(answer) if alteration else answer
+
+    def drips(self, path: str) -> bool:
+        return urlsplit(path).path in self._dripping
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+
+def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {
+                name: value
+                for name, value in self.headers.items()
+                if name.lower() not in NOT_PASSED_ON
+            }
+            answer = proxy.fetch(self.command, self.path, headers, body)
+            with suppress(
+                OSError
+            ):  # The caller may have given up waiting, which several tests are about.
+                self._send(answer)
+
+        do_POST = do_GET
+
+        def _send(self, answer: Answer) -> None:
+            self.send_response(answer.status)
+            for name, value in answer.headers:
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(answer.body)))
+            self.end_headers()
+            if not proxy.drips(self.path):
+                self.wfile.write(answer.body)
+                return
+            for byte in answer.body:
+                self.wfile.write(bytes([byte]))
+                time.sleep(1)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass  # Tests read what the service logs; the proxy keeps quiet.
+
+    return Handler

@@ -1,0 +1,92 @@
+"""Real servers, for what a test client cannot show."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from .backends import free_port, wait_for_port
+
+ROOT = Path(__file__).resolve().parents[2]
+GUNICORN = ("gunicorn", "-c", "gunicorn.conf.py")
+GRANIAN = ("app.server.granian",)
+
+
+def bare_environment(**more: str) -> dict[str, str]:
+    """What a process needs to run, and nothing that sets the service up."""
+    kept = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
+    return {name: os.environ[name] for name in kept if name in os.environ} | more
+
+
+@dataclass
+class Server:
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def workers(self) -> list[int]:
+        """The processes that answer."""
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in path.read_text().split()]
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+
+@contextmanager
+def gunicorn(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[int]:
+    """The service under gunicorn as in production; gives its port."""
+    with gunicorn_server(settings, log, *options) as server:
+        yield server.port
+
+
+@contextmanager
+def gunicorn_server(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[Server]:
+    with _server([*GUNICORN, *options, "wsgi:app"], settings, log) as server:
+        yield server
+
+
+@contextmanager
+def granian_server(settings: Mapping[str, str], log: Path) -> Iterator[Server]:
+    with _server([*GRANIAN], settings, log) as server:
+        yield server
+
+
+# Both keep the promises for which a test takes either.
+SERVERS = {"gunicorn": gunicorn_server, "granian": granian_server}
+
+
+@contextmanager
+def _server(command: list[str], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
+    port = free_port()
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=ROOT,
+            env=bare_environment(BIND=f"127.0.0.1:{port}", **settings),
+            stdout=output,
+            stderr=output,
+        )
+        try:
+            wait_for_port(port, 30)
+            yield Server(port, process)
+        finally:
+            process.terminate()
+            process.wait(timeout=35)
+
+
+def raw(port: int, sent: bytes) -> str:
+    """Send bytes as they are, and read the answer until the server closes or falls silent."""
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        while chunk := connection.recv(65536):
+            received += chunk
+    return received.decode("latin-1")

@@ -1,0 +1,174 @@
+"""Clients that go on asking while something breaks, and keep a ledger of what they were told."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from app import create_app
+from app.accounts.service import Accounts
+from app.core.context import service
+from config import Settings
+
+from ..conftest import PASSWORD, SECRET, let_go, migrate
+
+OWNER = "ledger"
+# No answer at all: the connection was refused or broke.
+NONE = 0
+
+
+@dataclass
+class Entry:
+    kind: str
+    status: int
+    seconds: float
+    at: float
+
+
+@dataclass
+class Client:
+    port: int
+    token: str | None = None
+
+    def ask(
+        self, method: str, path: str, json_body: Any = None, form: dict[str, str] | None = None
+    ) -> tuple[int, Any]:
+        """Status and body, over a connection of its own; NONE where there was no answer."""
+        headers = {"X-Owner": OWNER}
+        body: bytes | None = None
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if json_body is not None:
+            body = json.dumps(json_body).encode()
+            headers["Content-Type"] = "application/json"
+        elif form is not None:
+            body = urlencode(form).encode()
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=15)
+        try:
+            connection.request(method, f"/api/v1{path}", body, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+            return answer.status, json.loads(content or b"null")
+        except (OSError, http.client.HTTPException):
+            return NONE, None
+        finally:
+            connection.close()
+
+    def sign_in(self, email: str, password: str) -> Client:
+        status, body = self.ask("POST", "/login", form={"username": email, "password": password})
+        assert status == 200, body
+        return Client(self.port, body["access_token"])
+
+
+@dataclass
+class Ledger:
+    entries: list[Entry] = field(default_factory=list)
+    # The titles of tasks that the service said it has stored.
+    acknowledged: list[str] = field(default_factory=list)
+
+    def statuses(self, kind: str | None = None, since: float = 0) -> set[int]:
+        return {entry.status for entry in self._of(kind) if entry.at >= since}
+
+    def slowest(self, kind: str, since: float = 0) -> float:
+        return max((entry.seconds for entry in self._of(kind) if entry.at >= since), default=0.0)
+
+    def first_success(self, kind: str, since: float) -> float:
+        """Seconds from a moment to the end of the first answer that was begun after it and good."""
+        return min(
+            entry.at + entry.seconds - since
+            for entry in self._of(kind)
+            if entry.at >= since and 200 <= entry.status < 300
+        )
+
+    def _of(self, kind: str | None) -> list[Entry]:
+        return [entry for entry in list(self.entries) if kind in (None, entry.kind)]
+
+
+def furnish(url: str) -> None:
+    """A migrated database with the accounts that traffic needs, and an admin."""
+    migrate(url)
+    settings = Settings(
+        SECRET_KEY=SECRET,
+        CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"},
+        AUTH={"BCRYPT_ROUNDS": 4},
+    )
+    app = create_app(settings)
+    with app.app_context():
+        for name, role in (("living", "user"), ("revoked", "user"), ("boss", "admin")):
+            service(Accounts).create(f"{name}@example.com", PASSWORD, role=role)
+    let_go(app)
+
+
+def people(port: int) -> tuple[Client, Client]:
+    """One who is signed in, and one who has signed out and keeps the token."""
+    living = Client(port).sign_in("living@example.com", PASSWORD)
+    revoked = Client(port).sign_in("revoked@example.com", PASSWORD)
+    assert revoked.ask("DELETE", "/logout")[0] == 200
+    return living, revoked
+
+
+@contextmanager
+def traffic(
+    port: int, living: Client, revoked: Client, **more: Callable[[], int]
+) -> Iterator[Ledger]:
+    """One client each: reads with a good token and a revoked one, writes, and asks for health.
+
+    A further client for each of `more`, which asks and says the status, five times a second.
+    """
+    ledger = Ledger()
+    over = threading.Event()
+    number = iter(range(10**9))
+
+    def write() -> int:
+        title = f"{time.monotonic_ns()}-{next(number)}"
+        status, _ = Client(port).ask("POST", "/tasks/", {"title": title})
+        if status == 201:
+            ledger.acknowledged.append(title)
+        return status
+
+    kinds: dict[str, Callable[[], int]] = {
+        "account": lambda: living.ask("GET", "/account")[0],
+        "revoked": lambda: revoked.ask("GET", "/account")[0],
+        "write": write,
+        "health": lambda: Client(port).ask("GET", "/health")[0],
+        **more,
+    }
+
+    def go(kind: str) -> None:
+        pause = 0.2 if kind in more else 0.02
+        while not over.is_set():
+            at = time.monotonic()
+            status = kinds[kind]()
+            ledger.entries.append(Entry(kind, status, time.monotonic() - at, at))
+            over.wait(pause)
+
+    threads = [threading.Thread(target=go, args=(kind,)) for kind in kinds]
+    for thread in threads:
+        thread.start()
+    try:
+        yield ledger
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def stored(port: int) -> set[str]:
+    """The titles of every task that is there now."""
+    titles: set[str] = set()
+    offset = 0
+    while True:
+        status, page = Client(port).ask("GET", f"/tasks/?limit=500&offset={offset}")
+        assert status == 200, page
+        titles |= {task["title"] for task in page}
+        if len(page) < 500:
+            return titles
+        offset += 500

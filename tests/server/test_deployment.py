@@ -1,0 +1,217 @@
+"""The image, the compose file and the systemd units: what they name is there.
+
+No container engine is asked: what the files say is compared with the tree. `make image` builds one,
+and test_systemd.py starts the units.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from flask import Flask
+from sqlalchemy.engine import make_url
+
+from scripts.settings import page
+
+from ..conftest import MakeApp
+from ..rigs.backends import missing
+from ..rigs.servers import ROOT, bare_environment
+
+UNIT_FOLDER = ROOT / "deploy" / "etc" / "systemd" / "system"
+UNITS = sorted(path for path in UNIT_FOLDER.iterdir() if path.is_file())
+
+
+@pytest.fixture(scope="module")
+def compose() -> Any:
+    return yaml.safe_load((ROOT / "compose.yaml").read_text())
+
+
+@pytest.fixture
+def commands(app: Flask) -> click.Group:
+    return app.cli
+
+
+def dockerfile() -> list[tuple[str, str]]:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    parts = [line.partition(" ") for line in lines if line and not line.startswith("#")]
+    return [(word, rest) for word, _, rest in parts]
+
+
+def unit(path: Path) -> ConfigParser:
+    parser = ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read_string(path.read_text())
+    return parser
+
+
+def ours(command: str, group: click.Group) -> None:
+    """Each part of a command line of ours names something that exists."""
+    for part in re.split(r"&&", command):
+        words = shlex.split(part)
+        program = Path(words[0]).name
+        if program == "gunicorn":
+            assert words[1:] == ["-c", "gunicorn.conf.py", "wsgi:app"]
+            assert (ROOT / "gunicorn.conf.py").is_file()
+        elif program == "celery":
+            assert words[1:4] == ["-A", "wsgi:celery", "worker"]
+        elif program == "flask":
+            assert words[1:3] == ["--app", "wsgi"]
+            exists(group, words[3:])
+        else:
+            raise AssertionError(f"{program} is not ours")
+
+
+def exists(group: click.Group, words: list[str]) -> None:
+    found = group.get_command(click.Context(group), words[0])
+    assert found is not None, f"{group.name} {words[0]}"
+    if isinstance(found, click.Group):
+        exists(found, words[1:])
+
+
+def test_the_image_copies_what_is_there_and_is_not_ignored() -> None:
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    for word, rest in dockerfile():
+        if word != "COPY" or rest.startswith("--from"):
+            continue
+        *sources, _ = rest.split()
+        for source in sources:
+            assert (ROOT / source).exists(), source
+            assert f"!{source}" in ignored, source
+
+
+def test_the_image_holds_all_that_the_service_is_made_of() -> None:
+    copied = {
+        source for word, rest in dockerfile() if word == "COPY" for source in rest.split()[:-1]
+    }
+    assert {"app", "migrations", "templates", "wsgi.py", "config.py", "gunicorn.conf.py"} <= copied
+
+
+def test_the_image_starts_gunicorn_as_nobody_in_particular(commands: click.Group) -> None:
+    words = dict(dockerfile())
+    ours(shlex.join(json.loads(words["CMD"])), commands)
+    assert words["USER"] == "frontdesk"
+    assert "HEALTHCHECK" in words
+
+
+def test_composes_commands_are_ours(compose: Any, commands: click.Group) -> None:
+    for name in ("migrate", "worker"):
+        command = compose["services"][name]["command"]
+        ours(command.removeprefix("sh -c ").strip('"'), commands)
+
+
+CHECKS = "CORE__PRODUCTION_CHECKS"
+PASSWORDS = {
+    "SECRET_KEY": "k",
+    "FIRST_SUPERUSER_PASSWORD": "p",
+    "POSTGRES_PASSWORD": "q",
+    "REDIS_PASSWORD": "r",
+}
+
+
+def composed(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """What compose makes of the file with these in `.env`."""
+    if shutil.which("docker-compose") is None:
+        missing("docker-compose is not installed")
+    shutil.copy(ROOT / "compose.yaml", folder)
+    (folder / ".env").write_text("".join(f"{name}={text}\n" for name, text in settings.items()))
+    command = ["docker-compose", "--file", "compose.yaml", "config"]
+    return subprocess.run(
+        command, cwd=folder, env=bare_environment(), capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", PASSWORDS)
+def test_compose_starts_nothing_without_a_password_of_ones_own(tmp_path: Path, name: str) -> None:
+    done = composed(tmp_path, **PASSWORDS | {name: ""})
+    assert done.returncode != 0
+    assert f"set {name} in .env" in done.stderr
+
+
+def test_compose_hands_the_whole_dotenv_on(tmp_path: Path) -> None:
+    more = {"IDP_METADATA_URL": "https://id.example.com", "AUTH__ENABLE_IDP_OAUTH": "true"}
+    done = composed(tmp_path, **PASSWORDS, **more, MAIL_SERVER="smtp.example.com", MAIL_PORT="587")
+    services = yaml.safe_load(done.stdout)["services"]
+    for name in ("web", "worker", "migrate"):
+        environment = services[name]["environment"]
+        assert environment.items() >= more.items()
+        assert (environment["MAIL_SERVER"], environment["MAIL_PORT"]) == ("smtp.example.com", "587")
+
+
+@pytest.mark.parametrize(("chosen", "given"), [({}, "refuse"), ({CHECKS: "warn"}, "warn")])
+def test_compose_refuses_what_endangers_unless_told_otherwise(
+    tmp_path: Path, chosen: dict[str, str], given: str
+) -> None:
+    services = yaml.safe_load(composed(tmp_path, **PASSWORDS, **chosen).stdout)["services"]
+    assert services["web"]["environment"][CHECKS] == given
+
+
+def test_composes_databases_let_in_whom_the_service_says_it_is(tmp_path: Path) -> None:
+    services = yaml.safe_load(composed(tmp_path, **PASSWORDS).stdout)["services"]
+    environment = services["web"]["environment"]
+    database = make_url(environment["CORE__DATABASE_URL"])
+    assert (database.host, database.password) == ("postgres", "q")
+    assert services["postgres"]["environment"]["POSTGRES_PASSWORD"] == "q"
+    for name in ("CORE__REDIS_URL", "CORE__CELERY_BROKER_URL"):
+        assert environment[name].startswith("redis://:r@redis:6379/")
+    assert services["redis"]["command"].endswith("--requirepass r")
+
+
+def test_compose_sets_only_what_the_service_knows(compose: Any) -> None:
+    given = set(compose["x-frontdesk"]["environment"])
+    known = set(re.findall(r"^\| `(\w+)`", page(), re.M))
+    assert given <= known | {"WEB_CONCURRENCY", "BIND"}
+
+
+def test_composes_services_name_each_other_rightly(compose: Any) -> None:
+    services = compose["services"]
+    assert set(services) >= {"web", "worker", "postgres", "redis", "mail"}
+    for name, service in services.items():
+        assert set(service.get("depends_on", {})) <= set(services), name
+    named = {volume.split(":")[0] for s in services.values() for volume in s.get("volumes", [])}
+    assert named <= set(compose["volumes"])
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_a_unit_starts_what_is_there(path: Path, commands: click.Group) -> None:
+    found = unit(path)
+    assert found.has_section("Unit")
+    for key, value in found.items("Service") if found.has_section("Service") else ():
+        if key == "ExecStart":
+            assert value.startswith("/srv/frontdesk/.venv/bin/")
+            ours(value, commands)
+    required = found.get("Unit", "Requires", fallback="").split()
+    assert {name for name in required if name.startswith("frontdesk")} <= {u.name for u in UNITS}
+
+
+def test_a_stop_waits_for_longer_than_the_server_does() -> None:
+    told = re.search(r"^graceful_timeout = (\d+)$", (ROOT / "gunicorn.conf.py").read_text(), re.M)
+    waits = int(unit(UNIT_FOLDER / "frontdesk.service").get("Service", "TimeoutStopSec"))
+    assert told is not None
+    assert waits > int(told[1])
+
+
+def test_the_documentation_links_to_what_is_there() -> None:
+    for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
+            if "://" not in target and not target.startswith("<"):
+                assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_metric_is_described(make_app: MakeApp) -> None:
+    make_app(CORE__METRICS_ENABLED="true")
+    from app.monitoring.metrics import Metrics
+
+    told = (ROOT / "docs" / "operations.md").read_text()
+    for metric in vars(Metrics()).values():
+        name = getattr(metric, "_name", None)
+        assert name is None or f"`{name}" in told, name

@@ -1,0 +1,130 @@
+"""The service as it runs in production, spoken to in raw bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..conftest import SECRET, migrate
+from ..rigs.servers import ROOT, bare_environment, gunicorn, raw
+
+START = b"POST /api/v1/tasks/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("gunicorn") / "log"
+
+
+@pytest.fixture(scope="module")
+def port(log: Path) -> Iterator[int]:
+    url = f"sqlite:///{log.parent / 'frontdesk.db'}"
+    migrate(url)
+    settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": url, "WEB_CONCURRENCY": "2"}
+    with gunicorn(settings, log) as port:
+        yield port
+
+
+def status(answer: str) -> int:
+    return int(answer.split(" ", 2)[1])
+
+
+def body(answer: str) -> Any:
+    return json.loads(answer.partition("\r\n\r\n")[2])
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffff\r\n{}", b""],
+)
+def test_a_broken_chunk_is_the_senders_fault(port: int, log: Path, chunks: bytes) -> None:
+    answer = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
+    assert status(answer) == 400
+    assert body(answer)["code"] == "unreadable_body"
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_body_that_ends_early_is_the_senders_fault(port: int) -> None:
+    assert status(raw(port, START + b'Content-Length: 500\r\n\r\n{"title": "x"')) == 400
+
+
+def test_chunks_past_the_limit_are_too_large(port: int) -> None:
+    chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    answer = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n")
+    assert status(answer) == 413
+
+
+def test_a_whole_chunked_body_is_read(port: int) -> None:
+    chunks = b'e\r\n{"title": "x"}\r\n0\r\n\r\n'
+    assert status(raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)) == 201
+
+
+def test_a_long_request_line_is_taken(port: int) -> None:
+    line = b"GET /api/v1/health?x=" + b"1" * 8100 + b" HTTP/1.1\r\nHost: x\r\n"
+    assert status(raw(port, line + b"Connection: close\r\n\r\n")) == 200
+
+
+@pytest.mark.parametrize("host", [b"", b"evil.example", b"a b", b"[::1", b"\xff", b"x" * 300])
+def test_no_host_header_breaks_the_service(port: int, host: bytes) -> None:
+    answer = raw(
+        port, b"GET /api/v1/docs HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n"
+    )
+    assert status(answer) < 500
+    assert "evil.example" not in answer
+
+
+def test_workers_write_at_the_same_time_without_losing_anything(port: int) -> None:
+    def create(number: int) -> int:
+        sent = json.dumps({"title": str(number)}).encode()
+        head = START + b"X-Owner: busy\r\nConnection: close\r\n"
+        return status(raw(port, head + f"Content-Length: {len(sent)}\r\n\r\n".encode() + sent))
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(create, range(60))) == {201}
+    path = b"GET /api/v1/tasks/?limit=500 HTTP/1.1\r\nHost: x\r\n"
+    listed = body(raw(port, path + b"X-Owner: busy\r\nConnection: close\r\n\r\n"))
+    assert len({task["id"] for task in listed}) == 60
+
+
+def test_the_log_is_json_and_has_no_line_for_each_request(port: int, log: Path) -> None:
+    raw(port, b"GET /api/v1/health?x=quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    lines = [line for line in log.read_text().splitlines() if not line.startswith("[")]
+    assert all("message" in json.loads(line) for line in lines)
+    assert "quiet" not in log.read_text()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
+        ["flask", "--app", "wsgi", "run"],
+        ["flask", "--app", "wsgi", "db", "upgrade"],
+    ],
+)
+@pytest.mark.parametrize("variable", ["CORE__TYPO", "MAIL_PORT", "CORE__DATABASE_URL"])
+def test_a_wrong_setting_stops_every_start_with_one_sentence(
+    command: list[str], variable: str
+) -> None:
+    environment = bare_environment(**{variable: "hunter2"}, BIND="127.0.0.1:0")
+    stopped = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    said = (stopped.stdout + stopped.stderr).strip()
+    assert stopped.returncode == 1
+    assert said.startswith(f"Wrong settings: {variable}: ")
+    assert said.count(os.linesep) == 0
+    assert "hunter2" not in said

@@ -1,0 +1,167 @@
+"""A server that is down or silent is a 503 within five seconds, and found again on its return."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.engine import make_url
+
+from app.core.process.breaker import Breaker
+from app.testing.client import Answer, Api
+
+from ..conftest import Backend, MakeApp, MakePerson, only_on
+from ..rigs.backends import free_port, redis_server
+from ..rigs.lines import Line
+
+WITHIN = 5.0
+
+
+@pytest.fixture
+def postgres_line(backend: Backend) -> Iterator[Line]:
+    url = make_url(backend.database_url)
+    line = Line(url.host or "127.0.0.1", url.port or 5432)
+    yield line
+    line.cut()
+
+
+def timed(ask: Any) -> Answer:
+    """The answer to a request, which must come in time."""
+    began = time.monotonic()
+    answer: Answer = ask()
+    assert time.monotonic() - began < WITHIN
+    return answer
+
+
+def ask_until_back(api: Api, path: str) -> None:
+    """Found again within two seconds of its return."""
+    until = time.monotonic() + 2
+    while api.client.get(f"/api/v1{path}", headers=bearer(api)).status_code != 200:
+        assert time.monotonic() < until, "not found again in time"
+        time.sleep(0.05)
+
+
+def bearer(api: Api) -> dict[str, str]:
+    return {"Authorization": f"Bearer {api.token}"} if api.token else {}
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize("fault", ["cut", "silent"])
+def test_the_database_is_down_and_comes_back(
+    backend: Backend, postgres_line: Line, make_app: MakeApp, person: MakePerson, fault: str
+) -> None:
+    url = make_url(backend.database_url).set(port=postgres_line.port)
+    app = make_app(CORE__DATABASE_URL=url.render_as_string(hide_password=False))
+    api = person(into=app).api()
+    api.get("/account")
+    if fault == "cut":
+        postgres_line.cut()
+    else:
+        postgres_line.silent = True
+    answer = timed(lambda: api.get("/account", 503))
+    assert answer.detail == "The database is out of reach"
+    assert answer.headers["Retry-After"] == "1"
+    assert timed(lambda: api.get("/health/ready", 503)).json["checks"]["database"] == "down"
+    timed(lambda: Api(app).post("/login", 503, data={"username": "a@b.example", "password": "x"}))
+    api.get("/health")
+    postgres_line.mend()
+    ask_until_back(api, "/account")
+
+
+@pytest.fixture
+def redis_app(tmp_path: Path, make_app: MakeApp) -> Iterator[tuple[Flask, Line]]:
+    port = free_port()
+    with redis_server(tmp_path, port):
+        line = Line("127.0.0.1", port)
+        yield make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{line.port}/0"), line
+        line.cut()
+
+
+@only_on("postgresql")
+def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
+    app: Flask, person: MakePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = person().api()
+    api.post("/tasks/", 201, json={"title": "Before"})
+    with monkeypatch.context() as silent:
+        silent.setattr(Breaker, "refuses", True)
+        api.post("/tasks/", 503, json={"title": "Meanwhile"})
+        api.get("/account", 503)
+    api.post("/tasks/", 201, json={"title": "Afterwards"})
+    api.get("/account", 200)
+
+
+@pytest.mark.parametrize("fault", ["cut", "silent"])
+def test_the_keystore_is_down_and_comes_back(
+    redis_app: tuple[Flask, Line], person: MakePerson, fault: str
+) -> None:
+    app, line = redis_app
+    ada = person(into=app)
+    api = ada.api()
+    revoked = ada.api()
+    if fault == "cut":
+        line.cut()
+    else:
+        line.silent = True
+    answer = timed(lambda: api.get("/account", 503))
+    assert answer.json["code"] == "keystore_unavailable"
+    assert answer.headers["Retry-After"] == "1"
+    timed(lambda: revoked.delete("/logout", 503))
+    form = {"username": ada.email, "password": ada.password}
+    timed(lambda: Api(app).post("/login", 503, data=form))
+    assert timed(lambda: api.get("/health/ready", 503)).json["checks"] == {
+        "database": "ok",
+        "keystore": "down",
+    }
+    api.get("/tasks/")
+    line.mend()
+    ask_until_back(api, "/account")
+
+
+def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
+    make_app: MakeApp, person: MakePerson, tmp_path: Path
+) -> None:
+    port = free_port()
+    app = make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{port}/0")
+    ada = person(into=app)
+    form = {"username": ada.email, "password": ada.password}
+    timed(lambda: Api(app).post("/login", 503, data=form))
+    with redis_server(tmp_path, port):
+        ada.api().get("/account")
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        ({"CORE__REDIS_HOST": "127.0.0.1"}, "REDIS_PASSWORD"),
+        ({"CORE__REDIS_PASSWORD": "x"}, "REDIS_HOST"),
+        ({"CORE__REDIS_URL": "what://is this"}, "memory"),
+    ],
+)
+def test_incomplete_settings_fall_back_to_memory_with_a_warning(
+    make_app: MakeApp,
+    capsys: pytest.CaptureFixture[str],
+    settings: dict[str, str],
+    missing: str,
+) -> None:
+    app = make_app(**{"CORE__REDIS_URL": "", **settings})
+    assert type(app.extensions["frontdesk"].keystore).__name__ == "MemoryKeystore"
+    assert missing in capsys.readouterr().err
+
+
+@only_on("sqlite")
+def test_the_sqlite_file_is_locked_for_too_long(backend: Backend, make_app: MakeApp) -> None:
+    app = make_app()
+    path = backend.database_url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answer = timed(lambda: Api(app).post("/tasks/", 503, json={"title": "x"}))
+        assert answer.headers["Retry-After"] == "1"
+        Api(app).get("/tasks/")
+    Api(app).post("/tasks/", 201, json={"title": "x"})

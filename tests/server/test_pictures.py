@@ -1,0 +1,156 @@
+"""Hostile pictures at a real server: what they take of its memory, and that it comes back."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import encode_multipart
+
+from ..conftest import PASSWORD, SECRET
+from ..profiles.test_profiles import ADA
+from ..rigs.pictures import HOSTILE, plain
+from ..rigs.processes import within
+from ..rigs.servers import Server, gunicorn_server
+from ..rigs.traffic import Client, furnish
+
+MEBIBYTE = 2**20
+AT_ONCE = 12
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("pictures")
+    settings = {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": f"sqlite:///{folder / 'frontdesk.db'}",
+        "AUTH__BCRYPT_ROUNDS": "4",
+        "PROFILES__AVATAR_FOLDER": str(folder / "avatars"),
+    }
+    furnish(settings["CORE__DATABASE_URL"])
+    with gunicorn_server(settings, folder / "log") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def living(server: Server) -> Client:
+    living = Client(server.port).sign_in("living@example.com", PASSWORD)
+    assert living.ask("POST", "/profiles", ADA)[0] == 200
+    return living
+
+
+@pytest.fixture(scope="module")
+def before(server: Server, living: Client) -> int:
+    """The memory of a server that has had no picture in hand yet."""
+    return resident(server)
+
+
+def resident(server: Server) -> int:
+    """The bytes that the workers have in memory, and the processes that they have started."""
+    found = 0
+    for pid in server.workers():
+        found += _resident(pid)
+        for path in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += sum(_resident(int(child), of=pid) for child in path.read_text().split())
+    return found
+
+
+def _resident(pid: int, of: int | None = None) -> int:
+    try:
+        # Until it runs its own program, a process has nothing but its parent's memory.
+        if of is not None and _command(pid) == _command(of):
+            return 0
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
+    except OSError:
+        return 0  # it has just ended
+
+
+def _command(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@contextmanager
+def watched(server: Server) -> Iterator[list[int]]:
+    """Every measure of the memory meanwhile."""
+    measures = [0]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.005):
+            measures.append(resident(server))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield measures
+    finally:
+        over.set()
+        thread.join()
+
+
+def send(client: Client, picture: bytes) -> int:
+    boundary, body = encode_multipart({"avatar": FileStorage(BytesIO(picture), "picture.png")})
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+    headers = {
+        "Authorization": f"Bearer {client.token}",
+        "Content-Type": f"multipart/form-data; boundary={boundary}",
+    }
+    try:
+        connection.request("PUT", "/api/v1/profiles/avatar", body, headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def send_until_answered(client: Client, picture: bytes) -> int:
+    """Many at once are told to come again."""
+    while (status := send(client, picture)) == 503:
+        time.sleep(0.5)
+    return status
+
+
+def test_of_all_hostile_pictures_together_each_is_decoded_within_bounds(
+    server: Server, living: Client, before: int
+) -> None:
+    pictures = [make() for make in HOSTILE.values()]
+    with watched(server) as measures, ThreadPoolExecutor(AT_ONCE) as clients:
+        statuses = list(clients.map(lambda picture: send_until_answered(living, picture), pictures))
+    assert set(statuses) == {200, 422}, dict(zip(HOSTILE, statuses, strict=True))
+    # The least of it shows that there was something to be measured.
+    assert 100 * MEBIBYTE <= max(measures) - before <= 200 * MEBIBYTE
+    within(10, lambda: resident(server) - before <= 30 * MEBIBYTE)
+
+
+DEAREST = [
+    "webp of 7.8 megapixels",
+    "webp of many codes",
+    "jpeg of 16 megapixels, progressive, for print",
+    "png of 16 bits, interlaced",
+    "png of many words",
+    "five mebibytes",
+]
+
+
+@pytest.mark.parametrize("kind", DEAREST)
+def test_twelve_of_a_kind_at_once_take_no_more_than_one(
+    server: Server, living: Client, before: int, kind: str
+) -> None:
+    picture = HOSTILE[kind]()
+    with watched(server) as measures, ThreadPoolExecutor(AT_ONCE) as clients:
+        statuses = set(clients.map(lambda _: send(living, picture), range(AT_ONCE)))
+    assert statuses <= {200, 422, 503}
+    print(f"{kind}: {(max(measures) - before) / MEBIBYTE:.0f} MiB more at the most")
+    assert max(measures) - before <= 200 * MEBIBYTE
+    within(10, lambda: resident(server) - before <= 30 * MEBIBYTE)
+
+
+def test_a_good_picture_is_taken_afterwards(living: Client) -> None:
+    assert send_until_answered(living, plain("PNG")) == 200

@@ -1,0 +1,143 @@
+"""The units in deploy/: a restart behind systemd's socket. The test plays systemd's part."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ..conftest import SECRET
+from ..rigs.servers import GRANIAN, GUNICORN, ROOT, bare_environment
+from ..rigs.traffic import NONE, Client, furnish, people, stored, traffic
+
+# Between fork and exec: the socket is descriptor 3, and meant for this very process.
+HAND_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())}
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+
+
+@dataclass
+class Unit:
+    """frontdesk.service as systemd runs it: ready when it says so, stopped by SIGTERM."""
+
+    listener: socket.socket
+    folder: Path
+    settings: dict[str, str]
+    command: tuple[str, ...]
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def port(self) -> int:
+        port: int = self.listener.getsockname()[1]
+        return port
+
+    def start(self) -> None:
+        number = str(self.listener.fileno())
+        notify = self.folder / "notify"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told, self.log.open("a") as log:
+            told.bind(str(notify))
+            told.settimeout(30)
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", HAND_OVER, number, "-m", *self.command],
+                cwd=ROOT,
+                env=bare_environment(NOTIFY_SOCKET=str(notify), **self.settings),
+                pass_fds=[self.listener.fileno()],
+                stdout=log,
+                stderr=log,
+            )
+            assert told.recv(1000).startswith(b"READY=1")
+        notify.unlink()
+
+    def stop(self) -> int:
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(timeout=35)
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+
+COMMANDS = {"gunicorn": (*GUNICORN, "wsgi:app"), "granian": GRANIAN}
+
+
+@pytest.fixture(params=COMMANDS)
+def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
+    url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
+    furnish(url)
+    settings = {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": url,
+        "CORE__KEYSTORE": "database",
+        "AUTH__RATE_LIMITS_ENABLED": "false",
+        "WEB_CONCURRENCY": "2",
+    }
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        unit = Unit(listener, tmp_path, settings, COMMANDS[request.param])
+        unit.start()
+        yield unit
+        unit.stop()
+
+
+@contextmanager
+def kept_connection(port: int) -> Iterator[Callable[[], int]]:
+    """As a proxy asks: over one connection, until the server says that it ends."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+
+    def ask() -> int:
+        try:
+            connection.request("GET", "/api/v1/tasks/")
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            return NONE
+
+    yield ask
+    connection.close()
+
+
+def test_a_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
+    living, revoked = people(unit.port)
+    form = {"username": "nobody@example.com", "password": "wrong"}
+
+    def log_in() -> int:
+        """Takes long enough to be in the server's hands whenever it is stopped."""
+        return Client(unit.port).ask("POST", "/login", form=form)[0]
+
+    with (
+        kept_connection(unit.port) as kept,
+        traffic(unit.port, living, revoked, login=log_in, kept=kept) as ledger,
+    ):
+        for _ in range(3):
+            time.sleep(0.3)
+            assert unit.stop() == 0
+            unit.start()
+        time.sleep(0.3)
+    right = {"account": 200, "revoked": 401, "write": 201, "health": 200, "login": 400}
+    assert {kind: ledger.statuses(kind) for kind in right} == {k: {v} for k, v in right.items()}
+    # granian closes a connection that is idle at a stop without having said so before.
+    assert ledger.statuses("kept") <= ({200} if "gunicorn" in unit.command else {200, NONE})
+    assert set(ledger.acknowledged) <= stored(unit.port)
+
+
+@pytest.mark.parametrize("unit", ["gunicorn"], indirect=True)
+def test_the_log_says_when_none_of_the_sockets_is_the_one_for_the_metrics(unit: Unit) -> None:
+    unit.stop()
+    unit.settings |= {"CORE__METRICS_ENABLED": "true", "CORE__METRICS_BIND": "127.0.0.1:9100"}
+    unit.start()
+    with kept_connection(unit.port) as ask:
+        assert ask() == 200
+    assert "No socket is at CORE__METRICS_BIND" in unit.log.read_text()

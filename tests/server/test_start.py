@@ -1,0 +1,120 @@
+"""What a start costs, and that nothing is loaded before it is used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from ..conftest import SECRET
+from ..rigs.servers import ROOT, bare_environment
+
+HEAVY = {
+    "alembic",
+    "apispec",
+    "authlib",
+    "boto3",
+    "botocore",
+    "celery",
+    "flask_mail",
+    "PIL",
+    "phonenumbers",
+    "playwright",
+    "psycopg",
+    "requests",
+    "twilio",
+}
+
+_PROBE = """
+import json, sys
+from app import create_app
+app = create_app()
+response = app.test_client().get("/api/v1/health")
+print(json.dumps([response.status_code, sorted(sys.modules)]))
+"""
+
+
+def loaded(tmp_path: Path, **settings: str) -> set[str]:
+    """The modules that are there once the service has answered its first request."""
+    environment = bare_environment(
+        SECRET_KEY=SECRET, CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    status, modules = json.loads(done.stdout)
+    assert status == 200
+    return set(modules)
+
+
+def test_the_first_answer_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert loaded(tmp_path) & HEAVY == set()
+
+
+def test_a_server_loads_no_commands(tmp_path: Path) -> None:
+    commands = {f"app.cli.{path.stem}" for path in (ROOT / "app" / "cli").glob("*.py")}
+    deferred = commands - {"app.cli.__init__", "app.cli.groups", "app.cli.migrations"}
+    assert deferred
+    assert loaded(tmp_path) & deferred == set()
+
+
+def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> None:
+    found = loaded(
+        tmp_path,
+        SMS_ACCOUNT_SID="AC1",
+        SMS_AUTH_TOKEN="x",
+        SMS_PHONE_NUMBER="+15550100",
+        MAIL_SERVER="127.0.0.1",
+        AUTH__ENABLE_IDP_OAUTH="true",
+        IDP_OAUTH_CLIENT_ID="ours",
+        IDP_METADATA_URL="http://127.0.0.1:9/.well-known/openid-configuration",
+    )
+    assert found & HEAVY == set()
+
+
+def test_the_server_leaves_curves_and_garbage_alone_while_it_starts(tmp_path: Path) -> None:
+    probe = "import wsgi, gc, sys; print('cryptography' in sys.modules, gc.isenabled())"
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=ROOT,
+        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False True"
+
+
+def test_importing_the_package_makes_no_application_and_reads_no_settings(tmp_path: Path) -> None:
+    """A host imports it, and its settings may not be ours."""
+    environment = bare_environment(CORE__TYPO="1", PYTHONPATH=str(ROOT))
+    done = subprocess.run(
+        [sys.executable, "-c", "import app, sys; print('app.accounts.account' in sys.modules)"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
+    assert done.stderr == ""
+
+
+def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "wsgi", "routes"],
+        cwd=ROOT,
+        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    warnings = [json.loads(line)["message"] for line in done.stderr.splitlines()]
+    assert len(warnings) == len(set(warnings))
+    assert [text for text in warnings if text.startswith("SECRET_KEY is not set")]

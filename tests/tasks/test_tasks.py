@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import pytest
+
+from app.testing.client import Api
+
+from ..conftest import MakeApp
+from ..rigs.racing import at_once, request
+
+
+def test_a_task_is_created_with_its_defaults(api: Api) -> None:
+    task = api.post("/tasks/", 201, json={"title": "Water the plants"}).json
+    assert task == {
+        "id": 1,
+        "title": "Water the plants",
+        "done": False,
+        "priority": "normal",
+        "owner": "anonymous",
+    }
+
+
+def test_the_owner_comes_from_the_header_and_never_from_the_body(api: Api) -> None:
+    body = {"title": "x", "owner": "mallory"}
+    task = api.post("/tasks/", 201, json=body, headers={"X-Owner": "ada"}).json
+    assert task["owner"] == "ada"
+
+
+def test_a_task_of_another_owner_is_absent(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "hers"}, headers={"X-Owner": "ada"})
+    assert api.get("/tasks/1", 404).detail == "Task not found"
+    assert api.patch("/tasks/1", 404, json={"done": True}).detail == "Task not found"
+    assert api.delete("/tasks/1", 404).detail == "Task not found"
+    assert api.get("/tasks/").json == []
+    assert len(api.get("/tasks/", headers={"X-Owner": "ada"}).json) == 1
+
+
+def test_only_what_is_sent_is_changed(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x", "priority": "high"})
+    task = api.patch("/tasks/1", json={"done": True}).json
+    assert (task["done"], task["priority"], task["title"]) == (True, "high", "x")
+
+
+def test_a_deleted_task_is_answered_and_gone(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert api.delete("/tasks/1").json["title"] == "x"
+    api.get("/tasks/1", 404)
+
+
+def test_of_many_deletes_at_once_one_finds_it(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    assert at_once(*[request(api, "DELETE", "/tasks/1")] * 6) == [200] + [404] * 5
+
+
+def test_changes_at_once_with_a_delete_find_the_task_or_do_not(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    change = request(api, "PATCH", "/tasks/1", json={"done": True})
+    delete = request(api, "DELETE", "/tasks/1")
+    statuses = at_once(change, change, delete, change, change)
+    assert set(statuses) <= {200, 404}
+    api.get("/tasks/1", 404)
+
+
+def test_the_id_of_a_deleted_task_is_not_used_again(api: Api) -> None:
+    api.post("/tasks/", 201, json={"title": "x"})
+    api.delete("/tasks/1")
+    assert api.post("/tasks/", 201, json={"title": "y"}).json["id"] == 2
+
+
+def test_a_list_has_pages(api: Api) -> None:
+    for number in range(5):
+        api.post("/tasks/", 201, json={"title": str(number)})
+    tasks = api.get("/tasks/", query_string={"offset": 1, "limit": 2}).json
+    assert [task["title"] for task in tasks] == ["1", "2"]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=501", "offset=-1", "limit=1_0", "limit=٣"])
+def test_a_page_out_of_bounds_is_refused(api: Api, query: str) -> None:
+    assert api.get(f"/tasks/?{query}", 422).faults == [f"query:{query.partition('=')[0]}"]
+
+
+@pytest.mark.parametrize("task_id", ["0", "-1", "9223372036854775808", "9" * 40])
+def test_an_id_that_no_row_has_is_not_found(api: Api, task_id: str) -> None:
+    assert api.get(f"/tasks/{task_id}", 404).detail == "Task not found"
+
+
+def test_every_fault_is_named_at_once(api: Api) -> None:
+    answer = api.post("/tasks/", 422, json={"title": "x\0", "done": "yes", "priority": "p" * 51})
+    assert answer.detail == "Validation error"
+    assert answer.faults == ["json:title", "json:done", "json:priority"]
+
+
+def test_the_collection_answers_without_its_slash_and_without_a_redirect(api: Api) -> None:
+    api.get("/tasks")
+    api.post("/tasks", 201, json={"title": "x"})
+
+
+def test_an_owner_has_so_many_tasks(make_app: MakeApp) -> None:
+    api = Api(make_app(TASKS__OWNER_LIMIT="2"))
+    first, _ = (api.post("/tasks/", 201, json={"title": "x"}).json for _ in range(2))
+    assert api.post("/tasks/", 409, json={"title": "x"}).json["code"] == "quota_reached"
+    api.post("/tasks/", 201, json={"title": "x"}, headers={"X-Owner": "ada"})
+    api.delete(f"/tasks/{first['id']}")
+    api.post("/tasks/", 201, json={"title": "x"})
+
+
+def test_the_amount_is_exact_when_requests_come_at_once(make_app: MakeApp) -> None:
+    create = request(Api(make_app(TASKS__OWNER_LIMIT="3")), "POST", "/tasks/", json={"title": "x"})
+    assert at_once(*[create] * 8) == [201] * 3 + [409] * 5
+
+
+def test_the_service_may_be_without_tasks(make_app: MakeApp) -> None:
+    api = Api(make_app(TASKS__ENABLED="false"))
+    api.get("/tasks/", 404)
+    assert not [path for path in api.get("/openapi.json").json["paths"] if "tasks" in path]

@@ -1,0 +1,161 @@
+"""Each sample has the form that its software's own documentation shows:
+
+- Flask-Security, "Models" (`fsqla_v3`); fastapi-users, "SQLAlchemy" (the columns of its table);
+- Django, "Serializing Django objects" (the JSON of `dumpdata`) and its `auth.User`;
+- Auth0, "How to Use the Password Hashes Export" and "User Import/Export: user fields";
+- GoTrue, the migrations of its table `auth.users`, as PostgreSQL's COPY … CSV HEADER writes it;
+- Keycloak, "Importing and exporting realms" (`UserRepresentation`, `CredentialRepresentation`);
+- Firebase, "CLI reference: auth:import and auth:export", and "Password hash parameters".
+"""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.accounts import foreign
+from app.accounts.passwords import Passwords
+from app.transfer.account import ImportedAccount, RowFault, Unreadable
+from app.transfer.formats import FORMATS, firebase, reader_of
+from app.transfer.formats.json_items import items
+
+SAMPLES = Path(__file__).with_name("samples")
+
+
+def read(form: str) -> list[Any]:
+    sample = next(SAMPLES.glob(f"{form.replace('-', '_')}.*"))
+    reader = reader_of(form)
+    if form == "firebase":
+        config = firebase.hash_config((SAMPLES / "firebase_hash_config.txt").read_text())
+        reader = partial(firebase.read, config=config)
+    with sample.open(newline="") as stream:
+        return list(reader(stream))
+
+
+def accounts(form: str) -> list[ImportedAccount]:
+    return [row for row in read(form) if isinstance(row, ImportedAccount)]
+
+
+OTHERS = [form for form in FORMATS if form != "frontdesk"]
+
+
+@pytest.mark.parametrize("form", OTHERS)
+def test_ada_comes_with_what_is_known_of_her(form: str) -> None:
+    ada = accounts(form)[0]
+    assert ada.email.lower() == "ada@example.com"
+    assert ada.email_verified
+    assert ada.status == "active"
+    assert ada.password_hash is not None
+    if not ada.password_hash.startswith("$2"):
+        foreign.read(ada.password_hash)
+
+
+@pytest.mark.parametrize(
+    ("form", "verified", "status", "role"),
+    [
+        ("flask-security", False, "inactive", "user"),
+        ("django", True, "inactive", "root"),
+        ("fastapi-users", False, "inactive", "root"),
+        ("auth0", False, "active", "user"),
+        ("gotrue", False, "suspended", "user"),
+        ("keycloak", False, "inactive", "user"),
+        ("firebase", False, "suspended", "user"),
+    ],
+)
+def test_bob_is_what_he_was(form: str, verified: bool, status: str, role: str) -> None:
+    bob = accounts(form)[1]
+    assert bob.email == "bob@example.com"
+    assert (bob.email_verified, bob.status, bob.role) == (verified, status, role)
+
+
+@pytest.mark.parametrize(
+    ("form", "key"),
+    [
+        ("flask-security", 7),
+        ("django", 7),
+        ("fastapi-users", "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d"),
+        ("auth0", "auth0|60425da93519d90068f82966"),
+        ("gotrue", "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d"),
+        ("keycloak", "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d"),
+        ("firebase", "JVEyvAWYrPZvd1FpVVNTvxYgq3C2"),
+    ],
+)
+def test_her_id_is_the_one_that_she_had(form: str, key: object) -> None:
+    assert accounts(form)[0].id == key
+
+
+@pytest.mark.parametrize("form", ["flask-security", "django"])
+def test_who_had_our_roles_has_them(form: str) -> None:
+    assert accounts(form)[0].role == "admin"
+
+
+@pytest.mark.parametrize("form", ["keycloak", "firebase"])
+def test_people_at_google_come_along(form: str) -> None:
+    identity = accounts(form)[0].identities[0]
+    assert (identity.issuer, identity.subject) == ("https://accounts.google.com", "1035479915")
+
+
+def test_auth0s_people_come_along_too() -> None:
+    assert [each.subject for each in accounts("auth0")[2].identities] == ["103547991597142817347"]
+    assert accounts("auth0")[1].id == "auth0|euclid"
+
+
+def test_firebases_hash_and_its_parameters_make_one_that_can_be_tried() -> None:
+    ada, bob = accounts("firebase")
+    assert Passwords(rounds=4, at_once=1).matches("user1password", ada.password_hash)
+    assert bob.password_hash is None
+
+
+def test_keycloaks_credentials_have_a_common_form() -> None:
+    ada, bob = accounts("keycloak")
+    assert str(ada.password_hash).startswith("$pbkdf2-sha256$27500$c2FsdHNhbHRzYWx0c2FsdA$")
+    assert str(bob.password_hash).startswith("$argon2id$v=19$m=7168,t=5,p=1$")
+    foreign.read(str(bob.password_hash))
+
+
+@pytest.mark.parametrize("form", ["django", "gotrue", "keycloak"])
+def test_what_is_no_account_is_said_to_be_none(form: str) -> None:
+    others = [row for row in read(form) if isinstance(row, Unreadable)]
+    assert [row.fault.code for row in others] == ["not_an_account"]
+
+
+def test_a_password_that_django_marks_as_nobodys_is_none() -> None:
+    assert accounts("django")[1].password_hash is None
+
+
+def test_parameters_that_are_not_all_there_are_named() -> None:
+    with pytest.raises(RowFault, match="base64_salt_separator, mem_cost"):
+        firebase.hash_config("base64_signer_key: AAAA, rounds: 8")
+
+
+class Trickling(io.StringIO):
+    """A few characters at a time, so that values are cut off anywhere."""
+
+    def read(self, size: int | None = -1, /) -> str:
+        return super().read(min(size or 1, 3))
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Trickling])
+def test_a_document_is_read_object_by_object(stream: type[io.StringIO]) -> None:
+    text = '{"a": {"users": [0]}, "n": 1.5e3, "users": [{"x": "]\\"}"}, 12, [true]], "b": 1}'
+    assert list(items(stream(text), "users")) == [{"x": ']"}'}, 12, [True]]
+    assert list(items(stream("[]"))) == []
+    assert list(items(stream(" [ 1 , 234 ] "), "users")) == [1, 234]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[1", "[1,", "[1 2]", '{"users": 1}', '{"x": [1]}', "[NaN]", "[" * 100_000]
+)
+def test_a_document_that_breaks_off_says_where(text: str) -> None:
+    with pytest.raises(RowFault) as broken:
+        list(items(io.StringIO(text), "users"))
+    assert broken.value.code == "broken_file"
+
+
+def test_the_line_of_what_is_broken_is_told() -> None:
+    with pytest.raises(RowFault, match="line 3"):
+        list(items(io.StringIO('[\n{"a": 1},\n{"a": oh}]')))

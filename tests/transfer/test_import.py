@@ -1,0 +1,385 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.accounts.service import Accounts
+from app.auth.idp.models import Identity
+from app.core.context import service
+from app.profiles.models import Profile
+from app.testing.client import Api
+from app.transfer.formats import FORMATS
+from app.workspaces.models import Member, Workspace
+
+from ..auth.test_login import listen_to, log_in
+from ..cli.test_command_line import run
+from ..conftest import PASSWORD, SECRET, Backend, Person
+from ..rigs.servers import ROOT, bare_environment
+
+WERKZEUG = "scrypt:2:1:1$salt$dcb5c5d5b3bb3a1ee5c8cd7a3ba9b9db4b2d1ac9b9ca0ac1d0e6f4c6ff0a1c11"
+HASH = "$2b$04$" + "." * 53
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def bring_in(app: Flask, lines: list[Any], *options: str) -> dict[str, Any]:
+    """What the command says at its end; texts among the lines are written as they are."""
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    Path("file").write_text("".join(f"{text}\n" for text in texts))
+    output = run(app, "accounts", "import", "file", *options)
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return found
+
+
+def report() -> list[dict[str, str]]:
+    with open("file.report.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def stored(app: Flask, email: str) -> Any:
+    with app.app_context():
+        account: Any = service(Accounts).get(email)
+        return account
+
+
+def count(app: Flask, model: Any) -> int:
+    with app.app_context():
+        return int(service(Accounts).session.scalar(select(func.count(model.id))) or 0)
+
+
+def test_an_account_comes_with_all_that_is_its_own(app: Flask) -> None:
+    moment = "2024-05-01T12:00:00.123456+00:00"
+    line = {
+        "id": 41,
+        "email": "Ada@Example.com",
+        "password_hash": HASH,
+        "role": "admin",
+        "status": "online",
+        "phone": "+1 500 555 0006",
+        "created_at": moment,
+        "last_login_date": moment,
+        "current_workspace": "acme",
+        "workspaces": [
+            {"slug": "home", "name": "Home", "type": "owner"},
+            {"slug": "acme", "name": "Acme", "type": "guest", "status": "away"},
+        ],
+        "identities": [{"issuer": "https://id.example.com", "subject": "ada"}],
+        "profile": {"first_name": "Ada", "nickname": "The Countess"},
+    }
+    assert bring_in(app, [line])["imported"] == 1
+    with app.app_context():
+        session = service(Accounts).session
+        ada: Any = service(Accounts).get("ada@example.com")
+        assert (ada.id, ada.role, ada.status, ada.phone) == (41, "admin", "online", "+15005550006")
+        assert ada.created_at.isoformat() == ada.last_login_date.isoformat() == moment
+        members = session.execute(
+            select(Workspace.slug, Member.type, Member.status)
+            .join(Member, Member.workspace_id == Workspace.id)
+            .order_by(Member.id)
+        ).all()
+        assert [tuple(row) for row in members] == [
+            ("home", "owner", "active"),
+            ("acme", "guest", "away"),
+        ]
+        current: Any = session.get(Workspace, ada.current_workspace_id)
+        assert current.slug == "acme"
+        assert session.scalar(select(Identity.account_id)) == 41
+        profile: Any = session.scalar(select(Profile))
+        assert (profile.account_id, profile.first_name) == (41, "Ada")
+        assert profile.extra == {"nickname": "The Countess"}
+
+
+def test_an_imported_account_signs_in_and_its_hash_becomes_ours(app: Flask) -> None:
+    from werkzeug.security import generate_password_hash
+
+    theirs = generate_password_hash(PASSWORD, "scrypt:1024:8:1")
+    bring_in(app, [{"email": "ada@example.com", "password_hash": theirs}])
+    log_in(Api(app), "ada@example.com", PASSWORD)
+    assert stored(app, "ada@example.com").password_hash.startswith("$2b$04$")
+
+
+def test_ids_are_kept_and_numbers_go_on_after_them(app: Flask) -> None:
+    bring_in(app, [{"id": 41, "email": "ada@example.com"}, {"email": "bob@example.com"}])
+    assert stored(app, "ada@example.com").id == 41
+    bring_in(app, [{"email": "cyd@example.com"}])
+    with app.app_context():
+        dan = service(Accounts).create("dan@example.com", PASSWORD)
+        assert dan.id > 41
+
+
+def test_an_id_of_another_kind_is_told_with_the_new_one(app: Flask) -> None:
+    line = {"id": "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d", "email": "ada@example.com"}
+    assert bring_in(app, [line])["new_ids"] == 1
+    told = report()[0]
+    assert told["id"] == str(stored(app, "ada@example.com").id)
+    assert (told["code"], told["reason"]) == ("new_id", f"It was {line['id']}.")
+
+
+REFUSED: list[tuple[Any, str]] = [
+    ("not json", "broken_line"),
+    ("[1]", "broken_line"),
+    ('{"email": "a@example.com", "profile": {"x": NaN}}', "broken_line"),
+    ('{"email": "\udcff@example.com"}', "broken_line"),
+    ({}, "missing_field"),
+    ({"email": 7}, "wrong_field"),
+    ({"email": "nobody"}, "invalid_email"),
+    ({"email": "a b@example.com"}, "invalid_email"),
+    ({"email": f"x@{'y' * 400}.com"}, "too_long"),
+    ({"email": "a\x00@example.com"}, "invalid_email"),
+    ({"email": "a@example.com", "created_at": "yesterday"}, "wrong_field"),
+    ({"email": "a@example.com", "email_verified": "perhaps"}, "wrong_field"),
+    ({"email": "a@example.com", "role": "king"}, "unknown_role"),
+    ({"email": "a@example.com", "status": "  "}, "wrong_field"),
+    ({"email": "a@example.com", "status": "x" * 51}, "too_long"),
+    ({"email": "a@example.com", "phone": "12"}, "invalid_phone"),
+    ({"email": "a@example.com", "password_hash": "plain text"}, "unknown_hash"),
+    ({"email": "a@example.com", "password_hash": "x" * 256}, "too_long"),
+    ({"email": "a@example.com", "password_hash": "$2b$20$" + "." * 53}, "hash_too_costly"),
+    ({"email": "a@example.com", "workspaces": [{"slug": "nowhere"}]}, "unknown_workspace"),
+    ({"email": "a@example.com", "workspaces": [{"slug": "No!", "name": "N"}]}, "wrong_workspace"),
+    ({"email": "a@example.com", "workspaces": [{"slug": "ok", "type": "king"}]}, "unknown_type"),
+    ({"email": "a@example.com", "workspaces": {}}, "wrong_field"),
+    ({"email": "a@example.com", "current_workspace": "there"}, "wrong_workspace"),
+    ({"email": "a@example.com", "identities": [{"issuer": "x"}]}, "missing_field"),
+    ({"email": "a@example.com", "profile": {"first_name": 7}}, "wrong_profile"),
+    ({"email": "a@example.com", "profile": {"avatar_file": "../x"}}, "wrong_profile"),
+    ({"email": "ada@example.com", "id": 999}, "email_taken"),
+    ({"email": "b@example.com", "id": "ada's"}, "id_taken"),
+    ({"email": "first@example.com"}, "repeated_email"),
+    ({"email": "c@example.com", "id": 500}, "repeated_id"),
+]
+
+
+def test_what_is_wrong_is_reported_row_by_row_and_stops_nothing(app: Flask, ada: Person) -> None:
+    first = {"email": "first@example.com", "id": 500}
+    last = {"email": "last@example.com", "password_hash": HASH}
+    wrong = [{**line, "id": ada.id} if code == "id_taken" else line for line, code in REFUSED]
+    Path("file").write_bytes(b"")
+    result = bring_in_bytes(app, [first, *wrong, last])
+    found = sorted((int(row["line"]), row["code"]) for row in report())
+    assert found == [(at, code) for at, (_, code) in enumerate(REFUSED, 2)]
+    assert (result["imported"], result["refused"]) == (2, len(REFUSED))
+    assert all(row["outcome"] == "refused" and row["reason"] for row in report())
+    assert "plain text" not in Path("file.report.csv").read_text()
+
+
+def bring_in_bytes(app: Flask, lines: list[Any]) -> dict[str, Any]:
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    Path("file").write_bytes("".join(f"{t}\n" for t in texts).encode(errors="surrogateescape"))
+    found: dict[str, Any] = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
+    return found
+
+
+def test_what_only_the_database_can_refuse_is_reported_too(app: Flask) -> None:
+    """Both name one picture, which no check before finds."""
+    picture = {"avatar_file": f"{'a' * 32}.png"}
+    lines: list[Any] = [{"email": f"{n}@example.com"} for n in range(20)]
+    lines[3]["profile"] = lines[11]["profile"] = picture
+    assert bring_in(app, lines)["imported"] == 19
+    assert [(row["line"], row["code"]) for row in report()] == [("12", "conflict")]
+    assert count(app, Profile) == 1
+
+
+def test_an_identity_of_another_account_is_refused(app: Flask) -> None:
+    people = [{"issuer": "https://id.example.com", "subject": "ada"}]
+    bring_in(app, [{"email": "ada@example.com", "identities": people}])
+    bring_in(app, [{"email": "bob@example.com", "identities": people}])
+    assert report()[0]["code"] == "identity_taken"
+
+
+def test_a_stranger_does_not_become_owner_of_a_workspace_with_the_same_slug(app: Flask) -> None:
+    """Two installations have each a workspace `ada`; when it was made tells them apart."""
+    run(app, "workspaces", "create", "ada", "--name", "Ada's")
+    there = {
+        "slug": "ada",
+        "name": "Another",
+        "type": "owner",
+        "workspace_created_at": "2020-01-01T00:00:00+00:00",
+    }
+    bring_in(app, [{"email": "eve@example.com", "workspaces": [there]}])
+    assert report()[0]["code"] == "slug_taken"
+    assert count(app, Member) == 0
+
+
+def test_running_it_again_passes_over_what_is_there(app: Flask) -> None:
+    lines = [{"id": n, "email": f"{n}@example.com", "password_hash": HASH} for n in range(1, 51)]
+    bring_in(app, lines[:30])
+    result = bring_in(app, lines)
+    assert (result["imported"], result["present"], result["refused"]) == (20, 30, 0)
+    assert count(app, service_model(app)) == 50
+
+
+def service_model(app: Flask) -> Any:
+    with app.app_context():
+        return service(Accounts).model
+
+
+def test_an_import_that_is_killed_is_gone_on_with(
+    app: Flask, backend: Backend, tmp_path: Path
+) -> None:
+    total = 30_000
+    with (tmp_path / "file").open("w") as file:
+        for n in range(1, total + 1):
+            line = {
+                "id": n,
+                "email": f"{n}@example.com",
+                "workspaces": [{"slug": "all", "name": "A"}],
+            }
+            file.write(json.dumps(line) + "\n")
+    environment = bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url)
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "import"]
+    process = subprocess.Popen(
+        [*command, str(tmp_path / "file")],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    model = service_model(app)
+    while count(app, model) == 0:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    before = count(app, model)
+    assert 0 < before < total
+    # What is there is whole.
+    assert count(app, Member) == before
+    result = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
+    assert (result["imported"], result["present"]) == (total - before, before)
+    assert count(app, Member) == total
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(app: Flask, ada: Person) -> None:
+    lines: list[Any] = [
+        {"id": 41, "email": "bob@example.com", "workspaces": [{"slug": "acme", "name": "Acme"}]},
+        {"email": "nobody"},
+        {"email": ada.email, "role": "admin"},
+        {"email": "bob@example.com"},
+    ]
+    options = ("--update",)
+    tried = bring_in(app, lines, *options, "--dry-run")
+    told = report()
+    assert count(app, service_model(app)) == 1
+    assert count(app, Workspace) == count(app, Member)
+    assert stored(app, ada.email).role == "user"
+    assert bring_in(app, lines, *options) == tried
+    assert report() == told
+    assert (tried["imported"], tried["updated"], tried["refused"]) == (1, 1, 2)
+
+
+def test_update_changes_and_adds_what_it_says_and_nothing_else(app: Flask, ada: Person) -> None:
+    before = stored(app, ada.email)
+    line = {
+        "email": ada.email,
+        "password_hash": HASH,
+        "role": "admin",
+        "phone": "+15005550006",
+        "created_at": "2001-01-01T00:00:00Z",
+        "workspaces": [{"slug": "acme", "name": "Acme"}],
+        "identities": [{"issuer": "https://id.example.com", "subject": "ada"}],
+        "profile": {"city": "London", "likes": "trains"},
+    }
+    assert bring_in(app, [line], "--update")["updated"] == 1
+    after = stored(app, ada.email)
+    assert (after.role, after.phone) == ("admin", "+15005550006")
+    assert (after.id, after.created_at) == (before.id, before.created_at)
+    assert after.password_hash == before.password_hash
+    log_in(Api(app), ada.email, PASSWORD)
+    changed = {
+        **line,
+        "profile": {"city": "Paris"},
+        "workspaces": [{"slug": "acme", "type": "admin"}],
+    }
+    assert bring_in(app, [changed], "--update")["updated"] == 1
+    assert bring_in(app, [changed], "--update")["present"] == 1
+    with app.app_context():
+        session = service(Accounts).session
+        profile: Any = session.scalar(select(Profile))
+        assert (profile.city, profile.extra) == ("Paris", {"likes": "trains"})
+        acme = select(Member.type).join(Workspace, Member.workspace_id == Workspace.id)
+        assert session.scalar(acme.where(Workspace.slug == "acme")) == "admin"
+        assert session.scalar(select(func.count(Identity.id))) == 1
+
+
+def test_update_gives_a_password_to_who_has_none(app: Flask) -> None:
+    bring_in(app, [{"email": "ada@example.com"}])
+    bring_in(app, [{"email": "ada@example.com", "password_hash": HASH}], "--update")
+    assert stored(app, "ada@example.com").password_hash == HASH
+
+
+def test_registrations_are_told_only_when_asked_for(app: Flask) -> None:
+    told: list[str] = []
+    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
+    bring_in(app, [{"email": "ada@example.com"}])
+    assert told == []
+    bring_in(app, [{"email": "bob@example.com"}], "--emit")
+    assert told == ["bob@example.com"]
+    # The service's own listener gives a workspace to each.
+    assert count(app, Workspace) == 1
+
+
+def test_an_address_that_nobody_has_shown_to_read_is_marked(app: Flask, api: Api) -> None:
+    """Its owner signs in as before, and a provider that vouches for it takes the account over."""
+    bring_in(app, [{"email": "ada@example.com", "email_verified": False}])
+    bob = {"email": "bob@example.com", "email_verified": False}
+    bring_in(app, [bob], "--trust-addresses")
+    assert stored(app, "ada@example.com").email_unverified_since is not None
+    assert stored(app, "bob@example.com").email_unverified_since is None
+
+
+def test_a_file_of_another_format_comes_in(app: Flask) -> None:
+    samples = Path(__file__).with_name("samples")
+    command = ["accounts", "import", "--report", "said.csv"]
+    result = run(app, *command, str(samples / "keycloak.json"), "--format", "keycloak")
+    assert json.loads(result)["imported"] == 2
+    assert stored(app, "ada@example.com").role == "admin"
+
+
+def test_a_document_that_breaks_off_gives_what_is_before(app: Flask) -> None:
+    user = '{"model": "auth.user", "pk": 1, "fields": {"email": "a@example.com", "password": ""}}'
+    Path("file").write_text(f"[{user}, oh]")
+    result = json.loads(run(app, "accounts", "import", "file", "--format", "django"))
+    assert (result["imported"], result["reasons"]) == (1, {"broken_file": 1})
+
+
+def test_csv_has_json_in_the_fields_for_lists(app: Flask) -> None:
+    with open("file", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["email", "role", "workspaces"])
+        writer.writerow(["ada@example.com", "admin", '[{"slug": "acme", "name": "Acme"}]'])
+        writer.writerow(["bob@example.com"])
+    result = json.loads(run(app, "accounts", "import", "file"))
+    assert (result["imported"], result["reasons"]) == (1, {"broken_line": 1})
+    assert stored(app, "ada@example.com").role == "admin"
+
+
+def test_the_report_is_for_its_owner_alone(app: Flask) -> None:
+    bring_in(app, [{"email": "ada@example.com"}])
+    assert os.stat("file.report.csv").st_mode & 0o077 == 0
+
+
+def test_the_line_that_the_documentation_shows_comes_in(app: Flask) -> None:
+    page = (ROOT / "docs" / "moving-in.md").read_text()
+    shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    assert bring_in(app, [shown])["imported"] == 1
+
+
+def test_the_documentation_names_every_format_and_every_reason(app: Flask) -> None:
+    page = (ROOT / "docs" / "moving-in.md").read_text()
+    reasons = {code for _, code in REFUSED} | {"unverified", "conflict", "not_an_account"}
+    assert [word for word in sorted(reasons | {*FORMATS}) if f"`{word}`" not in page] == []

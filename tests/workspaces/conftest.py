@@ -1,0 +1,13 @@
+"""Workspaces whose owners add members at once, unless a file says otherwise."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from ..conftest import MakeApp
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(WORKSPACES__ADDING="direct")

@@ -1,0 +1,106 @@
+"""How many workspaces one account makes, and how many of them a login tells of."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.core.context import service
+from app.testing.clock import SteppingClock
+from app.workspaces import service as workspaces_service
+from app.workspaces.members import Members
+from app.workspaces.service import Workspaces
+
+from ..auth.test_login import log_in
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.racing import at_once, request
+
+NEW = {"name": "Garden"}
+
+
+def test_an_account_makes_so_many_a_day(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    ada = person("ada", into=make_app(WORKSPACES__CREATED_PER_DAY="2"))
+    api = ada.api()
+    api.post("/workspaces", json=NEW)
+    clock.step(hours=23)
+    ada.api().post("/workspaces", json=NEW)
+    refused = ada.api().post("/workspaces", 429, json=NEW)
+    assert refused.json["code"] == "too_many_workspaces"
+    assert 3000 < int(refused.headers["Retry-After"]) <= 3600
+    clock.step(hours=1)
+    ada.api().post("/workspaces", json=NEW)
+    ada.api().post("/workspaces", 429, json=NEW)
+
+
+def test_an_account_makes_so_many_in_all_beside_its_own(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    ada = person("ada", into=make_app(WORKSPACES__CREATED_LIMIT="2"))
+    for _ in range(2):
+        ada.api().post("/workspaces", json=NEW)
+    clock.step(days=2)
+    assert ada.api().post("/workspaces", 409, json=NEW).json["code"] == "quota_reached"
+    assert len(ada.api().get("/workspaces").json) == 3
+
+
+def test_both_are_exact_when_requests_come_at_once(make_app: MakeApp, person: MakePerson) -> None:
+    ada = person("ada", into=make_app(WORKSPACES__CREATED_LIMIT="3"))
+    make = request(ada.api(), "POST", "/workspaces", json=NEW)
+    assert at_once(*[make] * 6) == [200] * 3 + [409] * 3
+
+
+def test_what_failed_does_not_count(make_app: MakeApp, person: MakePerson) -> None:
+    api = person("ada", into=make_app(WORKSPACES__CREATED_PER_DAY="1")).api()
+    api.post("/workspaces", 409, json={"name": "Mine", "slug": "ada"})
+    api.post("/workspaces", json=NEW)
+
+
+@pytest.fixture
+def three(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspaces_service, "MOST_AT_LOGIN", 3)
+
+
+@pytest.mark.usefixtures("three")
+def test_a_login_tells_of_so_many_workspaces_the_current_one_among_them(
+    app: Flask, ada: Person
+) -> None:
+    with app.app_context():
+        for number in range(5):
+            workspace = service(Workspaces).create_common("Garden", f"garden-{number}")
+            service(Members).put(workspace, ada.email, "member", "active")
+    api = ada.api()
+    told = [
+        workspace["slug"] for workspace in log_in(api, ada.email, ada.password).json["workspaces"]
+    ]
+    assert told == ["ada", "garden-0", "garden-1"]
+    api.put("/workspaces/current", json={"slug": "garden-4"})
+    answer = log_in(api, ada.email, ada.password).json
+    assert [each["slug"] for each in answer["workspaces"]] == ["ada", "garden-0", "garden-4"]
+    assert answer["current_workspace_id"] == answer["workspaces"][2]["id"]
+    assert answer["user"]["workspace_id"] == answer["current_workspace_id"]
+
+
+@pytest.mark.usefixtures("three")
+def test_a_current_workspace_that_was_left_gives_way_to_the_first(app: Flask, ada: Person) -> None:
+    with app.app_context():
+        for number in range(4):
+            workspace = service(Workspaces).create_common("Garden", f"garden-{number}")
+            service(Members).put(workspace, ada.email, "member", "active")
+    api = ada.api()
+    api.put("/workspaces/current", json={"slug": "garden-3"})
+    api.delete(f"/workspaces/garden-3/members/{ada.id}")
+    answer = log_in(api, ada.email, ada.password).json
+    assert [each["slug"] for each in answer["workspaces"]] == ["ada", "garden-0", "garden-1"]
+    assert answer["current_workspace_id"] == answer["workspaces"][0]["id"]
+
+
+def test_the_list_has_them_all_in_pages(app: Flask, ada: Person) -> None:
+    with app.app_context():
+        for number in range(3):
+            workspace = service(Workspaces).create_common("Garden", f"garden-{number}")
+            service(Members).put(workspace, ada.email, "member", "active")
+    page = ada.api().get("/workspaces?limit=2")
+    assert [workspace["slug"] for workspace in page.json] == ["ada", "garden-0"]
+    assert "offset=2" in page.headers["Link"]

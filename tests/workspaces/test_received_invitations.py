@@ -1,0 +1,299 @@
+"""Accepting and declining: from the list of one's own, and by the mailed secret."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.accounts.service import Accounts
+from app.core.context import current_frontdesk, service
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+from app.workspaces.models import Member, Workspace
+
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.racing import at_once, request
+from .invited import Team, make_team
+
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app()
+
+
+@pytest.fixture
+def team(person: MakePerson, mails: MailOutbox) -> Team:
+    return make_team(person, mails)
+
+
+def types(team: Team) -> dict[str, str]:
+    members = team.boss.get("/workspaces/team/members").json
+    return {member["email"].partition("@")[0]: member["type"] for member in members}
+
+
+def states(team: Team) -> list[str]:
+    return [invitation["state"] for invitation in team.boss.get(team.path).json]
+
+
+def test_who_is_invited_sees_it_and_accepts(team: Team, ada: Person) -> None:
+    team.invite(ADA, type="admin", message="We grow beans.")
+    api = ada.api()
+    [invitation] = api.get("/invitations").json
+    assert invitation["workspace"] == {"slug": "team", "name": "Team"}
+    assert (invitation["inviter"], invitation["type"]) == (team.olga.email, "admin")
+    member = api.post(f"/invitations/{invitation['id']}/accept").json
+    assert (member["account_id"], member["type"], member["status"]) == (ada.id, "admin", "active")
+    assert api.get("/workspaces/team").json["type"] == "admin"
+    assert (api.get("/invitations").json, states(team)) == ([], ["accepted"])
+
+
+def test_who_is_invited_may_decline(team: Team, ada: Person) -> None:
+    team.invite(ADA)
+    api = ada.api()
+    [invitation] = api.get("/invitations").json
+    assert api.post(f"/invitations/{invitation['id']}/decline").json["message"]
+    api.post(f"/invitations/{invitation['id']}/accept", 404)
+    assert (types(team), states(team)) == ({"olga": "owner"}, ["declined"])
+
+
+def test_only_the_invited_see_and_answer(team: Team, ada: Person, person: MakePerson) -> None:
+    [invitation] = team.invite(ADA)
+    bob = person("bob").api()
+    assert bob.get("/invitations").json == []
+    for act in ("accept", "decline"):
+        assert bob.post(f"/invitations/{invitation['id']}/{act}", 404).detail == (
+            "Invitation not found"
+        )
+        bob.post(f"/invitations/{10**30}/{act}", 404)
+    assert states(team) == ["pending"]
+
+
+def test_the_list_asks_for_a_proven_address_and_the_secret_does_not(
+    team: Team, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [invitation] = team.invite(ADA)
+    monkeypatch.setattr(Accounts, "has_proven_address", lambda *_: False)
+    api = ada.api()
+    assert api.get("/invitations", 403).json["code"] == "address_not_proven"
+    for act in ("accept", "decline"):
+        api.post(f"/invitations/{invitation['id']}/{act}", 403)
+    api.post("/invitation/accept", json={"token": team.secret(ADA)})
+    assert types(team)["ada"] == "member"
+
+
+def test_an_acceptance_leaves_everybody_where_they_are(team: Team, ada: Person, app: Flask) -> None:
+    api = ada.api()
+    current = api.get("/account").json["current_workspace_id"]
+    team.invite(ADA)
+    api.post("/invitation/accept", json={"token": team.secret(ADA)})
+    assert api.get("/account").json["current_workspace_id"] == current
+    assert api.get("/workspaces/current").json["slug"] == "ada"
+
+
+def test_who_is_nowhere_finds_themselves_in_it(team: Team, ada: Person, app: Flask) -> None:
+    team.invite(ADA)
+    api = ada.api()
+    with app.app_context():
+        service(Accounts).get(ADA).current_workspace_id = None
+        current_frontdesk.session.commit()
+    api.post("/invitation/accept", json={"token": team.secret(ADA)})
+    assert api.get("/workspaces/current").json["slug"] == "team"
+
+
+def test_the_mailed_secret_shows_the_invitation_and_changes_nothing(
+    team: Team, ada: Person
+) -> None:
+    team.invite(ADA, "grace@example.com", message="We grow beans.")
+    anybody = Api(ada.app)
+    for email, exists in ((ADA, True), ("grace@example.com", False)):
+        path = f"/invitation?token={team.secret(email)}"
+        shown = [anybody.get(path).json for _ in range(3)][-1]
+        assert shown["email_hint"] == f"{email[0]}…@example.com"
+        assert (shown["account_exists"], shown["message"]) == (exists, "We grow beans.")
+        assert shown["workspace"] == {"slug": "team", "name": "Team"}
+    assert states(team) == ["pending", "pending"]
+
+
+def test_a_secret_is_used_up(team: Team, ada: Person) -> None:
+    team.invite(ADA)
+    api, body = ada.api(), {"token": team.secret(ADA)}
+    api.post("/invitation/accept", json=body)
+    assert api.post("/invitation/accept", 400, json=body).detail == "Invalid token"
+    api.post("/invitation/decline", 400, json=body)
+    api.get(f"/invitation?token={body['token']}", 400)
+
+
+def test_a_secret_declines_without_an_account(team: Team, api: Api) -> None:
+    team.invite("grace@example.com")
+    body = {"token": team.secret("grace@example.com")}
+    api.post("/invitation/decline", json=body)
+    api.post("/invitation/decline", 400, json=body)
+    assert states(team) == ["declined"]
+
+
+def test_a_secret_is_good_for_the_address_it_was_sent_to(
+    team: Team, person: MakePerson, ada: Person
+) -> None:
+    team.invite(ADA)
+    body = {"token": team.secret(ADA)}
+    answer = person("bob").api().post("/invitation/accept", 403, json=body)
+    assert answer.json["code"] == "other_address"
+    Api(ada.app).post("/invitation/accept", 401, json=body)
+    assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])
+
+
+def test_a_secret_that_was_mailed_before_is_good_as_long_as_its_invitation(
+    team: Team, ada: Person, clock: SteppingClock
+) -> None:
+    team.invite(ADA)
+    first = team.secret(ADA)
+    clock.step(minutes=2)
+    team.invite(ADA, type="guest")
+    assert ada.api().post("/invitation/accept", json={"token": first}).json["type"] == "guest"
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "workspace gone"])
+def test_what_is_over_cannot_be_accepted(
+    team: Team, ada: Person, app: Flask, clock: SteppingClock, end: str
+) -> None:
+    [invitation] = team.invite(ADA)
+    if end == "revoked":
+        team.boss.delete(f"{team.path}/{invitation['id']}")
+    elif end == "expired":
+        clock.step(days=7)
+    else:
+        with app.app_context():
+            session = current_frontdesk.session
+            session.delete(session.scalar(select(Workspace).where(Workspace.slug == "team")))
+            session.commit()
+    api, body = ada.api(), {"token": team.secret(ADA)}
+    assert api.post("/invitation/accept", 400, json=body).detail == "Invalid token"
+    api.post(f"/invitations/{invitation['id']}/accept", 404)
+    assert api.get("/invitations").json == []
+
+
+@pytest.mark.parametrize("token", ["", "x", "x" * 3000, "a.b.c", None, 7])
+def test_what_is_no_secret_is_refused(api: Api, ada: Person, token: object) -> None:
+    for path, caller in (("accept", ada.api()), ("decline", api)):
+        answer = caller.client.post(
+            f"/api/v1/invitation/{path}",
+            json={"token": token},
+            headers={"Authorization": f"Bearer {caller.token}"} if caller.token else {},
+        )
+        assert answer.status_code in (400, 422)
+
+
+def test_a_proof_for_something_else_is_no_invitation(team: Team, ada: Person) -> None:
+    """Nor does an invitation's secret reset a password."""
+    team.invite(ADA)
+    api = Api(ada.app)
+    api.post("/password-recovery", json={"email": ADA})
+    recovery = team.secret(ADA)
+    api.get(f"/invitation?token={recovery}", 400)
+    [invitation] = team.boss.get(team.path).json
+    assert invitation["state"] == "pending"
+
+
+GONE = ["left", "demoted", "suspended", "account suspended", "account deleted"]
+
+
+@pytest.mark.parametrize("how", GONE)
+def test_who_lost_the_right_to_invite_invites_nobody(
+    team: Team, ada: Person, person: MakePerson, app: Flask, how: str
+) -> None:
+    ivan = person("ivan")
+    api = team.admit(ivan, "owner")
+    api.post(team.path, 201, json={"email": ADA, "type": "owner"})
+    member = f"/workspaces/team/members/{ivan.id}"
+    if how == "left":
+        api.delete(member)
+    elif how == "demoted":
+        team.boss.patch(member, json={"type": "admin"})
+    elif how == "suspended":
+        team.boss.patch(member, json={"status": "suspended"})
+    elif how == "account suspended":
+        ivan.change(status="suspended")
+    else:
+        with app.app_context():
+            service(Accounts).delete(service(Accounts).get(ivan.email))
+    [invitation] = ada.api().get("/invitations").json
+    for path in ("/invitation/accept", f"/invitations/{invitation['id']}/accept"):
+        answer = ada.api().post(path, 409, json={"token": team.secret(ADA)})
+        assert answer.json["code"] == "inviter_gone"
+    assert "ada" not in types(team)
+
+
+def test_an_invitation_does_not_bring_back_whoever_is_suspended(team: Team, ada: Person) -> None:
+    team.invite(ADA, type="owner")
+    team.admit(ada, "guest", "suspended")
+    member = ada.api().post("/invitation/accept", json={"token": team.secret(ADA)}).json
+    assert (member["type"], member["status"]) == ("guest", "suspended")
+
+
+def memberships(app: Flask, account_id: int) -> int:
+    with app.app_context():
+        counted = select(func.count(Member.id)).where(Member.account_id == account_id)
+        return current_frontdesk.session.scalar(counted) or 0
+
+
+def test_of_many_acceptances_at_once_one_counts(team: Team, ada: Person, app: Flask) -> None:
+    [invitation] = team.invite(ADA)
+    api = ada.api()
+    by_secret = request(api, "POST", "/invitation/accept", json={"token": team.secret(ADA)})
+    by_list = request(api, "POST", f"/invitations/{invitation['id']}/accept")
+    statuses = at_once(*[by_secret, by_list] * 3)
+    assert statuses[0] == 200
+    assert set(statuses[1:]) <= {400, 404}
+    assert memberships(app, ada.id) == 2
+
+
+def test_an_acceptance_and_a_revocation_at_once_agree(team: Team, ada: Person, app: Flask) -> None:
+    [invitation] = team.invite(ADA)
+    accept = request(ada.api(), "POST", "/invitation/accept", json={"token": team.secret(ADA)})
+    revoke = request(team.boss, "DELETE", f"{team.path}/{invitation['id']}")
+    statuses = at_once(accept, revoke)
+    assert statuses in ([200, 400], [200, 409])
+    assert states(team) == ["revoked" if 400 in statuses else "accepted"]
+    assert memberships(app, ada.id) == (1 if 400 in statuses else 2)
+
+
+def test_a_host_hears_of_answers(app: Flask, team: Team, ada: Person) -> None:
+    heard: list[tuple[str, str]] = []
+    emitter = app.extensions["frontdesk"].emitter
+    for event in ("invitation-accepted", "invitation-declined"):
+        emitter.on(event, lambda each, _, event=event: heard.append((event, each.email)))
+    team.invite(ADA, "grace@example.com")
+    ada.api().post("/invitation/accept", json={"token": team.secret(ADA)})
+    Api(app).post("/invitation/decline", json={"token": team.secret("grace@example.com")})
+    assert heard == [
+        ("invitation-accepted", ADA),
+        ("invitation-declined", "grace@example.com"),
+    ]
+
+
+def test_a_listener_that_objects_leaves_the_invitation_open(
+    app: Flask, team: Team, ada: Person
+) -> None:
+    from app.core.errors import Conflict
+
+    def object_to_it(*_: object) -> None:
+        raise Conflict("No room")
+
+    app.extensions["frontdesk"].emitter.on("invitation-accepted", object_to_it)
+    team.invite(ADA)
+    ada.api().post("/invitation/accept", 409, json={"token": team.secret(ADA)})
+    assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])
+
+
+def test_no_secret_is_stored(team: Team, app: Flask) -> None:
+    from app.workspaces.invitations.models import Invitation
+
+    team.invite(ADA)
+    secret = team.secret(ADA)
+    with app.app_context():
+        [row] = current_frontdesk.session.execute(select(*Invitation.__table__.columns)).all()
+    assert not [value for value in row if isinstance(value, str) and value in secret]

@@ -1,0 +1,413 @@
+"""Workspaces of one's own: making, listing, switching, and what login says of them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+from sqlalchemy import delete, select
+
+from app.accounts.service import Accounts
+from app.core.context import current_frontdesk, service
+from app.testing.client import Answer, Api
+from app.workspaces.errors import NoWorkspace, WorkspaceNotFound
+from app.workspaces.models import Member, Workspace
+from app.workspaces.service import Workspaces
+from app.workspaces.slugs import RESERVED, suggestions, unfit
+
+from ..auth.test_login import log_in
+from ..conftest import SECRET, MakePerson, Person
+from ..rigs.racing import at_once, request
+
+
+def slugs(api: Api) -> list[str]:
+    return [workspace["slug"] for workspace in api.get("/workspaces").json]
+
+
+def forget(app: Flask, slug: str) -> None:
+    """Delete a workspace behind everybody's back."""
+    with app.app_context():
+        current_frontdesk.session.execute(delete(Workspace).where(Workspace.slug == slug))
+        current_frontdesk.session.commit()
+
+
+def test_a_new_account_finds_its_own_workspace(ada: Person) -> None:
+    api = ada.api()
+    [workspace] = api.get("/workspaces").json
+    assert workspace["slug"] == workspace["name"] == "ada"
+    assert workspace["is_default"] is True
+    assert (workspace["type"], workspace["status"]) == ("owner", "active")
+    assert set(workspace) == {
+        "id",
+        "slug",
+        "name",
+        "is_default",
+        "created_at",
+        "type",
+        "status",
+    }
+    assert api.get("/account").json["current_workspace_id"] == workspace["id"]
+
+
+def test_the_default_workspace_is_made_in_the_accounts_own_transaction(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(Workspaces, "_join", fail)
+    with app.app_context():
+        with pytest.raises(RuntimeError):
+            service(Accounts).create("ada@example.com", "correct horse battery")
+        assert service(Accounts).find("ada@example.com") is None
+        assert current_frontdesk.session.scalars(select(Workspace)).all() == []
+
+
+def test_accounts_of_one_name_get_slugs_of_their_own(person: MakePerson, app: Flask) -> None:
+    person("sam")
+    with app.app_context():
+        for domain in ("one", "two"):
+            service(Accounts).create(f"sam@{domain}.example", None)
+        found = current_frontdesk.session.scalars(
+            select(Workspace.slug).order_by(Workspace.id)
+        ).all()
+    assert found == ["sam", "sam-2", "sam-3"]
+
+
+def test_accounts_of_one_name_may_register_at_once(app: Flask) -> None:
+    def register(number: int) -> None:
+        with app.app_context():
+            service(Accounts).create(f"sam@{number}.example", None)
+
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(register, range(6)))
+    with app.app_context():
+        found = current_frontdesk.session.scalars(select(Workspace.slug)).all()
+    assert len(set(found)) == 6
+
+
+@pytest.mark.parametrize("name", ["admin", "x", "current", "-", "_"])
+def test_an_unfit_name_still_makes_a_fit_slug(person: MakePerson, name: str) -> None:
+    [slug] = slugs(person(name).api())
+    assert unfit(slug) is None
+
+
+def test_creating_makes_the_caller_its_owner(ada: Person) -> None:
+    api = ada.api()
+    workspace = api.post("/workspaces", json={"name": "Gardeners", "slug": "garden-42"}).json
+    assert (workspace["name"], workspace["slug"]) == ("Gardeners", "garden-42")
+    assert (workspace["type"], workspace["status"]) == ("owner", "active")
+    assert workspace["is_default"] is False
+    assert slugs(api) == ["ada", "garden-42"]
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Gardeners", "gardeners"),
+        ("Crème & Brûlée!", "creme-brulee"),
+        ("  spaced  out ", "spaced-out"),
+        ("園芸", "team"),
+        ("Default", "default-2"),
+        ("x" * 200, "x" * 53),
+    ],
+)
+def test_without_a_slug_the_name_makes_one(ada: Person, name: str, slug: str) -> None:
+    assert ada.api().post("/workspaces", json={"name": name}).json["slug"] == slug
+
+
+def test_suggestions_never_end_and_are_all_fit() -> None:
+    endless = suggestions("admin")
+    found = [next(endless) for _ in range(50)]
+    assert len(set(found)) == 50
+    assert all(unfit(slug) is None for slug in found)
+
+
+@pytest.mark.parametrize(
+    "slug",
+    ["", "a", "a" * 64, "Garden", "gar_den", "gärden", "gar den", "a/b", "a\n", "٣٣", "a\0b"],
+)
+def test_a_malformed_slug_is_refused(ada: Person, slug: str) -> None:
+    answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
+    assert answer.faults == ["json:slug"]
+
+
+@pytest.mark.parametrize("slug", ["current", "default", "admin", "profiles", "tasks", "idp"])
+def test_a_reserved_slug_is_refused(ada: Person, slug: str) -> None:
+    answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
+    assert answer.json["errors"][0]["message"] == "This slug is reserved."
+
+
+def test_no_path_of_ours_can_be_taken_by_a_workspace(app: Flask) -> None:
+    first_segments = {
+        rule.rule.removeprefix("/api/v1/").partition("/")[0] for rule in app.url_map.iter_rules()
+    }
+    takable = {segment for segment in first_segments if unfit(segment) is None}
+    assert takable == set(), takable
+    assert {"current", "default"} <= RESERVED
+
+
+@pytest.mark.parametrize("slug", ["aa", "a" * 63, "42", "-a-", "garden--2"])
+def test_every_slug_of_the_right_letters_is_taken(ada: Person, slug: str) -> None:
+    assert ada.api().post("/workspaces", json={"name": "Garden", "slug": slug}).json["slug"] == slug
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ({}, ["json:name"]),
+        ({"name": None}, ["json:name"]),
+        ({"name": " "}, ["json:name"]),
+        ({"name": "x" * 201}, ["json:name"]),
+        ({"name": "a\0b"}, ["json:name"]),
+        ({"name": 7, "slug": 7}, ["json:name", "json:slug"]),
+    ],
+)
+def test_a_workspace_needs_a_name(ada: Person, body: dict[str, Any], faults: list[str]) -> None:
+    assert ada.api().post("/workspaces", 422, json=body).faults == faults
+    assert slugs(ada.api()) == ["ada"]
+
+
+def test_what_only_we_set_is_passed_over(ada: Person) -> None:
+    body = {"name": "Garden", "id": 999, "is_default": True, "is_personal": True, "type": "guest"}
+    workspace = ada.api().post("/workspaces", json=body).json
+    assert workspace["id"] != 999
+    assert (workspace["is_default"], workspace["type"]) == (False, "owner")
+
+
+def test_a_taken_slug_is_refused(ada: Person, person: MakePerson) -> None:
+    ada.api().post("/workspaces", json={"name": "Garden", "slug": "garden"})
+    answer = person("bob").api().post("/workspaces", 409, json={"name": "G", "slug": "garden"})
+    assert answer.detail == "A workspace with this slug already exists"
+
+
+def test_of_many_who_take_one_slug_at_once_one_gets_it(ada: Person) -> None:
+    api = ada.api()
+    take = request(api, "POST", "/workspaces", json={"name": "Garden", "slug": "garden"})
+    assert at_once(*[take] * 8) == [200] + [409] * 7
+    assert slugs(api) == ["ada", "garden"]
+
+
+def test_of_many_with_one_name_at_once_all_get_a_slug(ada: Person) -> None:
+    api = ada.api()
+    make = request(api, "POST", "/workspaces", json={"name": "Garden"})
+    assert at_once(*[make] * 6) == [200] * 6
+    assert len(set(slugs(api))) == 7
+
+
+def test_the_list_shows_the_callers_own_only(ada: Person, person: MakePerson) -> None:
+    bob = person("bob").api()
+    bob.post("/workspaces", json={"name": "Secret"})
+    assert slugs(ada.api()) == ["ada"]
+
+
+def test_the_list_has_pages(ada: Person) -> None:
+    api = ada.api()
+    for number in range(4):
+        api.post("/workspaces", json={"name": f"Garden {number}"})
+    page = api.get("/workspaces?offset=1&limit=2").json
+    assert [workspace["slug"] for workspace in page] == ["garden-0", "garden-1"]
+    assert api.get("/workspaces?limit=0", 422).faults == ["query:limit"]
+
+
+def test_collections_answer_with_and_without_the_slash(ada: Person) -> None:
+    api = ada.api()
+    assert api.get("/workspaces/").json == api.get("/workspaces").json
+    assert api.get("/workspaces/ada/members/").json == api.get("/workspaces/ada/members").json
+
+
+def test_switching_makes_another_workspace_current(ada: Person) -> None:
+    api = ada.api()
+    garden = api.post("/workspaces", json={"name": "Garden"}).json
+    assert api.get("/workspaces/current").json["slug"] == "ada"
+    assert api.put("/workspaces/current", json={"slug": "garden"}).json == garden
+    assert api.get("/workspaces/current").json == garden
+    assert api.get("/account").json["current_workspace_id"] == garden["id"]
+
+
+def test_switching_asks_for_an_active_membership(ada: Person, person: MakePerson) -> None:
+    bob = person("bob")
+    api, bobs = ada.api(), bob.api()
+    answer = api.put("/workspaces/current", 403, json={"slug": "bob"})
+    assert answer.detail == "User not found in specified workspace"
+    bobs.post("/workspaces/bob/members", json={"email": ada.email, "status": "suspended"})
+    answer = api.put("/workspaces/current", 401, json={"slug": "bob"})
+    assert answer.detail == "User is not active"
+    answer = api.put("/workspaces/current", 404, json={"slug": "nowhere"})
+    assert answer.detail == "Workspace not found"
+    assert api.put("/workspaces/current", 422, json={}).faults == ["json:slug"]
+    assert api.get("/workspaces/current").json["slug"] == "ada"
+
+
+def test_switching_to_the_special_ones(ada: Person) -> None:
+    api = ada.api()
+    api.post("/workspaces", json={"name": "Garden"})
+    api.put("/workspaces/current", json={"slug": "garden"})
+    assert api.put("/workspaces/current", json={"slug": "current"}).json["slug"] == "garden"
+    assert api.put("/workspaces/current", json={"slug": "default"}).json["slug"] == "ada"
+    assert api.get("/workspaces/current").json["slug"] == "ada"
+
+
+def test_a_workspace_left_behind_stays_current_and_closed(ada: Person, person: MakePerson) -> None:
+    bob = person("bob")
+    bobs, api = bob.api(), ada.api()
+    bobs.post("/workspaces/bob/members", json={"email": ada.email})
+    left = api.put("/workspaces/current", json={"slug": "bob"}).json
+    bobs.delete(f"/workspaces/bob/members/{ada.id}")
+    answer = api.get("/workspaces/current", 403)
+    assert answer.detail == "User not found in specified workspace"
+    assert api.get("/account").json["current_workspace_id"] == left["id"]
+    assert ada.api().get("/workspaces/current").json["slug"] == "ada"
+
+
+def test_a_workspace_deleted_between_two_requests_is_not_found(app: Flask, ada: Person) -> None:
+    api = ada.api()
+    api.post("/workspaces", json={"name": "Garden"})
+    api.put("/workspaces/current", json={"slug": "garden"})
+    forget(app, "garden")
+    for path in ("current", "garden", "garden/members", "current/members"):
+        assert api.get(f"/workspaces/{path}", 404).detail == "Workspace not found"
+    assert slugs(api) == ["ada"]
+    assert ada.api().get("/workspaces/current").json["slug"] == "ada"
+
+
+def test_the_id_of_a_deleted_workspace_is_never_given_again(app: Flask, ada: Person) -> None:
+    api = ada.api()
+    first = api.post("/workspaces", json={"name": "Garden"}).json["id"]
+    forget(app, "garden")
+    assert api.post("/workspaces", json={"name": "Garden"}).json["id"] > first
+
+
+def login(person: Person) -> Answer:
+    return log_in(Api(person.app), person.email, person.password)
+
+
+def test_the_login_response_tells_of_workspaces(ada: Person) -> None:
+    answer = login(ada).json
+    [workspace] = answer["workspaces"]
+    assert workspace["slug"] == "ada"
+    assert answer["current_workspace_id"] == workspace["id"]
+    assert answer["account"]["current_workspace_id"] == workspace["id"]
+    user = answer["user"]
+    assert (user["account_id"], user["workspace_id"]) == (ada.id, workspace["id"])
+    assert (user["type"], user["status"]) == ("owner", "active")
+    claims = jwt.decode(answer["access_token"], SECRET, algorithms=["HS256"])
+    assert (claims["user_id"], claims["workspace_id"]) == (user["id"], workspace["id"])
+
+
+def test_login_keeps_the_current_workspace(ada: Person) -> None:
+    api = ada.api()
+    garden = api.post("/workspaces", json={"name": "Garden"}).json
+    api.put("/workspaces/current", json={"slug": "garden"})
+    answer = login(ada).json
+    assert answer["current_workspace_id"] == garden["id"] == answer["user"]["workspace_id"]
+    assert [workspace["slug"] for workspace in answer["workspaces"]] == ["ada", "garden"]
+
+
+@pytest.mark.parametrize("stored", [None, 999])
+def test_login_chooses_and_stores_the_first_where_none_fits(
+    app: Flask, ada: Person, stored: int | None
+) -> None:
+    with app.app_context():
+        account = service(Accounts).get(ada.email)
+        account.current_workspace_id = stored
+        current_frontdesk.session.commit()
+    answer = login(ada).json
+    own = answer["workspaces"][0]["id"]
+    assert answer["current_workspace_id"] == own == answer["account"]["current_workspace_id"]
+    assert ada.api().get("/account").json["current_workspace_id"] == own
+
+
+def test_an_account_in_no_workspace_logs_in_all_the_same(app: Flask, ada: Person) -> None:
+    forget(app, "ada")
+    answer = login(ada).json
+    assert (answer["user"], answer["workspaces"]) == (None, [])
+    assert answer["current_workspace_id"] is None
+    claims = jwt.decode(answer["access_token"], SECRET, algorithms=["HS256"])
+    assert (claims["user_id"], claims["workspace_id"]) == (None, None)
+
+
+def resolved(app: Flask, slug: str, person: Person | None) -> str:
+    with app.app_context():
+        account = service(Accounts).get(person.email) if person else None
+        return service(Workspaces).enter(slug, account).workspace.slug
+
+
+def test_default_is_ones_own_before_the_common_one(app: Flask, person: MakePerson) -> None:
+    bob, ada = person("bob"), person("ada")
+    bobs, members = bob.api(), "/workspaces/bob/members"
+    bobs.post(members, json={"email": ada.email, "type": "owner"})
+    with app.app_context():
+        service(Workspaces).create_common("Everyone", "everyone", is_default=True)
+    assert resolved(app, "default", ada) == "ada"
+    assert resolved(app, "default", bob) == "bob"
+    assert resolved(app, "default", None) == "everyone"
+    bobs.patch(f"{members}/{ada.id}", json={"type": "member"})
+    forget(app, "ada")
+    assert resolved(app, "default", ada) == "everyone"
+
+
+def test_somebody_elses_own_is_nobodys_default(app: Flask, ada: Person) -> None:
+    with app.app_context(), pytest.raises(WorkspaceNotFound):
+        service(Workspaces).enter("default", None)
+
+
+def test_there_is_one_common_default(app: Flask, ada: Person) -> None:
+    with app.app_context():
+        for slug in ("first", "second"):
+            service(Workspaces).create_common(slug, slug, is_default=True)
+        service(Workspaces).create_common("third", "third")
+    assert resolved(app, "default", None) == "second"
+    assert resolved(app, "default", ada) == "ada"
+
+
+def test_nobody_has_a_current_workspace(app: Flask) -> None:
+    with app.app_context(), pytest.raises(NoWorkspace):
+        service(Workspaces).enter("current", None)
+
+
+def test_an_account_takes_its_memberships_and_its_own_workspace_along(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
+    bob = person("bob")
+    bob.api().post("/workspaces/bob/members", json={"email": ada.email})
+    ada.api().post("/workspaces", json={"name": "Shared"})
+    with app.app_context():
+        service(Accounts).delete(service(Accounts).get(ada.email))
+        session = current_frontdesk.session
+        assert set(session.scalars(select(Member.account_id))) == {bob.id}
+        assert set(session.scalars(select(Workspace.slug))) == {"bob", "shared"}
+
+
+def test_an_own_workspace_that_others_are_in_outlives_its_account(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
+    bob = person("bob")
+    ada.api().post("/workspaces/ada/members", json={"email": bob.email})
+    with app.app_context():
+        service(Accounts).delete(service(Accounts).get(ada.email))
+    assert slugs(bob.api()) == ["bob", "ada"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/workspaces"),
+        ("POST", "/workspaces"),
+        ("PUT", "/workspaces/current"),
+        ("GET", "/workspaces/ada"),
+        ("GET", "/workspaces/ada/members"),
+        ("POST", "/workspaces/ada/members"),
+        ("PATCH", "/workspaces/ada/members/1"),
+        ("DELETE", "/workspaces/ada/members/1"),
+    ],
+)
+def test_every_route_asks_for_an_active_account(ada: Person, method: str, path: str) -> None:
+    anonymous = Api(ada.app).send(method, path, 401, data="not json")
+    assert anonymous.detail == "Could not validate credentials"
+    api = ada.api()
+    ada.change(status="inactive")
+    assert api.send(method, path, 401, data="not json").detail == "The account is inactive"
