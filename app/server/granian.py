@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,8 @@ CONNECTIONS = 800
 HEAD_SECONDS = 10
 HEAD_LIMIT = 64 * 1024
 GRACE_SECONDS = 30
+# How long a worker that is being replaced waits for the requests of whom it has let in.
+LAST_SECONDS = 0.3
 # systemd's first socket.
 _LISTEN_FD = 3
 # What `prctl` calls the signal for when the parent dies.
@@ -51,7 +54,8 @@ class Server(MPServer):
     """granian's, with a socket that all workers share.
 
     With one for each, as granian has it, those that wait at the socket of a worker are lost when
-    it ends.
+    it ends. granian also hangs up on whom it has let in and who has not spoken yet, so a worker
+    that is replaced lets nobody in any more for a moment before it is told to end.
     """
 
     def __init__(self, app: Flask, listener: socket.socket, threads: int, **options: Any) -> None:
@@ -75,6 +79,16 @@ class Server(MPServer):
             forget_worker(worker._id())
 
         worker._watcher = watch_to_the_end
+        end = worker.terminate
+
+        def let_go() -> None:
+            if not self.interrupt_signal:
+                with suppress(ProcessLookupError):
+                    os.kill(worker._id(), signal.SIGUSR1)
+                time.sleep(LAST_SECONDS)
+            end()
+
+        worker.terminate = let_go
         return worker
 
     def serve(self, *arguments: Any, **options: Any) -> None:
@@ -88,9 +102,18 @@ class Server(MPServer):
         with suppress(AttributeError, OSError):
             # Workers without a parent would hold the port for ever.
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        signal.signal(signal.SIGUSR1, self.close_door)
         release_large_blocks()
         forget_connections(self.app)
         return Turnstile(self.app, self.turns)
+
+    def close_door(self, *_: Any) -> None:
+        """Have a worker let nobody in any more: nobody ever comes to what it listens at now."""
+        with socket.socket(socket.AF_UNIX) as nowhere:
+            nowhere.setblocking(False)
+            nowhere.bind("")
+            nowhere.listen(0)
+            os.dup2(nowhere.fileno(), self.listener.fileno())
 
 
 def main() -> None:
@@ -101,6 +124,7 @@ def main() -> None:
     if context.settings.core.METRICS_BIND:
         sys.exit("CORE__METRICS_BIND needs gunicorn: granian listens at one address.")
     multiprocessing.set_start_method("fork")
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # until a worker knows what it means
     server = Server(
         app,
         listen(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -63,6 +64,33 @@ def test_a_reload_loses_no_request(server: Server) -> None:
     assert ledger.statuses("write") == {201}
     assert ledger.statuses("health") == {200}
     assert set(ledger.acknowledged) <= stored(server.port)
+
+
+def test_a_reload_hangs_up_on_nobody_who_is_slow_to_ask(server: Server) -> None:
+    """The connection is there, its request only a moment later."""
+    over = threading.Event()
+
+    def ask_slowly(_: int) -> set[bytes]:
+        answers = set()
+        while not over.is_set():
+            with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
+                time.sleep(0.1)
+                connection.sendall(
+                    b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                )
+                answers.add(connection.recv(12))
+        return answers
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = pool.map(ask_slowly, range(8))
+        try:
+            time.sleep(0.3)
+            before = set(server.workers())
+            server.send(signal.SIGHUP)
+            wait_for_other_workers(server, before)
+        finally:
+            over.set()
+        assert set().union(*answers) == {b"HTTP/1.1 200"}
 
 
 def test_a_stop_lets_what_has_begun_come_to_its_end(server: Server) -> None:
