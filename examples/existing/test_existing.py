@@ -37,7 +37,7 @@ BEFORE: dict[ModuleType, list[str]] = {
         " PRIMARY KEY (id), UNIQUE (email), UNIQUE (fs_uniquifier))",
         "CREATE TABLE roles_users (user_id INTEGER, role_id INTEGER,"
         ' FOREIGN KEY(user_id) REFERENCES "user" (id), FOREIGN KEY(role_id) REFERENCES role (id))',
-        "INSERT INTO role VALUES (1, 'admin')",
+        "INSERT INTO role (name) VALUES ('admin')",
         'INSERT INTO "user" (id, email, password, active, fs_uniquifier) VALUES'
         f" (7, 'Ada@example.com', '{HASH}', true, 'x'),"
         f" (8, 'bob@example.com', '{HASH}', false, 'y')",

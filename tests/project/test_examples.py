@@ -39,7 +39,7 @@ def test_an_example_passes_its_own_tests(example: str, python: str, tmp_path: Pa
     run_tests_of(example, python, tmp_path)
 
 
-@pytest.mark.parametrize("example", ["saas", "concurrent", "users", "lite"])
+@pytest.mark.parametrize("example", ["existing", "saas", "concurrent", "users", "lite"])
 def test_a_host_passes_its_own_tests_on_postgresql_too(
     example: str, python: str, tmp_path: Path
 ) -> None:
