@@ -5,10 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from flask import Flask, request
+from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy.engine import make_url
-from werkzeug.exceptions import NotFound
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from . import blueprints
@@ -27,6 +26,7 @@ from .core.process.logging import configure_logging, log_requests
 from .core.web.forwarded import tell_of_unbelieved_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
+from .core.web.sessions import SessionsWhenSent
 from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
 from .extension.settings import ComposedSettings, namespaces
@@ -47,7 +47,9 @@ def create_app(
         template_folder=str(templates_folder()),
         static_folder=None,
     )
-    _keep_paths_exact(app)
+    # A path with more slashes is another path, as it is for the rules of a proxy in front.
+    app.url_map.merge_slashes = False
+    app.session_interface = SessionsWhenSent()
     _configure(app, chosen)
     db = _database(app)
     frontdesk = Frontdesk()
@@ -74,17 +76,6 @@ def create_app(
         log_requests(app)
     _mount(app, chosen)
     return app
-
-
-def _keep_paths_exact(app: Flask) -> None:
-    """A path with more slashes is another path, as it is for the rules of a proxy in front."""
-    app.url_map.merge_slashes = False
-
-    @app.before_request
-    def refuse_doubled_slashes() -> None:
-        # Werkzeug passes over those that a path begins with.
-        if request.environ["PATH_INFO"].startswith("//"):
-            raise NotFound
 
 
 def _database(app: Flask) -> SQLAlchemy:

@@ -19,6 +19,7 @@ from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.errors import SetupError
 from ..core.origin import note_account
+from ..core.web.request_id import request_itself
 from .errors import InvalidCredentials
 
 # On the request and not on `g`, which outlives it where an application context is open around it.
@@ -72,13 +73,14 @@ def caller() -> Caller:
 
 def find_caller() -> Caller | None:
     """As `caller`, and None where the request carries no credential at all."""
-    found: Caller | None = getattr(request, _FOUND, None)
+    asked = request_itself()
+    found: Caller | None = getattr(asked, _FOUND, None)
     if found is None:
-        found = service(Callers).find(request)
-        setattr(request, _ASKED, True)
+        found = service(Callers).find(asked)
+        setattr(asked, _ASKED, True)
         if found is not None:
-            setattr(request, _FOUND, found)
-            note_account(found.account.id)
+            setattr(asked, _FOUND, found)
+            note_account(found.account.id, asked)
     return found
 
 

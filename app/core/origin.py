@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import click
-from flask import has_request_context, request
+from flask import Request, has_request_context, request
 
-from .web.request_id import request_id
+from .web.request_id import request_id, request_itself
 
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
 
@@ -27,23 +27,22 @@ class Origin(NamedTuple):
 
 def current_origin() -> Origin:
     if has_request_context():
-        # The request itself: each look through its proxy costs as much as all the rest.
-        found = cast(Any, request)._get_current_object()
+        found = request_itself()
         return Origin(
             "request",
             getattr(found, _ACCOUNT, None),
             getattr(found, _WORKSPACE, None),
             found.remote_addr,
             found.environ.get("HTTP_USER_AGENT"),
-            request_id(),
+            request_id(found),
         )
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
-def note_account(account_id: Any) -> None:
+def note_account(account_id: Any, asked: Request | None = None) -> None:
     """The caller has shown who it is."""
-    if has_request_context():
-        setattr(request, _ACCOUNT, account_id)
+    if asked is not None or has_request_context():
+        setattr(asked or request, _ACCOUNT, account_id)
 
 
 def note_workspace(workspace_id: Any) -> None:

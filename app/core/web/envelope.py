@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, request
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
@@ -17,7 +17,7 @@ from ..errors import SetupError
 from .blueprint import exempt_from_csrf
 from .operation import misplaced
 from .problems import handle_http_exception
-from .request_id import request_id
+from .request_id import request_id, request_itself
 
 _OURS_KEY = "frontdesk.ours"
 
@@ -59,7 +59,7 @@ def wrap(app: Flask, context: Context) -> None:
         else:
             headers.setdefault(name, value)
 
-    def is_ours() -> bool:
+    def is_ours(request: Request) -> bool:
         return (
             context.owns_application
             or request.blueprint in context.blueprints
@@ -75,12 +75,16 @@ def wrap(app: Flask, context: Context) -> None:
             # Only now are all routes and extensions there.
             unguarded = misplaced(app)
             exempt_from_csrf(app)
-        if unguarded and request.endpoint in unguarded:
+        asked = request_itself()
+        if unguarded and asked.endpoint in unguarded:
             raise SetupError(
-                f"A decorator of '{request.endpoint}' stands above its route and does nothing:"
+                f"A decorator of '{asked.endpoint}' stands above its route and does nothing:"
                 " write the route first and the others below it."
             )
-        error = request.routing_exception
+        # Werkzeug passes over the slashes that a path begins with.
+        if context.owns_application and asked.environ["PATH_INFO"].startswith("//"):
+            raise NotFound
+        error = asked.routing_exception
         return None if error is None else _answer_to(error)
 
     def _answer_to(error: HTTPException) -> Response | None:
@@ -97,23 +101,26 @@ def wrap(app: Flask, context: Context) -> None:
 
     @app.after_request
     def dress(response: Response) -> Response:
-        return _dressed(response) if is_ours() else response
+        asked = request_itself()
+        return _dressed(response, asked) if is_ours(asked) else response
 
-    def _dressed(response: Response) -> Response:
+    def _dressed(response: Response, asked: Request) -> Response:
         headers = response.headers
-        put("X-Request-ID", request_id(), headers)
+        # Asked for one by one, each name that is not there would cost an exception.
+        named = {name.lower() for name, _ in headers}
+        put("X-Request-ID", request_id(asked), headers)
         for name, value in SECURITY_HEADERS:
             put(name, value, headers)
-        if "Content-Security-Policy" not in headers:
+        if "content-security-policy" not in named:
             headers.add("Content-Security-Policy", DATA_POLICY)
-        if "Cache-Control" not in headers:
+        if "cache-control" not in named:
             # Nearly all is somebody's own data; what may be kept says so where it is made.
             headers.add("Cache-Control", "no-store")
-        if request.environ.get("wsgi.url_scheme") == "https":
+        if asked.environ.get("wsgi.url_scheme") == "https":
             headers.setdefault("Strict-Transport-Security", hsts)
-        if request.method == "OPTIONS" and "Allow" not in headers:
-            response.allow.update(_allowed_methods(app, f"{request.path}/"))
-        origin = request.environ.get("HTTP_ORIGIN")
+        if asked.method == "OPTIONS" and "allow" not in named:
+            response.allow.update(_allowed_methods(app, f"{asked.path}/"))
+        origin = asked.environ.get("HTTP_ORIGIN")
         if origin is not None:
             response.vary.add("Origin")
             if origin in origins:
