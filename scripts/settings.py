@@ -18,7 +18,7 @@ _HEAD = """\
 # Settings
 
 Generated from the code by `make settings`. Each is read from the environment, or from `.env` beside
-`wsgi.py`. Lists are written as JSON: `CORE__CORS_ORIGINS=["https://app.example.com"]`. A wrong
+`wsgi.py`. Lists and mappings are JSON: `CORE__CORS_ORIGINS=["https://app.example.com"]`. A wrong
 value, or an unknown name in one of the namespaces (`CORE__`, `AUTH__` and those below), stops the
 start with a sentence that names the variable.
 
@@ -61,8 +61,8 @@ def _namespace(field: FieldInfo) -> type[BaseModel] | None:
 def _kind(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{value}`" for value in get_args(annotation))
-    if get_origin(annotation) is list:
-        return "list"
+    if get_origin(annotation) in (list, dict):
+        return "list" if get_origin(annotation) is list else "mapping"
     # `Annotated[int, …]`, and `int | None`, are of the kind of their first part.
     if inner := get_args(annotation):
         return _kind(inner[0])

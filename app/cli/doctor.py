@@ -32,7 +32,7 @@ from ..delivery.outbox.models import Delivery
 from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
 from .doctor_delivery import LOOPBACK, check_broker, check_mail
-from .doctor_set_up import check_guards, check_secret_key, check_settings
+from .doctor_set_up import check_brand, check_guards, check_secret_key, check_settings
 from .findings import Check, Finding
 
 LONGEST_WAIT = timedelta(minutes=5)
@@ -226,6 +226,7 @@ CHECKS: list[Check] = [
     check_secret_key,
     check_settings,
     check_guards,
+    check_brand,
     check_database,
     check_migrations,
     check_keystore,

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from flask import current_app
 
 from ..core.config.environment import is_anothers, variables
-from ..core.context import current_frontdesk
+from ..core.context import current_frontdesk, service
 from ..core.web.operation import misplaced
+from ..delivery.mail.templates import Templates
 from ..extension.production import weakness
 from ..extension.settings import SPACES, ComposedSettings
 from .findings import Finding
+
+# What WCAG asks for at this size.
+LEAST_CONTRAST = 4.5
 
 
 def check_secret_key() -> Iterator[Finding]:
@@ -40,3 +44,13 @@ def check_guards() -> Iterator[Finding]:
             " first and the others below it"
         )
         yield Finding("guards", "fault", text)
+
+
+def check_brand() -> Iterator[Finding]:
+    contrast = service(Templates).brand.contrast
+    if contrast < LEAST_CONTRAST:
+        text = (
+            f"a button's text can hardly be read in mails, at a contrast of {contrast:.1f}:"
+            " leave BRAND__TEXT_COLOR empty, or take another BRAND__COLOR"
+        )
+        yield Finding("brand", "warning", text)

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
+from app.core.config.settings import CoreSettings
 from app.core.process.folders import templates_folder
 from app.delivery.mail.brand import BrandSettings
-from app.delivery.mail.channel import Pages
+from app.delivery.mail.previews import Previews
 from app.delivery.mail.templates import Templates
-from app.delivery.message import StoredMessage
+from app.delivery.message import Email
 
 BRANDS = {
     "plain": BrandSettings(NAME="Frontdesk"),
     "yellow": BrandSettings(
         NAME="The Library",
         COLOR="#ffd23f",
-        FOOTER="The Library\n1 Long Street",
+        FOOTER="You have an account with us.",
+        ADDRESS="1 Long Street\nSmalltown",
         SUPPORT_EMAIL="help@library.example.com",
+        LINKS={"Privacy": f"https://library.example.com/{'privacy/' * 20}"},
     ),
 }
 LONG = "x" * 1500
-ACCOUNT = {
-    "username": f"{'ada.' * 30}@example.com",
-    "project": "Frontdesk",
-    "client_host": f"https://{'client.' * 20}example.com",
-}
-MORE: dict[str, Any] = {
+# What is beyond anything that a mail will ever have to hold.
+EXTREME: dict[str, Any] = {
     "link": f"https://client.example/reset?token={LONG}",
-    "code": "01234567",
-    "token_hours": 48,
-    "code_minutes": 10,
-    "provider": "provider.example",
-    "workspace": "The Library",
-    "inviter": "grace@example.com",
-    "type": "admin",
-    "message": f"Come and see.\n{LONG}",
-    "days": 2,
+    "client_host": f"https://{'client.' * 20}example.com",
+    "title": LONG[:200],
+    "message": f"On Friday, see https://example.com/{LONG}\n{LONG}",
 }
+ADDRESS = f"{'ada.' * 30}@example.com"
 NAMES = sorted(path.stem for path in templates_folder().glob("*.html"))
+# Larger ones are cut off by some who show them.
+LARGEST = 100 * 1024
 # For each text that is seen: the ratio of its colour's luminance to that of what is behind it.
 CONTRASTS = """
 () => {
@@ -69,20 +65,21 @@ CONTRASTS = """
 """
 
 
+def make(name: str, brand: BrandSettings, **given: Any) -> Email:
+    app = Flask("host")
+    previews = Previews(Templates(app, brand), CoreSettings())
+    with app.test_request_context():
+        return previews.email(name, ADDRESS, given)
+
+
 @pytest.fixture(params=BRANDS.values(), ids=list(BRANDS))
-def templates(request: pytest.FixtureRequest) -> Templates:
-    return Templates(Flask("host"), request.param)
+def brand(request: pytest.FixtureRequest) -> BrandSettings:
+    return cast(BrandSettings, request.param)
 
 
 @pytest.fixture(params=NAMES)
-def html(request: pytest.FixtureRequest, templates: Templates) -> str:
-    if request.param == "notification":
-        text = f"On Friday, see https://example.com/{LONG}\n{LONG}"
-        message = StoredMessage(id=1, title=LONG[:200], message=text, created_at=datetime.now(UTC))
-        return Pages(templates, message, "https://client.example").to(ACCOUNT["username"]).html
-    with templates.app.test_request_context():
-        given = {**ACCOUNT, **MORE}
-        return templates.email("ada@example.com", "Hello", request.param, **given).html
+def mail(request: pytest.FixtureRequest, brand: BrandSettings) -> Email:
+    return make(request.param, brand, **EXTREME)
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -100,17 +97,41 @@ def test_every_mail_fills_the_one_layout(name: str) -> None:
     assert source.startswith('{% extends "frontdesk/mail.html" %}')
 
 
-def test_nothing_is_wider_than_a_small_screen_and_all_can_be_read(page: Page, html: str) -> None:
-    page.set_content(html)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_value_that_a_template_asks_for_has_a_sample(name: str) -> None:
+    app = Flask("host")
+    with app.app_context():
+        assert Previews(Templates(app, BrandSettings()), CoreSettings()).unknown(name) == set()
+
+
+def test_every_mail_is_whole_in_html_and_in_text(mail: Email, brand: BrandSettings) -> None:
+    assert len(mail.html.encode()) <= LARGEST
+    assert mail.html.count("<h1") == 1
+    links = re.findall(r'(?:href|src)="([^"]*)"', mail.html)
+    assert [link for link in links if not link.startswith(("http://", "https://", "mailto:"))] == []
+    (heading,) = re.findall(r"<h1[^>]*>([^<]+)</h1>", mail.html)
+    assert heading in mail.text
+    assert all(link.removeprefix("mailto:") in mail.text for link in links)
+    assert brand.FOOTER in mail.text
+
+
+def test_what_a_list_of_mails_shows_beside_the_subject_is_not_said_twice(mail: Email) -> None:
+    (shown,) = re.findall(r'<div style="display: none[^>]*>([^<]*)</div>', mail.html)
+    assert len(shown) > 10
+    assert shown not in mail.text
+
+
+def test_nothing_is_wider_than_a_small_screen_and_all_can_be_read(page: Page, mail: Email) -> None:
+    page.set_content(mail.html)
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     contrasts: dict[str, float] = page.evaluate(CONTRASTS)
     assert len(contrasts) > 3
     assert {text: ratio for text, ratio in contrasts.items() if ratio < 4.5} == {}
 
 
-def test_a_dark_screen_stays_dark(browser: Browser, html: str) -> None:
+def test_a_dark_screen_stays_dark(browser: Browser, mail: Email) -> None:
     page = browser.new_page(color_scheme="dark")
-    page.set_content(html)
+    page.set_content(mail.html)
     colors = page.evaluate(
         "[...document.querySelectorAll('body, .card')].map("
         "(e) => Math.max(...getComputedStyle(e).backgroundColor.match(/\\d+/g).map(Number)))"
@@ -121,9 +142,7 @@ def test_a_dark_screen_stays_dark(browser: Browser, html: str) -> None:
 
 def test_a_logo_stands_in_the_names_place_and_keeps_its_shape(browser: Browser) -> None:
     brand = BrandSettings(NAME="The Library", LOGO_URL="https://library.example.com/logo.svg")
-    templates = Templates(Flask("host"), brand)
-    with templates.app.test_request_context():
-        mail = templates.email("ada@example.com", "Hello", "password_changed", **ACCOUNT)
+    mail = make("password_changed", brand)
     assert mail.text.startswith("The Library\n")
     page = browser.new_page(viewport={"width": 320, "height": 600})
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="800" height="100"/>'
@@ -138,11 +157,8 @@ def test_a_logo_stands_in_the_names_place_and_keeps_its_shape(browser: Browser) 
 
 @pytest.mark.parametrize("color", ["#000000", "#1f4e79", "#767676", "#ffd23f", "#ffffff"])
 def test_a_buttons_text_can_be_read_on_any_brands_colour(browser: Browser, color: str) -> None:
-    templates = Templates(Flask("host"), BrandSettings(COLOR=color))
     page = browser.new_page()
-    with templates.app.test_request_context():
-        given = {**ACCOUNT, **MORE}
-        page.set_content(templates.email("a@b.example", "Hello", "reset_password", **given).html)
+    page.set_content(make("reset_password", BrandSettings(COLOR=color)).html)
     ratio = page.evaluate(CONTRASTS)["Choose a new password"]
     page.close()
     assert ratio >= 4.5

@@ -23,6 +23,17 @@ from ..rigs.servers import ROOT
 LINK = "https://client.example/dashboard"
 
 
+BRAND: dict[str, Any] = {
+    "NAME": "The Library",
+    "COLOR": "#7a1f3d",
+    "TEXT_COLOR": "#fff1f5",
+    "FOOTER": "Open <daily>",
+    "ADDRESS": "1 <Long> Street",
+    "SUPPORT_EMAIL": "a@b.example",
+    "LINKS": {"Privacy": "https://library.example.com/privacy?a&b"},
+}
+
+
 def host_with(files: dict[str, str] | None = None, **settings: Any) -> Flask:
     """It mounts none of our blueprints, which would bring our templates with them."""
     host, db = plain_app()
@@ -108,8 +119,8 @@ def test_a_one_off_mail_of_the_hosts_is_given_what_every_page_is() -> None:
 @pytest.mark.parametrize(
     "brand",
     [
-        BrandSettings(NAME="The Library", FOOTER="1 <Long> Street", SUPPORT_EMAIL="a@b.example"),
-        {"NAME": "The Library", "FOOTER": "1 <Long> Street", "SUPPORT_EMAIL": "a@b.example"},
+        BrandSettings(**BRAND),
+        BRAND,
     ],
 )
 def test_every_mail_looks_like_the_brand(brand: Any) -> None:
@@ -117,7 +128,13 @@ def test_every_mail_looks_like_the_brand(brand: Any) -> None:
     for mail in (notification(host), changed(host)):
         assert "The Library" in mail.html
         assert "1 &lt;Long&gt; Street" in mail.html
+        assert "Open &lt;daily&gt;" in mail.html
         assert 'href="mailto:a@b.example"' in mail.html
+        assert 'href="https://library.example.com/privacy?a&amp;b"' in mail.html
+    assert "color: #fff1f5" in notification(host).html
+    assert changed(host).text.endswith(
+        "Open <daily>\n\n1 <Long> Street\n\nPrivacy: https://library.example.com/privacy?a&b\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,9 +143,11 @@ def test_every_mail_looks_like_the_brand(brand: Any) -> None:
         ("COLOR", "red; background: url(//x)"),
         ("LOGO_URL", "javascript:alert(1)"),
         ("SUPPORT_EMAIL", "nobody"),
+        ("TEXT_COLOR", "white"),
+        ("LINKS", {"Privacy": "/privacy"}),
         ("COLOUR", "#ffffff"),
     ],
 )
-def test_a_brand_that_cannot_be_is_named(name: str, value: str) -> None:
-    with pytest.raises(SettingsError, match=f"Wrong settings: BRAND__{name}: "):
+def test_a_brand_that_cannot_be_is_named(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError, match=f"Wrong settings: BRAND__{name}"):
         host_with(BRAND={name: value})

@@ -66,7 +66,8 @@ class Pages:
         # Our own template says no more than this, which costs nothing for each receiver.
         self._plain: str | None = None
         if message.template_file is None:
-            self._plain = f"{message.title}\n\n{message.message}\n\n{link}\n"
+            parts = (message.title, message.message, link, templates.brand.text)
+            self._plain = "\n\n".join(each for each in parts if each) + "\n"
         self._context = {
             **message.context,
             "title": message.title,

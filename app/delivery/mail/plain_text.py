@@ -6,6 +6,8 @@ import re
 from html.parser import HTMLParser
 
 _UNSEEN = {"head", "style", "script", "template"}
+# What a list of mails shows beside the subject says nothing new below it.
+_HIDDEN = re.compile(r"\s*display\s*:\s*none")
 _BLOCKS = {
     *("address", "article", "blockquote", "center", "div", "dl", "dd", "dt", "footer", "form"),
     *("h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre"),
@@ -24,14 +26,17 @@ class _TextReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self._parts: list[str] = []
-        self._unseen = 0
+        # The element that hides what is in it, none of its own kind among that.
+        self._unseen: str | None = None
         # Where a link leads, and how many parts there were before its text.
         self._link: tuple[str, int] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag in _UNSEEN:
-            self._unseen += 1
+        if self._unseen is not None:
+            return
+        if tag in _UNSEEN or _HIDDEN.match(given.get("style") or ""):
+            self._unseen = tag
         elif tag == "br":
             self._parts.append("\n")
         elif tag == "li":
@@ -44,8 +49,9 @@ class _TextReader(HTMLParser):
             self._link = (str(given["href"]), len(self._parts))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _UNSEEN:
-            self._unseen = max(0, self._unseen - 1)
+        if self._unseen is not None:
+            if tag == self._unseen:
+                self._unseen = None
         elif tag in _BLOCKS:
             self._parts.append("\n\n")
         elif tag == "a" and self._link is not None:
@@ -57,7 +63,7 @@ class _TextReader(HTMLParser):
             self._link = None
 
     def handle_data(self, data: str) -> None:
-        if not self._unseen:
+        if self._unseen is None:
             self._parts.append(re.sub(r"\s+", " ", data))
 
     @property

@@ -33,10 +33,10 @@ LAYOUT = "frontdesk/mail.html"
 class Templates:
     def __init__(self, app: Flask, brand: BrandSettings) -> None:
         self.app = app
-        self.brand = brand
+        self.brand = brand.with_text_color()
 
     def get(self, name: str) -> Template:
-        return self._environment.get_template(name)
+        return self.environment.get_template(name)
 
     def find(self, name: str) -> Template | None:
         try:
@@ -49,7 +49,7 @@ class Templates:
         folder = templates_folder()
         return all(self.get(name).filename == str(folder / name) for name in names)
 
-    def email(self, to: str, subject: str, name: str, **context: Any) -> Email:
+    def email(self, to: str, subject: str, name: str, /, **context: Any) -> Email:
         """From `name.html`; its text from `name.txt` where there is one, else from the HTML."""
         context["brand"] = self.brand
         html = render_template(self.get(f"{name}.html"), **context)
@@ -57,7 +57,7 @@ class Templates:
         return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
 
     @cached_property
-    def _environment(self) -> Environment:
+    def environment(self) -> Environment:
         """The host's, which finds our templates too: it need not mount a blueprint for that."""
         theirs = self.app.jinja_env
         loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []

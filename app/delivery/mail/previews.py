@@ -1,0 +1,94 @@
+"""A mail as its reader will see it, made of sample values: to be looked at before one is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from jinja2 import meta, nodes
+
+from ...core.config.settings import CoreSettings
+from ...core.process.folders import templates_folder
+from ..message import Email, StoredMessage
+from .channel import TEMPLATE, Pages
+from .markup import linked
+from .templates import Templates
+
+TITLE = "Closed on Friday"
+MESSAGE = "We are closed on Friday, and open again on Monday.\nSee https://example.com/hours."
+TOKEN = "a-sample-that-opens-nothing"
+# By the names that templates use, one value for all of them.
+SAMPLES: Mapping[str, Any] = {
+    "title": TITLE,
+    "message": MESSAGE,
+    "message_html": linked(MESSAGE),
+    "token": TOKEN,
+    "code": "01234567",
+    "code_minutes": 10,
+    "token_hours": 48,
+    "days": 14,
+    "provider": "accounts.example.com",
+    "workspace": "The Library",
+    "inviter": "grace@example.com",
+    "type": "admin",
+}
+
+
+@dataclass(eq=False)
+class Previews:
+    templates: Templates
+    core: CoreSettings
+
+    def names(self) -> list[str]:
+        """Those that ship with the code; a host's own are made just as well."""
+        return sorted(path.stem for path in templates_folder().glob("*.html"))
+
+    def email(self, name: str, to: str, given: Mapping[str, Any] | None = None) -> Email:
+        """Raises jinja2's `TemplateNotFound`. `given` counts before the samples, and what has none
+        is shown by its name."""
+        template = self.templates.get(f"{name}.html")
+        context = {**self._samples(to), **(given or {})}
+        # A broadcast's is made for thousands at once, and in its own way.
+        if template.name == TEMPLATE:
+            message = StoredMessage(
+                id=0, title=context["title"], message=context["message"], created_at=_NEVER
+            )
+            return Pages(self.templates, message, context["link"]).to(to)
+        context = {**{each: f"[{each}]" for each in self.unknown(name)}, **context}
+        title = template.blocks.get("title")
+        shown = "".join(title(template.new_context(context))) if title else name
+        return self.templates.email(to, f"{self.core.PROJECT_NAME}: {shown}", name, **context)
+
+    def unknown(self, name: str) -> set[str]:
+        """What a template asks for that neither a sample nor the application gives."""
+        given: dict[str, Any] = {}
+        self.templates.app.update_template_context(given)
+        known = {*self._samples(""), "brand", *given, *self.templates.environment.globals}
+        return self._asked_for(f"{name}.html") - known
+
+    def _asked_for(self, file: str) -> set[str]:
+        environment = self.templates.environment
+        loader = environment.loader
+        if loader is None:
+            return set()
+        tree = environment.parse(loader.get_source(environment, file)[0])
+        # What stands above the blocks is known in them, which jinja2 does not see.
+        imports = (name for each in tree.find_all(nodes.FromImport) for name in each.names)
+        own = {name if isinstance(name, str) else name[1] for name in imports}
+        return set(meta.find_undeclared_variables(tree)) - own
+
+    def _samples(self, to: str) -> dict[str, Any]:
+        host = self.core.CLIENT_HOST
+        return {
+            **SAMPLES,
+            "username": to,
+            "email": to,
+            "project": self.core.PROJECT_NAME,
+            "client_host": host,
+            "link": f"{host}/?token={TOKEN}",
+        }
+
+
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)

@@ -1,0 +1,96 @@
+"""Looking at a mail before anybody gets one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from jinja2 import DictLoader
+
+from app.core.process.folders import templates_folder
+from app.testing.smtp import smtp_sink
+
+from ..rigs.backends import free_port
+from ..rigs.hosts import HostSettings, host_of
+from .test_command_line import run
+
+OWN = (
+    '{% extends "frontdesk/mail.html" %}{% block title %}Order {{ number }}{% endblock %}'
+    "{% block content %}<h1>{{ number }} for {{ name }}</h1>{{ motto }}{% endblock %}"
+)
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
+    monkeypatch.chdir(tmp_path)
+    host = host_of(settings=HostSettings())
+    host.jinja_loader = DictLoader({"order.html": OWN, "broken.html": "{{ 1 / number }}"})
+    host.context_processor(lambda: {"motto": "Make haste slowly"})
+    return host
+
+
+def test_without_a_name_every_mail_is_listed(host: Flask) -> None:
+    listed = run(host, "mail", "preview").split()
+    assert listed == sorted(path.stem for path in templates_folder().glob("*.html"))
+    assert {"reset_password", "verify_email", "invitation", "notification"} < set(listed)
+
+
+def test_a_preview_is_a_page_and_its_text(host: Flask, tmp_path: Path) -> None:
+    written = run(host, "mail", "preview", "verify_email", "--as", "bob@example.com").split()
+    assert written == ["verify_email.html", "verify_email.txt"]
+    for name in written:
+        assert "Hello bob@example.com," in (tmp_path / name).read_text()
+
+
+def test_a_hosts_own_is_shown_with_what_is_given_and_with_the_names_of_the_rest(
+    host: Flask, tmp_path: Path
+) -> None:
+    out = tmp_path / "shown.html"
+    run(host, "mail", "preview", "order.html", "--out", str(out), "--values", '{"number": 4711}')
+    text = out.with_suffix(".txt").read_text()
+    assert text == "Host\n\n4711 for [name]\n\nMake haste slowly\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothing"], "There is no mail template nothing.html. Ours: already_registered, "),
+        (["broken"], "It cannot be made: "),
+        (["order", "--values", '{"number": 0, }'], "must be a JSON object"),
+        (["order", "--out", "/nowhere/order.html"], "/nowhere/order.html cannot be written: "),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(
+    host: Flask, arguments: list[str], sentence: str
+) -> None:
+    code = 2 if "--values" in arguments else 1
+    assert sentence in run(host, "mail", "preview", *arguments, code=code)
+
+
+def test_a_test_mail_is_sent_here_and_now() -> None:
+    with smtp_sink() as sink:
+        settings = HostSettings()
+        vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=sink.port)
+        host = host_of(settings=settings)
+        output = run(host, "mail", "send-test", "invitation", "bob@example.com")
+        (received,) = sink.received
+    assert output == "Sent to bob@example.com.\n"
+    assert received.message["Subject"] == "Host: An invitation to The Library"
+
+
+def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
+    settings = HostSettings()
+    vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=free_port())
+    output = run(
+        host_of(settings=settings), "mail", "send-test", "invitation", "bob@example.com", code=1
+    )
+    assert output.startswith("Error: It did not leave: ")
+
+
+@pytest.mark.parametrize(("text_color", "warnings"), [("", 0), ("#ffffff", 0), ("#2f5e89", 1)])
+def test_the_doctor_warns_of_buttons_that_cannot_be_read(text_color: str, warnings: int) -> None:
+    settings = HostSettings()
+    vars(settings).update(BRAND={"COLOR": "#1f4e79", "TEXT_COLOR": text_color})
+    result = host_of(settings=settings).test_cli_runner().invoke(args=["frontdesk", "doctor"])
+    assert result.output.count("leave BRAND__TEXT_COLOR empty") == warnings
