@@ -20,6 +20,7 @@ from bench.works import (
     mails,
     mark_all,
     mixed,
+    registration,
     slow,
     start,
 )
@@ -31,6 +32,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "broadcast": broadcast.measure,
     "mark-all": mark_all.measure,
     "mails": mails.measure,
+    "registration": registration.measure,
     "start": start.measure,
     "growth": growth.measure,
     "mixed": mixed.measure,

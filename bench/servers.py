@@ -120,6 +120,19 @@ def running(
         stop(server)
 
 
+@contextlib.contextmanager
+def mail_sink() -> Iterator[int]:
+    """A mail server that only counts; gives its port."""
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-m", "bench.smtp_sink", str(port)], cwd=ROOT)
+    try:
+        wait_for_port(Server(process, port))
+        yield port
+    finally:
+        process.terminate()
+        process.wait(5)
+
+
 def launch(contender: Contender, data: Data, extra: Mapping[str, str] | None = None) -> Server:
     port = free_port()
     log = (RESULTS / f"{contender.name}.log").open("wb")

@@ -1,11 +1,7 @@
 """Mails to a local sink beside smtplib with ready-made bytes on one connection."""
 
-import contextlib
 import smtplib
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
@@ -17,7 +13,7 @@ from bench.client import Client
 from bench.database import Data
 from bench.figures import Column, Goal, Table
 from bench.options import Options
-from bench.places import HOST, PASSWORD, ROOT
+from bench.places import HOST, PASSWORD
 from bench.requests import email
 from bench.servers import Contender, running
 
@@ -38,7 +34,7 @@ def measure(options: Options) -> list[Table]:
     goals = (Goal("ms", 1.8, ("raw",), at_least=False),)
     table = Table(f"{count:,} mails", "raw", COLUMNS, goals)
     ready = [(email(n), _message(n).as_bytes(policy=SMTP)) for n in range(1, count + 1)]
-    with _sink() as port:
+    with servers.mail_sink() as port:
         for number in range(options.rounds):
             print(f"Mails, round {number + 1}", flush=True)
             table.add("raw", _raw(port, ready), "raw smtplib, ready-made bytes")
@@ -47,19 +43,6 @@ def measure(options: Options) -> list[Table]:
                 table.add(contender.name, figures, contender.title)
             table.add("plain", _plain(port, count), "a text EmailMessage for each")
     return [table]
-
-
-@contextlib.contextmanager
-def _sink() -> Iterator[int]:
-    port = servers.free_port()
-    command = [sys.executable, "-m", "bench.smtp_sink", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT)
-    try:
-        servers.wait_for_port(servers.Server(process, port))
-        yield port
-    finally:
-        process.terminate()
-        process.wait(5)
 
 
 def _message(number: int) -> EmailMessage:

@@ -1,0 +1,70 @@
+"""Registrations of addresses that have an account beside those of addresses that have none.
+
+Nobody may tell them apart: the answers are compared byte by byte, and their times by the median.
+"""
+
+import random
+import time
+from statistics import median
+
+from bench import database, load, servers
+from bench.client import Client
+from bench.database import Data
+from bench.figures import Column, Table
+from bench.options import Options
+from bench.places import HOST
+from bench.requests import email
+from bench.servers import running
+
+COLUMNS = (Column("median", "ms, median", "{:.2f}"), Column("p95", "ms, p95", "{:.2f}"))
+# What may lie between the two medians.
+LARGEST_DIFFERENCE = 2.0
+
+
+def measure(options: Options) -> list[Table]:
+    count = 500 if options.quick else 5_000
+    data = Data("frontdesk_bench_registration", accounts=count, readers=0, each=0)
+    database.prepare(data)
+    table = Table(f"Registration, {count:,} of each", "known", COLUMNS)
+    with servers.mail_sink() as sink:
+        extra = {
+            "AUTH__REGISTRATION": "open",
+            "AUTH__RATE_LIMITS_ENABLED": "false",
+            # The same work for both; a costly hash would only hide what lies between them.
+            "AUTH__BCRYPT_ROUNDS": "4",
+            "CORE__EMAILS_ENABLED": "true",
+            "MAIL_SERVER": HOST,
+            "MAIL_PORT": str(sink),
+            "MAIL_DEFAULT_SENDER": "noreply@bench.example",
+        }
+        for contender in options.contenders("frontdesk"):
+            with running(contender, data, extra) as server:
+                print("Registration", flush=True)
+                times = _register(Client(server.port), count)
+            for kind, seconds in times.items():
+                result = load.Load(latencies=seconds)
+                figures = {"median": median(seconds) * 1e3, "p95": result.percentile(0.95) * 1e3}
+                table.add(kind, figures, f"an address that is {kind}")
+            apart = abs(median(times["known"]) - median(times["unknown"])) * 1e3
+            verdict = "reached" if apart <= LARGEST_DIFFERENCE else "MISSED"
+            bound = f"at most {LARGEST_DIFFERENCE:g}"
+            table.remarks.append(f"- {verdict}: {apart:.2f} ms between the medians ({bound})")
+            table.remarks.append("- The answers are the same.")
+    return [table]
+
+
+def _register(client: Client, count: int) -> dict[str, list[float]]:
+    run = f"{time.time_ns():x}"
+    asked = [("known", email(n)) for n in range(1, count + 1)]
+    asked += [("unknown", f"newcomer{n}-{run}@bench.example") for n in range(1, count + 1)]
+    random.shuffle(asked)
+    times: dict[str, list[float]] = {"known": [], "unknown": []}
+    answers = set()
+    for kind, address in asked:
+        body = {"email": address, "password": "a password for the bench"}
+        answer = client.ask("POST", "/api/v1/registration", body=body)
+        times[kind].append(answer.seconds)
+        answers.add((answer.status, str(answer.body)))
+    if len(answers) != 1 or answers.pop()[0] != 202:
+        raise RuntimeError(f"The answers tell which addresses are known: {answers}")
+    return times
