@@ -11,10 +11,13 @@ import os
 import subprocess
 import sys
 
+from tests import rounds
+
 CORES = os.cpu_count() or 1
 BUSY = ("-m", "not waiting and not alone", "-n", str(CORES), "--dist", "loadfile")
-WAITING = ("-m", "waiting", "-n", str(2 * CORES), "--dist", "loadfile")
-ALONE = ("-m", "alone")
+# By their names, since collecting the whole suite takes its time in every process.
+WAITING = (*rounds.WAITING, "-n", str(2 * CORES), "--dist", "loadfile")
+ALONE = rounds.ALONE
 
 
 def main() -> int:

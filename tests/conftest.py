@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sqlite3
@@ -9,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 import redis
 from flask import Flask
@@ -26,8 +26,11 @@ from app.testing.people import Person as Person
 from app.testing.people import make_person
 from config import Settings
 
-from .rigs.backends import postgres_database, redis_server
+from .rigs.backends import postgres_database, quick_folder, redis_server
+from .rigs.emptying import Emptier
 from .rigs.promises import note_undocumented_problems
+from .rigs.routing import keep_builders
+from .rounds import ALONE, WAITING
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -36,36 +39,6 @@ pytest_plugins = [
     "tests.rigs.postfix",
     "tests.rigs.chromium",
 ]
-
-# Beside tests that keep a core busy these would find the machine busy, and time is what they are
-# about; beside each other they wait.
-WAITING = (
-    "tests/auth/test_idp_outages.py",
-    "tests/core/test_breaker.py",
-    "tests/delivery/test_background.py",
-    "tests/delivery/test_one_off.py",
-    "tests/notifications/test_celery.py",
-    "tests/notifications/test_celery_connections.py",
-    "tests/notifications/test_killed.py",
-    "tests/server/test_faults.py",
-    "tests/server/test_faults_delivery.py",
-    "tests/server/test_full_disk.py",
-    "tests/server/test_granian.py",
-    "tests/server/test_outages.py",
-    "tests/server/test_proxies.py",
-    "tests/server/test_raw_requests.py",
-    "tests/server/test_slow_clients.py",
-    "tests/server/test_socket.py",
-    "tests/server/test_systemd.py",
-)
-# These load the machine themselves, or look at how quick it is under a load of their own.
-ALONE = (
-    "tests/core/test_migrating_under_load.py",
-    "tests/notifications/test_lanes.py",
-    "tests/notifications/test_together.py",
-    "tests/server/test_pictures.py",
-    "tests/server/test_reload.py",
-)
 
 SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as well"
 
@@ -76,6 +49,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.waiting)
         if item.nodeid.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests are at hand until the end, and no look for garbage need pass over them."""
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass
@@ -110,6 +89,13 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _routes_are_written_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        keep_builders(patch)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     made: list[Background] = []
@@ -126,8 +112,14 @@ def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.fixture(scope="session")
-def _migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+def _quick_folder() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def _migrated_sqlite(_quick_folder: Path) -> Path:
+    path = _quick_folder / "migrated.db"
     migrate(f"sqlite:///{path}")
     with closing(sqlite3.connect(path)) as connection:
         # Tests copy this one file, so nothing may be left in the log beside it.
@@ -140,6 +132,12 @@ def _migrated_postgres() -> Iterator[str]:
     with postgres_database(f"frontdesk_test_{os.getpid()}") as url:
         migrate(url)
         yield url
+
+
+@pytest.fixture(scope="session")
+def _emptier(_migrated_postgres: str) -> Iterator[Emptier]:
+    with closing(Emptier(_migrated_postgres)) as emptier:
+        yield emptier
 
 
 @pytest.fixture(scope="session")
@@ -161,17 +159,23 @@ def s3_endpoint() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+def backend(
+    request: pytest.FixtureRequest, tmp_path: Path, _quick_folder: Path
+) -> Iterator[Backend]:
     """SQLite with the keystore in memory, and PostgreSQL with Redis."""
     if request.param == "sqlite":
-        path = tmp_path / "frontdesk.db"
+        folder = _quick_folder / tmp_path.name
+        folder.mkdir()
+        path = folder / "frontdesk.db"
         shutil.copy(request.getfixturevalue("_migrated_sqlite"), path)
         yield Backend("sqlite", f"sqlite:///{path}")
+        shutil.rmtree(folder, ignore_errors=True)
         return
     url = request.getfixturevalue("_migrated_postgres")
     redis_url = request.getfixturevalue("redis_url")
+    emptier: Emptier = request.getfixturevalue("_emptier")
     yield Backend("postgresql", url, redis_url)
-    empty(url)
+    emptier.empty()
     with redis.Redis.from_url(redis_url) as client:
         client.flushdb()
 
@@ -280,24 +284,3 @@ def let_go(app: Flask) -> None:
     """Of its connections: the server has a hundred for thousands of tests."""
     with app.app_context():
         app.extensions["sqlalchemy"].engine.dispose()
-
-
-# A table that was written to: it has drawn a number since it was emptied, or has none to draw.
-_WRITTEN = """
-SELECT string_agg(quote_ident(tables.relname), ', ')
-FROM pg_class AS tables
-LEFT JOIN pg_depend AS owned ON owned.refobjid = tables.oid AND owned.deptype IN ('a', 'i')
-    AND owned.classid = 'pg_class'::regclass
-    AND EXISTS (SELECT FROM pg_sequence WHERE seqrelid = owned.objid)
-WHERE tables.relkind = 'r' AND tables.relnamespace = 'public'::regnamespace
-    AND tables.relname <> 'alembic_version'
-    AND (owned.objid IS NULL OR pg_sequence_last_value(owned.objid) IS NOT NULL)
-"""
-
-
-def empty(url: str) -> None:
-    """Only what was written to: emptying a table makes it and its indexes anew."""
-    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-        names = connection.execute(_WRITTEN).fetchone()
-        if names is not None and names[0] is not None:
-            connection.execute(f"TRUNCATE {names[0]} RESTART IDENTITY CASCADE")

@@ -4,9 +4,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from alembic import op
 from alembic.autogenerate import compare_metadata
@@ -17,6 +20,8 @@ from sqlalchemy import Connection, inspect
 
 from app import create_app
 from app.accounts.account import ServiceBase
+from app.core.db.migrations import MIGRATION_LOCK
+from app.core.db.postgres import PATIENCE_SECONDS
 from app.core.process.folders import migrations_folder
 from config import Settings
 
@@ -125,6 +130,25 @@ def test_machines_that_start_together_migrate_once(url: str) -> None:
     ]
     ended = [(process.communicate(timeout=60)[1], process.returncode) for process in started]
     assert [code for _, code in ended] == [0, 0, 0], ended
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_whoever_comes_second_waits_for_longer_than_a_silent_server_is_given(
+    service: Flask, url: str
+) -> None:
+    waits = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+        " AND wait_event = 'advisory' AND clock_timestamp() - query_start > %s"
+    )
+    first = psycopg.connect(url.replace("+psycopg", ""), autocommit=True)
+    with first, ThreadPoolExecutor() as pool:
+        first.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+        second = pool.submit(run, service, "upgrade")
+        while not first.execute(waits, [timedelta(seconds=PATIENCE_SECONDS + 1)]).fetchone():
+            assert not second.done(), second.exception()
+            first.execute("SELECT pg_sleep(0.05)")
+        first.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+        second.result(timeout=60)
 
 
 def test_a_failed_migration_leaves_nothing_behind(

@@ -7,6 +7,7 @@ import os
 import secrets
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from io import BytesIO
 from typing import Any
 
@@ -22,7 +23,9 @@ from app.testing.kit import Kit
 from app.testing.people import Person
 from app.workspaces.settings import WorkspacesSettings
 
+from ..conftest import let_go
 from ..rigs.backends import postgres_database
+from ..rigs.emptying import Emptier
 from ..rigs.hosts import HostSettings
 from ..rigs.pictures import plain
 
@@ -85,6 +88,11 @@ def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
         ("docs", ""),
     ):
         host.register_blueprint(getattr(blueprints, name), url_prefix=path)
+    return host
+
+
+def with_tables(host: Flask, schema: str | None = None) -> Flask:
+    db = host.extensions["sqlalchemy"]
     with host.app_context():
         if schema is not None:
             with db.engine.begin() as connection:
@@ -93,23 +101,31 @@ def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
     return host
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     found: str = request.param
     return found
 
 
+@pytest.fixture(scope="module")
+def database(kind: str) -> Iterator[tuple[str, Emptier]]:
+    """On PostgreSQL the accounts lie in a schema of their own."""
+    with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
+        let_go(with_tables(host_at(url, kind, SCHEMA), SCHEMA))
+        with closing(Emptier(url)) as emptier:
+            yield url, emptier
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def app(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
-    """On PostgreSQL the accounts lie in a schema of their own."""
     if request.param == "sqlite":
-        yield host_at("sqlite://", kind)
+        yield with_tables(host_at("sqlite://", kind))
         return
-    with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
-        host = host_at(url, kind, SCHEMA)
-        yield host
-        with host.app_context():
-            host.extensions["sqlalchemy"].engine.dispose()
+    url, emptier = request.getfixturevalue("database")
+    host = host_at(url, kind, SCHEMA)
+    yield host
+    let_go(host)
+    emptier.empty()
 
 
 def written(person: Person) -> Any:

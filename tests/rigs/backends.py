@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
@@ -22,6 +23,8 @@ POSTGRES = os.environ.get(
     "FRONTDESK_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/postgres"
 )
 AMQP = os.environ.get("FRONTDESK_TEST_AMQP", "amqp://guest:guest@127.0.0.1:5672//")
+# A container's usual 64 MiB would not do.
+ENOUGH_MEMORY = 256 * 2**20
 NO_SKIPS = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
 
 
@@ -49,6 +52,16 @@ def lasting_port() -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """For databases of SQLite, which waits for the disk at each opening and closing: in memory,
+    where the system has some for files."""
+    memory = Path("/dev/shm")
+    usable = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ENOUGH_MEMORY
+    with TemporaryDirectory(prefix="frontdesk-test-", dir=memory if usable else None) as folder:
+        yield Path(folder)
 
 
 @contextmanager

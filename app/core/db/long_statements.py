@@ -19,5 +19,5 @@ def unhurried(session: AnySession) -> Iterator[None]:
         return
     from .postgres import patience
 
-    with patience(session, LONG_SECONDS):
+    with patience(session.connection(), LONG_SECONDS):
         yield

@@ -87,13 +87,17 @@ def _sqlite(connection: Connection) -> Iterator[Connection]:
 
 @contextmanager
 def _postgresql(connection: Connection) -> Iterator[Connection]:
-    """Several machines may start at once; the first one migrates and the others wait."""
+    """Several machines may start at once; the first one migrates and the others wait, for as long
+    as it takes: a large table's new index outlasts what a silent server is given (postgres.py)."""
+    from .postgres import patience
+
     connection = connection.execution_options(isolation_level="READ COMMITTED")
-    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
-    connection.commit()
-    try:
-        yield connection
-    finally:
-        connection.rollback()
-        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
+    with patience(connection, None):
+        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
         connection.commit()
+        try:
+            yield connection
+        finally:
+            connection.rollback()
+            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": MIGRATION_LOCK})
+            connection.commit()

@@ -13,10 +13,9 @@ from typing import Any
 
 import psycopg
 from psycopg import errors
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 
 from ..process.breaker import Breaker
-from .transaction import AnySession
 
 PATIENCE_SECONDS = 2.0
 _SILENT = "the server is silent"
@@ -74,14 +73,14 @@ def prepare_postgres(engine: Engine) -> None:
 
 
 @contextmanager
-def patience(session: AnySession, seconds: float | None) -> Iterator[None]:
+def patience(connection: Connection, seconds: float | None) -> Iterator[None]:
     """Let the statements inside take longer, such as one that writes a million rows."""
-    connection = session.connection().connection.driver_connection
-    if not isinstance(connection, PatientConnection):
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, PatientConnection):
         yield
         return
-    connection.patience = seconds
+    driver.patience = seconds
     try:
         yield
     finally:
-        connection.patience = PATIENCE_SECONDS
+        driver.patience = PATIENCE_SECONDS
