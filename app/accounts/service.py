@@ -180,10 +180,10 @@ class Accounts(Generic[A]):
             )
             self.session.add(account)
             self._flush_email()
-            if status != PENDING:
-                self.emitter.emit(REGISTERED, account, self.session)
             after = {"role": role, "status": status}
             record(self.session, "account.created", account_id=account.id, after=after)
+            if status != PENDING:
+                self.emitter.emit(REGISTERED, account, self.session)
             return cast(A, account)
 
     def change(

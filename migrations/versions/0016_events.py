@@ -37,21 +37,21 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_frontdesk_events"),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_frontdesk_events_at", EVENTS, ["at"])
-    op.create_index("ix_frontdesk_events_type", EVENTS, ["type", "id"])
-    op.create_index("ix_frontdesk_events_actor_id", EVENTS, ["actor_id", "id"])
-    op.create_index("ix_frontdesk_events_account_id", EVENTS, ["account_id", "id"])
+    op.create_index("ix_frontdesk_events_at", EVENTS, ["at", "id"])
+    op.create_index("ix_frontdesk_events_type", EVENTS, ["type", "at", "id"])
+    op.create_index("ix_frontdesk_events_actor_id", EVENTS, ["actor_id", "at", "id"])
+    op.create_index("ix_frontdesk_events_account_id", EVENTS, ["account_id", "at", "id"])
     op.create_index(
         "ix_frontdesk_events_workspace_id",
         EVENTS,
-        ["workspace_id", "id"],
+        ["workspace_id", "at", "id"],
         sqlite_where=IN_A_WORKSPACE,
         postgresql_where=IN_A_WORKSPACE,
     )
     op.create_index(
         "ix_frontdesk_events_target",
         EVENTS,
-        ["target_kind", "target_id", "id"],
+        ["target_kind", "target_id", "at", "id"],
         sqlite_where=HAS_A_TARGET,
         postgresql_where=HAS_A_TARGET,
     )

@@ -25,13 +25,14 @@ class Record(Base):
 
     __tablename__ = "frontdesk_events"
     __table_args__ = (
-        Index("ix_frontdesk_events_at", "at"),
-        Index("ix_frontdesk_events_type", "type", "id"),
-        Index("ix_frontdesk_events_actor_id", "actor_id", "id"),
-        Index("ix_frontdesk_events_account_id", "account_id", "id"),
+        Index("ix_frontdesk_events_at", "at", "id"),
+        Index("ix_frontdesk_events_type", "type", "at", "id"),
+        Index("ix_frontdesk_events_actor_id", "actor_id", "at", "id"),
+        Index("ix_frontdesk_events_account_id", "account_id", "at", "id"),
         Index(
             "ix_frontdesk_events_workspace_id",
             "workspace_id",
+            "at",
             "id",
             sqlite_where=_IN_A_WORKSPACE,
             postgresql_where=_IN_A_WORKSPACE,
@@ -40,6 +41,7 @@ class Record(Base):
             "ix_frontdesk_events_target",
             "target_kind",
             "target_id",
+            "at",
             "id",
             sqlite_where=_HAS_A_TARGET,
             postgresql_where=_HAS_A_TARGET,

@@ -93,6 +93,9 @@ class Recorder:
             "data": _plain(data) if data else {},
         }
 
+    def knows(self, name: str) -> bool:
+        return name in CATALOGUE or name in self.declared
+
     def _type_of(self, name: str, data: Mapping[str, Any]) -> RecordType:
         kind = CATALOGUE.get(name) or self.declared.get(name)
         if kind is None:
