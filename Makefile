@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks snippets docs screens
+.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks records snippets docs screens
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ settings: ## Write docs/settings.md anew from the code
 
 hooks: ## Write the tables in docs/hooks/ anew from the code
 	$(TOOL) scripts.hooks
+
+records: ## Write the tables in docs/records.md anew from the code
+	$(TOOL) scripts.records
 
 snippets: ## Write the code in the documentation anew from the files it is taken from
 	$(TOOL) scripts.snippets

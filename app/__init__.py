@@ -17,6 +17,7 @@ _HOMES = {
     "AccountMixin": "accounts.models",
     "AccountNotFound": "accounts.errors",
     "AccountRead": "accounts.schemas",
+    "AuditSettings": "audit.settings",
     "AuthSettings": "auth.settings",
     "BrandSettings": "delivery.mail.brand",
     "ComposedSettings": "extension.settings",

@@ -6,6 +6,7 @@ from .accounts.errors import TooManyHashes as TooManyHashes
 from .accounts.errors import UnfitPassword as UnfitPassword
 from .accounts.models import AccountMixin as AccountMixin
 from .accounts.schemas import AccountRead as AccountRead
+from .audit.settings import AuditSettings as AuditSettings
 from .auth.errors import InactiveAccount as InactiveAccount
 from .auth.errors import IncorrectCredentials as IncorrectCredentials
 from .auth.errors import TooManyAttempts as TooManyAttempts

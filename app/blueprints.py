@@ -12,6 +12,7 @@ _HOMES = {
     "admin_notifications": "notifications.admin_routes",
     "auth": "auth.routes",
     "docs": "core.web.docs",
+    "events": "audit.routes",
     "health": "health.routes",
     "invitations": "workspaces.invitations.routes",
     "monitoring": "monitoring.routes",

@@ -1,3 +1,4 @@
+from .audit.routes import blueprint as events
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
 from .health.routes import blueprint as health
@@ -14,6 +15,7 @@ __all__ = [
     "admin_notifications",
     "auth",
     "docs",
+    "events",
     "health",
     "invitations",
     "monitoring",

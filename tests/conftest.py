@@ -71,6 +71,7 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name == "SECRET_KEY" or name.startswith(
             (
                 "CORE__",
+                "AUDIT__",
                 "AUTH__",
                 "NOTIFICATIONS__",
                 "PROFILES__",

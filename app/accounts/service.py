@@ -16,7 +16,7 @@ from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession, transaction
 from ..core.events import Emitter
-from ..core.security_log import tell_when_stored
+from ..core.records.recorder import record
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
 from .models import MOMENTS, PENDING, AccountLike, asked_of
@@ -124,7 +124,7 @@ class Accounts(Generic[A]):
         self.session.refresh(account)
         # Of several at once one has proven it.
         if proven is not None:
-            tell_when_stored(self.session, "address_proof", account_id=account.id)
+            record(self.session, "account.verified", account_id=account.id)
         if proven is not None and proven.status == PENDING:
             account.status = self.active_status
             self.session.flush()
@@ -135,8 +135,7 @@ class Accounts(Generic[A]):
         anybody had proven to read its mail, opens nothing any more."""
         account.password_hash = None
         self.end_tokens(account)
-        facts = {"account_id": account.id, "changed": ["password"]}
-        tell_when_stored(self.session, "account_change", **facts)
+        record(self.session, "password.removed", account_id=account.id)
         self.session.flush()
         self.prove_address(account)
 
@@ -181,10 +180,10 @@ class Accounts(Generic[A]):
             )
             self.session.add(account)
             self._flush_email()
+            after = {"role": role, "status": status}
+            record(self.session, "account.created", account_id=account.id, after=after)
             if status != PENDING:
                 self.emitter.emit(REGISTERED, account, self.session)
-            facts = {"role_after": role, "status_after": status}
-            tell_when_stored(self.session, "account_creation", account_id=account.id, **facts)
             return cast(A, account)
 
     def change(
@@ -202,7 +201,7 @@ class Accounts(Generic[A]):
         password_hash = self._hash(password, email or held.email) if password else None
         given = {"email": email, "password": password, "role": role, "status": status}
         with transaction(self.session, may_fail=True):
-            self._tell_change(held, {**given, "phone": phone})
+            self._record_change(held, {**given, "phone": phone})
             if email is not None and read_email(email) != held.email:
                 held.email = read_email(email)
                 self.end_tokens(held)
@@ -218,22 +217,25 @@ class Accounts(Generic[A]):
             self._flush_email()
             return account
 
-    def _tell_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
+    def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Of roles and statuses what they were and are; of all else that it was given anew."""
         names = [name for name, value in given.items() if value is not None]
-        facts: dict[str, Any] = {"account_id": account.id, "changed": names}
-        for name in ("role", "status"):
-            if given[name] is not None:
-                facts[f"{name}_before"] = getattr(account, name)
-                facts[f"{name}_after"] = given[name]
-        tell_when_stored(self.session, "account_change", **facts)
+        shown = [name for name in ("role", "status") if given[name] is not None]
+        record(
+            self.session,
+            "account.updated",
+            account_id=account.id,
+            changed=names,
+            before={name: getattr(account, name) for name in shown},
+            after={name: given[name] for name in shown},
+        )
 
     def delete(self, account: A) -> None:
         """Told to `account-deleted` while all that is the account's is still there."""
         held = cast(AccountLike, account)
         with transaction(self.session):
             self.emitter.emit(DELETED, held, self.session)
-            tell_when_stored(self.session, "account_deletion", account_id=held.id)
+            record(self.session, "account.deleted", account_id=held.id)
             self.session.execute(delete(self.model).where(self.model.id == held.id))
 
     def end_tokens(self, account: AccountLike) -> None:

@@ -14,7 +14,7 @@ from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
 from ..core.events import Emitter
-from ..core.security_log import tell_when_stored
+from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from .caller import Caller
 from .errors import FreshSignInRequired, IncorrectCredentials
@@ -78,9 +78,7 @@ class PasswordChange:
             if changed is None:
                 raise IncorrectCredentials
             self.emitter.emit(PASSWORD_CHANGED, changed, self.session)
-            tell_when_stored(
-                self.session, "account_change", account_id=account_id, changed=["password"]
-            )
+            record(self.session, "password.changed", account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
             return self.gate.admit(changed, by=(PASSWORD,))

@@ -20,9 +20,10 @@ from ..auth.limits import Failures
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
+from ..core.db.transaction import transaction
 from ..core.errors import Problem
 from ..core.keystore import MemoryKeystore
-from ..core.security_log import tell
+from ..core.records.recorder import record
 from ..core.web.problems import translate
 from ..core.web.reading import instance
 from .passwords import password_options
@@ -138,7 +139,8 @@ def unlock(email: str) -> None:
         )
     account = service(Accounts).get(email)
     service(Failures).forgive(account.email)
-    tell("account_unlock", account_id=account.id)
+    with transaction(current_frontdesk.session):
+        record(current_frontdesk.session, "account.unlocked", account_id=account.id)
     show(account)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import orjson
 
+from ..audit.retention import RecordRetention
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
@@ -18,20 +19,22 @@ from .notifications import prune_old
 KEYSTORE_BATCH = 1_000
 ACCOUNT_BATCH = 1_000
 INVITATION_BATCH = 1_000
+RECORD_BATCH = 5_000
 
 
 @group.command()
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications and invitations, and accounts that have waited too long for their address to be
-    proven."""
+    notifications, invitations and records, and accounts that have waited too long for their
+    address to be proven."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
         "notifications": prune_old(None),
         "unverified_accounts": _unverified(),
         "invitations": _invitations(),
+        "events": service(RecordRetention).prune(RECORD_BATCH),
     }
     click.echo(orjson.dumps(report).decode())
 

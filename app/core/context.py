@@ -24,6 +24,7 @@ from .errors import Problem, SetupError
 from .events import Emitter
 from .hooks import Hooks
 from .keystore import Keystore
+from .records.catalogue import RecordType
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -55,6 +56,8 @@ class Context:
     account_ids: IdKind = WHOLE
     # The host's schemas in the place of ours, by name.
     schemas: dict[str, type[Schema]] = field(default_factory=dict)
+    # Those of the host's own; more may be declared later.
+    record_types: Mapping[str, RecordType] = field(default_factory=dict)
     # What a host or a test puts in the place of what an assembly would make.
     parts: Mapping[str, Any] = field(default_factory=dict)
     # The service answers for every path of its application; a host only lends us some.

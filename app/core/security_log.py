@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -71,11 +71,16 @@ class Where(NamedTuple):
     address: str
 
 
+# Keeps a refusal with its facts, beside the log.
+Keep = Callable[[str, Mapping[str, Any]], object]
+
+
 class Refusals:
     """Tells of one application's refused requests, and is not to be talked to death."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, keep: Keep | None = None) -> None:
         self._clock = clock
+        self._keep = keep
         self._lock = Lock()
         self._ends = 0.0
         self._told = 0
@@ -84,17 +89,22 @@ class Refusals:
 
     def tell(self, problem: Problem) -> None:
         event = problem.note.get("event", problem.security_event)
-        if not event or not log.isEnabledFor(logging.INFO):
+        if not event or not (self._keep or log.isEnabledFor(logging.INFO)):
             return
         is_told, left_out = self._count(Where(event, network_of(request.remote_addr or "")))
         for where, number in left_out.items():
             facts = {"address": where.address or None, "left_out": number}
             _write({"event": where.event, "outcome": REFUSED, **facts})
+            if self._keep:
+                self._keep(where.event, facts)
         if is_told:
             # The rule and not the path, which may hold a secret.
             route = request.url_rule.rule if request.url_rule is not None else None
             asked = {"method": request.method, "route": route}
-            _write(_fields(event, REFUSED, {"reason": problem.code, **asked, **problem.note}))
+            refused = {"reason": problem.code, **asked, **problem.note}
+            _write(_fields(event, REFUSED, refused))
+            if self._keep:
+                self._keep(event, refused)
 
     def _count(self, where: Where) -> tuple[bool, Mapping[Where, int]]:
         """Whether this one is told; and what the window before, if it has ended, left out."""

@@ -9,6 +9,8 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.assembly import assemble as accounts
+from ..audit.assembly import assemble as audit
+from ..audit.settings import AuditSettings
 from ..auth.assembly import assemble as auth
 from ..core.clock import SystemClock
 from ..core.config.settings import Namespaces
@@ -20,6 +22,8 @@ from ..core.db.tables import bring_tables
 from ..core.events import Emitter
 from ..core.hooks import Hooks
 from ..core.keystore import open_keystore
+from ..core.records.recorder import Recorder
+from ..core.records.refused import RefusalKeeper
 from ..core.security_log import Refusals
 from ..delivery.assembly import assemble as delivery
 from ..health.assembly import assemble as health
@@ -44,18 +48,28 @@ SLICES = (
     registration,
     profiles,
     notifications,
+    audit,
     health,
     monitoring,
 )
 
 
 def assemble(context: Context) -> None:
-    context.add(Refusals(context.clock))
+    _assemble_records(context)
     with context.app.app_context():
         for put_in in SLICES:
             put_in(context)
     # By now the models of all of them are known.
     bring_tables(context.metadata, context.accounts)
+
+
+def _assemble_records(context: Context) -> None:
+    """Before all others, which record what they do."""
+    is_on = context.settings.of(AuditSettings).EVENTS
+    recorder = Recorder(context.clock, is_on, context.record_types)
+    context.add(recorder)
+    keeper = RefusalKeeper(context.session, recorder, context.owns_application)
+    context.add(Refusals(context.clock, keeper.keep if is_on else None))
 
 
 def make_context(

@@ -41,6 +41,7 @@ from .checks import (
 from .events import NAMES
 from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
+from .recording import Recording
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 A = TypeVar("A", default=Any)
 
 
-class Frontdesk(Generic[A]):
+class Frontdesk(Recording, Generic[A]):
     # The decorators of the moments that a host may decide.
     claims = hooks.claims
     payload = hooks.payload
@@ -64,6 +65,7 @@ class Frontdesk(Generic[A]):
     channel = hooks.channel
 
     def __init__(self) -> None:
+        super().__init__()
         self.hooks = Hooks(hooks.HOOKS)
         self._events = set(NAMES)
         self._listeners: list[tuple[str, Listener]] = []
@@ -101,6 +103,7 @@ class Frontdesk(Generic[A]):
             account_ids=id_kind(account_model),
             metadata=metadata_of(db, account_model),
             schemas={**self._schemas, **check_schemas(schemas)},
+            record_types=self._record_types,
             owns_application=owns_application,
         )
         self._contexts.add(context)

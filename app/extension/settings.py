@@ -19,6 +19,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from ..audit.settings import AuditSettings
 from ..auth.settings import AuthSettings
 from ..core.config.environment import is_anothers, space_of, wrong_settings
 from ..core.config.settings import CoreSettings, Namespace, Namespaces, reveal
@@ -35,6 +36,7 @@ NAMESPACES: dict[str, type[Namespace]] = {
     "PROFILES": ProfilesSettings,
     "WORKSPACES": WorkspacesSettings,
     "TASKS": TasksSettings,
+    "AUDIT": AuditSettings,
 }
 SPACES: dict[str, type[Namespace]] = {**NAMESPACES, "BRAND": BrandSettings}
 
@@ -62,6 +64,7 @@ class ComposedSettings(BaseSettings):
     PROFILES: ProfilesSettings = ProfilesSettings()
     WORKSPACES: WorkspacesSettings = WorkspacesSettings()
     TASKS: TasksSettings = TasksSettings()
+    AUDIT: AuditSettings = AuditSettings()
     BRAND: BrandSettings = BrandSettings()
 
     SECRET_KEY: SecretStr | None = Field(
@@ -132,7 +135,7 @@ Kind = TypeVar("Kind", bound=Namespace)
 
 
 def _namespace(kind: type[Kind], settings: object, name: str) -> Kind:
-    holder = getattr(settings, name, settings)
+    holder = getattr(settings, name, None if kind.IS_ALWAYS_APART else settings)
     if type(holder) is kind:
         return holder
     given = {field: getattr(holder, field) for field in kind.model_fields if hasattr(holder, field)}

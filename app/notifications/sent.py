@@ -11,6 +11,7 @@ from sqlalchemy import Row, Select, delete, select
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import Invalid
+from ..core.records.recorder import Target, record
 from ..core.web.answering import shown
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget
@@ -71,6 +72,8 @@ class SentNotifications:
             if not gone.rowcount:
                 raise NotificationNotFound  # somebody else was first
             forget(self.session, Subject(SUBJECT, notification_id))
+            target = Target(SUBJECT, notification_id)
+            record(self.session, "notification.deleted", target=target)
             return item
 
     def _find(self, sender_id: Any, notification_id: int) -> Row[Any]:

@@ -14,6 +14,7 @@ from ..core.clock import Clock
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import AnySession, transaction
 from ..core.hooks import Hooks
+from ..core.records.recorder import Target, record
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.counts import CountsByChannel
 from ..delivery.outbox.enqueue import Outbox
@@ -59,7 +60,20 @@ class Notifications:
             if notification is not None and is_kept(notification.receivers):
                 notification.counts = NotificationCounts(0, deliveries)._asdict()
                 notification.counted_at = notification.created_at
+            self._record(draft, names, notification)
             return Sent(notification, deliveries)
+
+    def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:
+        record(
+            self.session,
+            "notification.sent",
+            account_id=draft.sender_id,
+            target=Target(SUBJECT, stored.id) if stored else None,
+            channels=names,
+            notification_type=draft.notification_type,
+            scope=draft.scope,
+            receivers=stored.receivers if stored else None,
+        )
 
     def _store(self, draft: Draft, names: list[str]) -> Notification:
         notification = Notification(

@@ -25,6 +25,7 @@ from ..core.clock import Clock
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
 from ..core.events import Emitter
+from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.message import Email
 from ..workspaces.invitations.errors import OtherAddress
@@ -108,6 +109,8 @@ class Registration:
                 account.password_hash = more["password_hash"]
                 self.session.flush()
             else:
+                whose = None if account is None else account.id
+                record(self.session, "registration.passed_over", account_id=whose)
                 notice = self._notice(email, account)
                 after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
                 return

@@ -13,6 +13,7 @@ from ..auth.proofs import AccountProofs, Purpose
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
+from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from .mails import RegistrationMails
 
@@ -70,6 +71,8 @@ class Verification:
         while True:
             with transaction(self.session):
                 ids = self.session.scalars(over.limit(batch)).all()
+                if ids:
+                    record(self.session, "accounts.pruned", accounts=len(ids))
                 self.session.execute(
                     delete(model).where(model.id.in_(ids), model.status == PENDING)
                 )

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DataError, IntegrityError, StatementError
 from ..accounts.service import Accounts
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import release, transaction
+from ..core.records.recorder import record
 from .account import ImportedAccount, Row, RowFault, Unreadable
 from .checking import Checked, Checks
 from .present import Present
@@ -70,6 +71,7 @@ class Importer:
             yield checked
 
     def _import(self, batch: list[Checked]) -> None:
+        imported, updated = self.report.imported, self.report.updated
         with transaction(self.session), unhurried(self.session):
             there = self._present.among(batch)
             new = []
@@ -87,8 +89,13 @@ class Importer:
             self._insert(new)
             if not self.choices.dry_run:
                 self._writer.number_on(new)
+                self._record(self.report.imported - imported, self.report.updated - updated)
         # What the batch has loaded and made is forgotten.
         release(self.session)
+
+    def _record(self, created: int, updated: int) -> None:
+        if created or updated:
+            record(self.session, "accounts.imported", created=created, updated=updated)
 
     def _insert(self, new: list[Checked]) -> None:
         """Where the database refuses one of many, it is looked for by halves."""

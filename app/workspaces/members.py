@@ -12,7 +12,7 @@ from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, transaction
-from ..core.security_log import tell_when_stored
+from ..core.records.recorder import record
 from .errors import (
     AlreadyAMember,
     LastOwner,
@@ -77,7 +77,7 @@ class Members:
             self.allow(manager, member.type, new_kind)
             if (new_kind, new_status) != (OWNER, ACTIVE):
                 self._keep_an_owner(member)
-            self._tell(member, "changed", new_kind, new_status)
+            self._record_change(member, new_kind, new_status)
             member.type, member.status = new_kind, new_status
             return self._listed(member)
 
@@ -102,7 +102,7 @@ class Members:
             if member is None:
                 member = self.insert(workspace.id, account, kind, status)
             else:
-                self._tell(member, "changed", kind, status)
+                self._record_change(member, kind, status)
             member.type, member.status = kind, status
             return Listed(member, account.email)
 
@@ -176,26 +176,29 @@ class Members:
         )
         self.session.add(member)
         self.session.flush()
-        facts = {"workspace_id": workspace_id, "account_id": account.id, "change": "added"}
-        tell_when_stored(self.session, "membership", **facts, type_after=kind, status_after=status)
+        whose = {"workspace_id": workspace_id, "account_id": account.id}
+        record(self.session, "member.added", **whose, after={"type": kind, "status": status})
         return member
 
-    def _tell(self, member: Member, change: str, kind: str | None, status: str | None) -> None:
+    def _record_change(self, member: Member, kind: str, status: str) -> None:
         """What somebody was in a workspace, and what they are from now on."""
-        tell_when_stored(
+        record(
             self.session,
-            "membership",
+            "member.updated",
             workspace_id=member.workspace_id,
             account_id=member.account_id,
-            change=change,
-            type_before=member.type,
-            type_after=kind,
-            status_before=member.status,
-            status_after=status,
+            before={"type": member.type, "status": member.status},
+            after={"type": kind, "status": status},
         )
 
     def _delete(self, member: Member) -> Listed:
-        self._tell(member, "removed", None, None)
+        record(
+            self.session,
+            "member.removed",
+            workspace_id=member.workspace_id,
+            account_id=member.account_id,
+            before={"type": member.type, "status": member.status},
+        )
         listed = self._listed(member)
         self.session.delete(member)
         return listed

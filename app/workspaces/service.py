@@ -14,6 +14,7 @@ from ..core.clock import Clock
 from ..core.db.races import insert_new, lock_row
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import QuotaReached
+from ..core.records.recorder import record
 from .errors import MemberInactive, NotAMember, SlugTaken, TooManyWorkspaces, WorkspaceNotFound
 from .lookup import Entry, find_entry
 from .models import NAME_LENGTH, Member, Workspace
@@ -78,6 +79,8 @@ class Workspaces:
                 workspace = self._insert(name, slug, **by)
             else:
                 workspace = self._insert_named_like(name, **by)
+            whose = {"account_id": account.id, "workspace_id": workspace.id}
+            record(self.session, "workspace.created", **whose)
             return Entry(workspace, self._join(workspace, account))
 
     def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
@@ -89,13 +92,17 @@ class Workspaces:
                     .where(Workspace.is_default, Workspace.is_personal.is_(False))
                     .values(is_default=False)
                 )
-            return self._insert(name, slug, is_default=is_default)
+            workspace = self._insert(name, slug, is_default=is_default)
+            record(self.session, "workspace.created", workspace_id=workspace.id)
+            return workspace
 
     def welcome(self, account: AccountLike) -> Entry:
         """The workspace that a newly registered account finds: its own, and its current one."""
         name = account.email.partition("@")[0]
         with transaction(self.session):
             workspace = self._insert_named_like(name, is_default=True, is_personal=True)
+            whose = {"account_id": account.id, "workspace_id": workspace.id}
+            record(self.session, "workspace.created", **whose)
             member = self._join(workspace, account)
             if account.current_workspace_id is None:
                 account.current_workspace_id = workspace.id
@@ -114,11 +121,15 @@ class Workspaces:
             )
         )
         with transaction(self.session):
-            self.session.execute(
+            gone = self.session.scalars(
                 delete(Workspace)
                 .where(Workspace.is_personal, Workspace.id.in_(alone))
+                .returning(Workspace.id)
                 .execution_options(synchronize_session=False)
-            )
+            ).all()
+            for workspace_id in gone:
+                whose = {"account_id": account.id, "workspace_id": workspace_id}
+                record(self.session, "workspace.deleted", **whose)
 
     def switch(self, account: AccountLike, slug: str) -> Entry:
         """Make a workspace the account's current one; only an active member may."""

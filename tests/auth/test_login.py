@@ -80,10 +80,15 @@ def test_wrong_credentials_are_told_nothing_more(
     assert answer.json["code"] == "incorrect_credentials"
 
 
-def test_a_login_asks_its_database_four_times(app: Flask, api: Api, ada: Person) -> None:
+@pytest.mark.parametrize(("events", "recorded"), [("false", []), ("true", ["INSERT"])])
+def test_a_login_asks_its_database_four_times(
+    make_app: MakeApp, ada: Person, events: str, recorded: list[str]
+) -> None:
+    app = make_app(AUDIT__EVENTS=events)
     with noted_queries(app) as queries:
-        log_in(api, ada.email, PASSWORD)
-    assert [query.split()[0] for query in queries] == ["SELECT", "SELECT", "UPDATE", "SELECT"]
+        log_in(Api(app), ada.email, PASSWORD)
+    asked = [query.split()[0] for query in queries]
+    assert asked == ["SELECT", "SELECT", "UPDATE", "SELECT", *recorded]
 
 
 def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerson) -> None:

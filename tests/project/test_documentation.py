@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import app as flask_frontdesk
-from scripts import hooks
+from scripts import hooks, records
 from scripts.snippets import ROOT, pages, rewritten
 
 PAGES = [page.relative_to(ROOT) for page in pages()]
@@ -35,6 +35,12 @@ def test_the_list_of_hooks_and_events_is_that_of_the_code() -> None:
     text = (hooks.FOLDER / "README.md").read_text()
     assert hooks.index(text) == text, "run `make hooks`"
     assert "(notify.md)" in text
+
+
+def test_the_page_on_records_lists_what_the_catalogue_does() -> None:
+    text = records.PAGE.read_text()
+    assert records.rewritten(text) == text, "run `make records`"
+    assert "`login.succeeded`" in text
 
 
 def test_every_name_of_the_package_is_in_the_reference() -> None:

@@ -17,7 +17,7 @@ FLOORS = (
     {"accounts"},
     {"auth"},
     {"workspaces"},
-    {"profiles", "notifications", "tasks", "health"},
+    {"profiles", "notifications", "tasks", "audit", "health"},
     {"monitoring", "transfer"},
     {"extension", "cli"},
     {"factory", "blueprints", "testing"},

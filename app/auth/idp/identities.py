@@ -10,7 +10,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.races import insert_new, lock_row
 from ...core.db.transaction import AnySession, transaction
-from ...core.security_log import tell_when_stored
+from ...core.records.recorder import record
 from ..errors import LinkedToAnother
 from .models import Identity
 
@@ -65,7 +65,7 @@ class Identities:
             last_used_at=now,
         )
         if made is not None:
-            tell_when_stored(self.session, "identity_link", account_id=account.id, issuer=issuer)
+            record(self.session, "identity.linked", account_id=account.id, issuer=issuer)
         return made is not None
 
     def used(self, issuer: str, subject: str) -> None:
@@ -82,5 +82,5 @@ class Identities:
             gone: Any = self.session.execute(
                 delete(Identity).where(Identity.account_id == account.id)
             )
-            tell_when_stored(self.session, "identity_unlink", account_id=account.id)
+            record(self.session, "identity.unlinked", account_id=account.id)
             return int(gone.rowcount)

@@ -12,7 +12,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.events import Emitter
-from ...core.security_log import tell, tell_when_stored
+from ...core.records.recorder import record
 from ...delivery.mail.one_off import OneOffMail
 from ..errors import InactiveAccount, InvalidProof
 from ..limits import Failures, RecoveryRequests
@@ -49,7 +49,8 @@ class Recovery:
         account = self.accounts.find(email)
         if account is None:
             raise AccountNotFound(note={"event": "recovery_request"})
-        tell("recovery_request", account_id=account.id)
+        with transaction(self.session):
+            record(self.session, "password.reset_requested", account_id=account.id)
         token, code = self.proofs.issue(self.purpose, account)
         email_to = account.email
         release(self.session)
@@ -77,7 +78,7 @@ class Recovery:
             if not self.accounts.has_proven_address(account):
                 self.accounts.prove_address(account)
             self.emitter.emit(PASSWORD_RESET, account, self.session)
-            tell_when_stored(self.session, "password_reset", account_id=account.id)
+            record(self.session, "password.reset", account_id=account.id)
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
             after_commit(self.session, lambda: self.failures.let_through(account.email, address))

@@ -14,7 +14,7 @@ from ...core.errors import Problem
 from ...core.events import Emitter
 from ...core.hooks import Hooks
 from ...core.origin import note_account
-from ...core.security_log import tell_when_stored
+from ...core.records.recorder import record
 from ..errors import AwaitsVerification, InactiveAccount
 from ..tokens.access import Tokens
 from ..tokens.revocation import Revocations
@@ -95,7 +95,7 @@ class Gate:
             cast(Any, account).last_login_date = self.clock.now()
         note_account(account.id)
         self.emitter.emit(LOGGED_IN, account, self.session)
-        tell_when_stored(self.session, "sign_in", account_id=account.id, proofs=sign_in.by)
+        record(self.session, "login.succeeded", account_id=account.id, proofs=sign_in.by)
         claims = self.hooks.claims(account, self.session, shared=sign_in.shared)
         token, expires = self.tokens.issue(account.email, claims)
         payload = {

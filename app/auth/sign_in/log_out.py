@@ -7,7 +7,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession, transaction
 from ...core.events import Emitter
-from ...core.security_log import tell, tell_when_stored
+from ...core.records.recorder import record
 from ..caller import Caller
 from ..tokens.revocation import Revocations
 
@@ -41,17 +41,18 @@ class LogOut:
             if self.is_final:
                 self.accounts.end_tokens(account)
             self.emitter.emit(LOGGED_OUT, account, self.session)
-            tell_when_stored(self.session, "logout", account_id=account.id)
+            record(self.session, "logout.succeeded", account_id=account.id)
 
     def by_operator(self, account: AccountLike) -> None:
         """End an account's tokens for good; it may sign in anew at once."""
         with transaction(self.session):
             self.accounts.end_tokens(account)
             self.emitter.emit(LOGGED_OUT, account, self.session)
-            tell_when_stored(self.session, "tokens_ended", account_id=account.id)
+            record(self.session, "tokens.ended", account_id=account.id)
 
     def everybody(self) -> int:
         """As for one, and how many accounts there were; no event is told of each."""
         accounts = self.accounts.end_all_tokens()
-        tell("tokens_ended", accounts=accounts)
+        with transaction(self.session):
+            record(self.session, "tokens.ended", accounts=accounts)
         return accounts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
@@ -23,6 +23,10 @@ class Namespace(BaseModel):
         # Flask reads a variable of digits as a number.
         coerce_numbers_to_str=True,
     )
+
+    # One field with a name of its own, also where a host's class has all others' fields as its own:
+    # it has some that another namespace has too.
+    IS_ALWAYS_APART: ClassVar[bool] = False
 
 
 class CoreSettings(Namespace):

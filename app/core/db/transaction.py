@@ -22,12 +22,15 @@ log = logging.getLogger(__name__)
 
 AnySession = Session | scoped_session[Any]
 Action = Callable[[], object]
+# Writes some rows, all at once.
+WriteRows = Callable[[AnySession, list[Any]], object]
 
 _OPEN = "frontdesk_transaction"
 
 
 @dataclass
 class _Open:
+    written_last: dict[WriteRows, list[Any]] = field(default_factory=dict)
     after_commit: list[Action] = field(default_factory=list)
     after_rollback: list[Action] = field(default_factory=list)
 
@@ -44,6 +47,8 @@ def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[None
     try:
         _leave_autocommit(session)
         yield
+        for write, rows in current.written_last.items():
+            write(session, rows)
         session.commit()
     except BaseException:
         session.rollback()
@@ -67,6 +72,8 @@ def _savepoint(session: AnySession) -> Iterator[None]:
         _run(part.after_rollback)
         raise
     session.info[_OPEN] = outer
+    for write, rows in part.written_last.items():
+        outer.written_last.setdefault(write, []).extend(rows)
     outer.after_commit += part.after_commit
     outer.after_rollback += part.after_rollback
 
@@ -81,10 +88,15 @@ def _begin(session: AnySession) -> None:
             connection.exec_driver_sql("BEGIN")
 
 
+def has_begun(session: AnySession) -> bool:
+    """Whether the session has asked its database something, ours or a host's transaction."""
+    current: Session = session() if isinstance(session, scoped_session) else session
+    return current.in_transaction()
+
+
 def is_in_use(session: AnySession) -> bool:
     """Whether somebody has written, read or loaded something that a `release` would take away."""
-    current: Session = session() if isinstance(session, scoped_session) else session
-    return current.in_transaction() or bool(current.identity_map)
+    return has_begun(session) or bool(session.identity_map)
 
 
 def release(session: AnySession) -> None:
@@ -92,6 +104,16 @@ def release(session: AnySession) -> None:
     if _OPEN in session.info:
         raise RuntimeError("A transaction is open: its connection cannot be given back.")
     session.close()
+
+
+def is_open(session: AnySession) -> bool:
+    return _OPEN in session.info
+
+
+def write_last(session: AnySession, write: WriteRows, row: Any) -> None:
+    """A row that goes with the transaction, and that nothing in it reads: all of them are written
+    together just before the commit."""
+    _open(session).written_last.setdefault(write, []).append(row)
 
 
 def after_commit(session: AnySession, action: Action) -> None:

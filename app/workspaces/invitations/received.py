@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import select
 
@@ -12,6 +13,7 @@ from ...core.clock import Clock
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.events import Emitter
+from ...core.records.recorder import Target, record
 from ..members import Listed, Members
 from ..rules import may_manage
 from .errors import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
@@ -121,11 +123,22 @@ class ReceivedInvitations:
         if account.current_workspace_id is None:
             account.current_workspace_id = workspace_id
         self.emitter.emit(ACCEPTANCE, invitation, self.session)
+        self._record(invitation, "invitation.accepted", account.id)
         return Listed(member, account.email)
 
     def _decline(self, invitation: Invitation) -> None:
         invitation.state = DECLINED
         self.emitter.emit(REFUSAL, invitation, self.session)
+        self._record(invitation, "invitation.declined", None)
+
+    def _record(self, invitation: Invitation, name: str, account_id: Any) -> None:
+        record(
+            self.session,
+            name,
+            account_id=account_id,
+            workspace_id=invitation.workspace_id,
+            target=Target("invitation", invitation.id),
+        )
 
     def _check_inviter(self, invitation: Invitation) -> None:
         """An invitation says what the inviter may say now, not what they might when they did."""

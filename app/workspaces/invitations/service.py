@@ -15,6 +15,7 @@ from ...core.clock import Clock
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid, QuotaReached
 from ...core.events import Emitter
+from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.message import Email
 from ..errors import AlreadyAMember
@@ -90,6 +91,9 @@ class Invitations:
             for invitation in new.values():
                 self.emitter.emit(CREATED, invitation, self.session)
             for invitation in invited:
+                is_new = invitation.email in new
+                name = "invitation.created" if is_new else "invitation.renewed"
+                self._record(invitation, name, type=kind)
                 if not self._wait(invitation) and invitation.sends < MOST_SENDS:
                     mails.append(self._mail(invitation))
             return self._shown(invited)
@@ -102,6 +106,7 @@ class Invitations:
             if seconds := self._wait(invitation):
                 raise TooManyInvitations(seconds)
             invitation.inviter_id = actor.account_id
+            self._record(invitation, "invitation.resent")
             mails.append(self._mail(invitation))
             return self._shown([invitation])[0]
 
@@ -109,6 +114,7 @@ class Invitations:
         with transaction(self.session):
             invitation = self._hold(actor, invitation_id)
             invitation.state = REVOKED
+            self._record(invitation, "invitation.revoked")
             return self._shown([invitation])[0]
 
     def prune(self, batch: int) -> int:
@@ -126,6 +132,11 @@ class Invitations:
             gone += int(deleted.rowcount)
             if deleted.rowcount < batch:
                 return gone
+
+    def _record(self, invitation: Invitation, name: str, **data: Any) -> None:
+        target = Target("invitation", invitation.id)
+        workspace_id = invitation.workspace_id
+        record(self.session, name, workspace_id=workspace_id, target=target, **data)
 
     def _hold(self, actor: Member, invitation_id: int) -> Invitation:
         """The open invitation, if it is this workspace's and the actor's to manage."""

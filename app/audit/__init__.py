@@ -1,0 +1,1 @@
+"""Who did what: the records that are kept, shown and pruned."""

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from ..core.records.models import TARGET_LENGTH, TYPE_LENGTH
+from ..core.web.fields import AccountId, Moment, Received, Text, Whole
+from ..core.web.words import Word, WordSet
+
+ACTOR_KIND = WordSet("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
+LONGEST_PLACE = 40
+
+
+class RecordPage(Received):
+    """One page of records, the newest first."""
+
+    limit = Whole(
+        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+    )
+    after = Text(
+        min=1,
+        max=LONGEST_PLACE,
+        load_default=None,
+        metadata={"description": "Where the page before has ended, as its `Link` has it"},
+    )
+
+
+class RecordFilter(Received):
+    type = Text(
+        min=1,
+        max=TYPE_LENGTH,
+        load_default=None,
+        metadata={"description": "One of the catalogue, such as `login.failed`"},
+    )
+    actor = AccountId(
+        received=True, load_default=None, metadata={"description": "The account that acts"}
+    )
+    account = AccountId(
+        received=True, load_default=None, metadata={"description": "The account it is about"}
+    )
+    workspace = Whole(load_default=None, metadata={"description": "The id of a workspace"})
+    target = Text(
+        min=3,
+        max=TYPE_LENGTH + TARGET_LENGTH + 1,
+        load_default=None,
+        pattern="^[^:]+:.+$",
+        metadata={"description": "Its kind and id, such as `invitation:17`"},
+    )
+    since = Moment(load_default=None, metadata={"description": "Not before this moment"})
+    until = Moment(load_default=None, metadata={"description": "Before this moment"})
+
+
+class RecordQuery(RecordPage, RecordFilter):
+    pass
+
+
+class WorkspaceRecordRead(Schema):
+    """What a workspace's managers see: not from where their members act."""
+
+    id = fields.Integer(required=True)
+    type = fields.String(required=True, metadata={"description": "What was done"})
+    at = Moment(required=True)
+    actor_kind = Word(ACTOR_KIND, required=True)
+    actor_id = AccountId(
+        required=True, allow_none=True, metadata={"description": "The account that acts"}
+    )
+    account_id = AccountId(
+        required=True, allow_none=True, metadata={"description": "The account it is about"}
+    )
+    workspace_id = fields.Integer(required=True, allow_none=True)
+    target_kind = fields.String(required=True, allow_none=True)
+    target_id = fields.String(required=True, allow_none=True)
+    data: Any = fields.Dict(
+        keys=fields.String(), required=True, metadata={"description": "What changed, by its type"}
+    )
+
+
+class RecordRead(WorkspaceRecordRead):
+    address = fields.String(
+        required=True, allow_none=True, metadata={"description": "Where the request came from"}
+    )
+    user_agent = fields.String(required=True, allow_none=True)
+    request_id = fields.String(required=True, allow_none=True)

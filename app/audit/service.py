@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+from sqlalchemy import ColumnElement, Select, select, tuple_
+
+from ..core.clock import Clock
+from ..core.db.account_ids import MAX_ID
+from ..core.db.transaction import AnySession, release
+from ..core.errors import Invalid
+from ..core.records.models import Record
+from ..core.records.recorder import Recorder
+from ..core.web.answering import row_reader, shown
+from ..core.web.paging import Slice
+from .schemas import RecordRead, WorkspaceRecordRead
+
+# Ready to be answered as JSON.
+RecordItem = dict[str, Any]
+
+# How far back somebody sees what happened to their own account.
+RECENT = timedelta(days=90)
+ROWS_AT_ONCE = 1_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
+
+
+@dataclass(eq=False)
+class Records:
+    """Shows what was recorded: the newest first, page by page, whatever is added meanwhile."""
+
+    session: AnySession
+    recorder: Recorder
+    clock: Clock
+
+    def page(self, filters: Mapping[str, Any], after: str | None, limit: int) -> Slice:
+        return self._slice(RecordRead, self._matching(filters), after, limit)
+
+    def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
+        return self._slice(WorkspaceRecordRead, [Record.workspace_id == workspace_id], after, limit)
+
+    def of_oneself(self, account_id: Any, after: str | None, limit: int) -> Slice:
+        """From where others act on the account is theirs."""
+        recent = self.clock.now() - RECENT
+        which = [Record.account_id == account_id, Record.at >= recent]
+        found = self._slice(RecordRead, which, after, limit)
+        for item in found.rows:
+            if item["actor_id"] not in (None, account_id):
+                item |= {"address": None, "user_agent": None, "request_id": None}
+        return found
+
+    def lines(self, filters: Mapping[str, Any]) -> Iterator[bytes]:
+        """All of them as JSON lines, the oldest first; some at a time are in memory."""
+        read = row_reader(RecordRead)
+        in_order = (
+            _columns(RecordRead).where(*self._matching(filters)).order_by(Record.at, Record.id)
+        )
+        further = in_order.limit(ROWS_AT_ONCE)
+        while rows := self.session.execute(further).all():
+            # Whoever reads slowly holds no connection meanwhile.
+            release(self.session)
+            items = [read(row) for row in rows]
+            yield b"".join(orjson.dumps(item) + b"\n" for item in items)
+            last = tuple_(Record.at, Record.id) > (items[-1]["at"], items[-1]["id"])
+            further = in_order.where(last).limit(ROWS_AT_ONCE)
+
+    def _slice(
+        self,
+        schema: Any,
+        which: Sequence[ColumnElement[bool]],
+        after: str | None,
+        limit: int,
+    ) -> Slice:
+        query = _columns(schema).where(*which).order_by(Record.at.desc(), Record.id.desc())
+        if after is not None:
+            query = query.where(tuple_(Record.at, Record.id) < _read_place(after))
+        rows = self.session.execute(query.limit(limit + 1)).all()
+        read = row_reader(schema)
+        items = [read(row) for row in rows[:limit]]
+        return Slice(items, _place(items[-1]) if len(rows) > limit else None)
+
+    def _matching(self, filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+        given = {name: value for name, value in filters.items() if value is not None}
+        columns = {
+            "type": Record.type,
+            "actor": Record.actor_id,
+            "account": Record.account_id,
+            "workspace": Record.workspace_id,
+        }
+        if "type" in given and not self.recorder.knows(given["type"]):
+            # Mistyped, it would look as if nothing had happened.
+            raise Invalid.about("type", "Not a type of record.")
+        which = [column == given[name] for name, column in columns.items() if name in given]
+        if "target" in given:
+            kind, colon, target_id = given["target"].partition(":")
+            if not (kind and colon and target_id):
+                raise Invalid.about("target", "Write its kind and id, as `invitation:17`.")
+            which += [Record.target_kind == kind, Record.target_id == target_id]
+        if "since" in given:
+            which.append(Record.at >= given["since"])
+        if "until" in given:
+            which.append(Record.at < given["until"])
+        return which
+
+
+def _columns(schema: Any) -> Select[Any]:
+    return select(*(getattr(Record, name) for name in shown(schema)))
+
+
+def _place(item: RecordItem) -> str:
+    return f"{(item['at'] - _EPOCH) // _MICROSECOND}.{item['id']}"
+
+
+def _read_place(after: str) -> tuple[datetime, int]:
+    found = _PLACE.fullmatch(after)
+    try:
+        if found is not None:
+            moment = _EPOCH + int(found[1]) * _MICROSECOND
+            return moment, min(int(found[2]), MAX_ID)
+    except OverflowError:
+        pass
+    raise Invalid.about("after", "Not a place in this list.")

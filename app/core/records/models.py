@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Index, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ..db.base import Base, Id, UtcDateTime, account_key
+
+TYPE_LENGTH = 64
+ADDRESS_LENGTH = 45
+USER_AGENT_LENGTH = 255
+REQUEST_ID_LENGTH = 128
+TARGET_LENGTH = 255
+
+# A sign-in has neither, and does not pay for what finds them.
+_IN_A_WORKSPACE = text("workspace_id IS NOT NULL")
+_HAS_A_TARGET = text("target_id IS NOT NULL")
+
+
+class Record(Base):
+    """Who did what, to whom, when and from where. It is written once and refers to nothing, so that
+    it is true when all that it names is gone."""
+
+    __tablename__ = "frontdesk_events"
+    __table_args__ = (
+        Index("ix_frontdesk_events_at", "at", "id"),
+        Index("ix_frontdesk_events_type", "type", "at", "id"),
+        Index("ix_frontdesk_events_actor_id", "actor_id", "at", "id"),
+        Index("ix_frontdesk_events_account_id", "account_id", "at", "id"),
+        Index(
+            "ix_frontdesk_events_workspace_id",
+            "workspace_id",
+            "at",
+            "id",
+            sqlite_where=_IN_A_WORKSPACE,
+            postgresql_where=_IN_A_WORKSPACE,
+        ),
+        Index(
+            "ix_frontdesk_events_target",
+            "target_kind",
+            "target_id",
+            "at",
+            "id",
+            sqlite_where=_HAS_A_TARGET,
+            postgresql_where=_HAS_A_TARGET,
+        ),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    type: Mapped[str] = mapped_column(String(TYPE_LENGTH))
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+    actor_kind: Mapped[str] = mapped_column(String(20))
+    actor_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True)
+    # Whom it is about: who acts, where nobody else is concerned.
+    account_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True)
+    workspace_id: Mapped[int | None] = mapped_column(Id)
+    target_kind: Mapped[str | None] = mapped_column(String(TYPE_LENGTH))
+    target_id: Mapped[str | None] = mapped_column(String(TARGET_LENGTH))
+    address: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))
+    user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
+    request_id: Mapped[str | None] = mapped_column(String(REQUEST_ID_LENGTH))
+    data: Mapped[dict[str, Any]] = mapped_column(JSON)

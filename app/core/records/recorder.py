@@ -1,0 +1,150 @@
+"""One call at the deed: `record(session, "member.added", account_id=…, after={…})`.
+
+It makes a row that is written in the transaction of the deed, and the security log's line that is
+told after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+
+from ..clock import Clock
+from ..context import find_context
+from ..db.transaction import AnySession, is_open, write_last
+from ..errors import SetupError
+from ..origin import Origin, current_origin
+from ..security_log import tell_when_stored
+from .catalogue import CATALOGUE, RecordType
+from .models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH
+from .writing import RecordWriter, Row
+
+# Who acts, where it is no account: somebody unknown, an operator's command, the service itself.
+ACCOUNT = "account"
+_OTHERS = {"request": "anonymous", "command": "cli", "system": "system"}
+
+
+class Target(NamedTuple):
+    """What a deed is done to, where that is neither an account nor a workspace."""
+
+    kind: str
+    id: Any
+
+
+@dataclass(eq=False)
+class Recorder:
+    clock: Clock
+    is_on: bool
+    # A host's own types; more may be declared later.
+    declared: Mapping[str, RecordType]
+    write: RecordWriter = field(default_factory=RecordWriter)
+
+    def record(
+        self,
+        session: AnySession,
+        name: str,
+        account_id: Any,
+        workspace_id: Any,
+        target: Target | None,
+        data: Mapping[str, Any],
+    ) -> None:
+        kind = self._type_of(name, data)
+        if kind.tells:
+            facts = {**kind.facts, **_flat(data)}
+            if account_id is not None:
+                facts["account_id"] = account_id
+            if workspace_id is not None:
+                facts["workspace_id"] = workspace_id
+            tell_when_stored(session, kind.tells, **facts)
+        if not self.is_on:
+            return
+        row = self.row(current_origin(), name, account_id, workspace_id, target, data)
+        if is_open(session):
+            write_last(session, self.write, row)
+        else:
+            # A host commits by itself.
+            self.write(session, [row])
+
+    def row(
+        self,
+        origin: Origin,
+        name: str,
+        account_id: Any,
+        workspace_id: Any = None,
+        target: Target | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> Row:
+        actor_id = origin.account_id
+        return {
+            "type": name,
+            "at": self.clock.now(),
+            "actor_kind": _OTHERS[origin.kind] if actor_id is None else ACCOUNT,
+            "actor_id": actor_id,
+            "account_id": actor_id if account_id is None else account_id,
+            "workspace_id": origin.workspace_id if workspace_id is None else workspace_id,
+            "target_kind": target.kind if target else None,
+            "target_id": str(target.id)[:TARGET_LENGTH] if target else None,
+            "address": _fitting(origin.address, ADDRESS_LENGTH),
+            "user_agent": _fitting(origin.user_agent, USER_AGENT_LENGTH),
+            "request_id": origin.request_id,
+            "data": _plain(data) if data else {},
+        }
+
+    def knows(self, name: str) -> bool:
+        return name in CATALOGUE or name in self.declared
+
+    def _type_of(self, name: str, data: Mapping[str, Any]) -> RecordType:
+        kind = CATALOGUE.get(name) or self.declared.get(name)
+        if kind is None:
+            raise SetupError(
+                f"No record has the type {name!r}. One of your own is declared first, with"
+                f' frontdesk.record_type("{name}", "what it means").'
+            )
+        for each in data:
+            if each not in kind.data:
+                raise SetupError(f"A record of the type {name!r} has no {each!r}.")
+        return kind
+
+
+def record(
+    session: AnySession,
+    name: str,
+    *,
+    account_id: Any = None,
+    workspace_id: Any = None,
+    target: Target | None = None,
+    **data: Any,
+) -> None:
+    """A deed of the catalogue, within an open transaction: kept with it, or not at all.
+
+    Whom it is about is who acts, unless said otherwise. Who acts and from where, the origin says.
+    `data` may have `before` and `after`, mappings of what changes.
+    """
+    if not is_open(session):
+        raise RuntimeError(f"{name!r} is recorded in the transaction of the deed.")
+    recorder = find_context().get(Recorder)
+    recorder.record(session, name, account_id, workspace_id, target, data)
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """As the log has it: `type_before` and `type_after`."""
+    facts: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in ("before", "after"):
+            facts |= {f"{inner}_{name}": each for inner, each in value.items()}
+        else:
+            facts[name] = value
+    return facts
+
+
+def _fitting(text: str | None, length: int) -> str | None:
+    """A client, or a proxy, may say anything."""
+    return text[:length].replace("\x00", "") if text else None
+
+
+def _plain(data: Mapping[str, Any]) -> Any:
+    """Ids of any kind and moments as they are answered."""
+    return orjson.loads(orjson.dumps(data, default=str, option=orjson.OPT_NON_STR_KEYS))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert
+from sqlalchemy.engine import Dialect
+
+from ..db.transaction import AnySession
+from .models import Record
+
+# By the names of its columns.
+Row = Mapping[str, Any]
+
+_COLUMNS = [column.name for column in Record.__table__.columns if column.name != "id"]
+
+
+class _Insert(NamedTuple):
+    sql: str
+    # The order of the values, for a driver that takes them by position.
+    positions: Sequence[str] | None
+    # What a value becomes on its way to the driver, where it is not that already.
+    writers: Sequence[tuple[str, Callable[[Any], Any]]]
+
+
+class RecordWriter:
+    """Rows into the table: compiled once, since each sign-in writes one."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, _Insert] = {}
+
+    def __call__(self, session: AnySession, rows: Sequence[Row]) -> None:
+        self.on(session.connection(), rows)
+
+    def on(self, connection: Connection, rows: Sequence[Row]) -> None:
+        dialect = connection.dialect
+        compiled = self._compiled.get(dialect.name) or self._compile(dialect)
+        values = [_values(row, compiled) for row in rows]
+        connection.exec_driver_sql(compiled.sql, values if len(values) > 1 else values[0])
+
+    def _compile(self, dialect: Dialect) -> _Insert:
+        compiled = insert(Record).compile(dialect=dialect, column_keys=_COLUMNS)
+        writers = [
+            (name, writer)
+            for name, parameter in compiled.binds.items()
+            if (writer := parameter.type.dialect_impl(dialect).bind_processor(dialect))
+        ]
+        made = _Insert(str(compiled), getattr(compiled, "positiontup", None), writers)
+        self._compiled[dialect.name] = made
+        return made
+
+
+def _values(row: Row, compiled: _Insert) -> Any:
+    values = dict(row)
+    for name, writer in compiled.writers:
+        values[name] = writer(values[name])
+    if compiled.positions is None:
+        return values
+    return tuple([values[name] for name in compiled.positions])

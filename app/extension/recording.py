@@ -1,0 +1,57 @@
+"""Records of a host's own deeds, beside ours."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..core.context import find_context
+from ..core.errors import SetupError
+from ..core.records.catalogue import CATALOGUE, RecordType
+from ..core.records.models import TYPE_LENGTH
+from ..core.records.recorder import Recorder, Target
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+", re.ASCII)
+
+
+class Recording:
+    def __init__(self) -> None:
+        # Of all applications of this extension, those that are declared later among them.
+        self._record_types: dict[str, RecordType] = {}
+
+    def record_type(self, name: str, meaning: str, **data: str) -> str:
+        """Declare a type of record of the host's own, such as `order.refunded`.
+
+        Each keyword is what its `data` may hold, with what that tells; `before` and `after` among
+        them where something changes.
+        """
+        if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
+            raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
+        if name in CATALOGUE:
+            raise SetupError(f"{name!r} is a type of Frontdesk's own records.")
+        self._record_types[name] = RecordType(name, meaning, data)
+        return name
+
+    def record(
+        self,
+        name: str,
+        *,
+        account: Any = None,
+        workspace: Any = None,
+        target: tuple[str, Any] | None = None,
+        **data: Any,
+    ) -> None:
+        """Record a deed of the host's own, in the open transaction or the one the host commits.
+
+        `account` and `workspace` are whom it is about, each as itself or by its id; `target` is
+        what it is done to, as `("order", 17)`. Who acts and from where, the request says.
+        """
+        context = find_context()
+        context.get(Recorder).record(
+            context.session,
+            name,
+            getattr(account, "id", account),
+            getattr(workspace, "id", workspace),
+            None if target is None else Target(*target),
+            data,
+        )

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from app.core.context import current_frontdesk
+from app.core.records.models import Record
+
+
+def records(app: Flask, **facts: Any) -> list[Record]:
+    """All that are stored, the oldest first; with facts, those that have them."""
+    with app.app_context():
+        found = select(Record).filter_by(**facts).order_by(Record.id)
+        return list(current_frontdesk.session.scalars(found))
+
+
+def types(app: Flask, **facts: Any) -> list[str]:
+    return [each.type for each in records(app, **facts)]

@@ -1,0 +1,155 @@
+"""Each deed leaves one record, in its own transaction, and none of them holds a secret."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+
+from app.auth.errors import IncorrectCredentials
+from app.core.context import current_frontdesk
+from app.core.db.transaction import transaction
+from app.core.errors import SetupError
+from app.core.records.catalogue import CATALOGUE
+from app.core.records.recorder import record
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_limits import from_address
+from ..auth.test_login import listen_to, log_in
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from .reading import records, types
+from .walk import SETTINGS, Walk
+
+
+@pytest.fixture
+def walked(
+    make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, tmp_path: Path
+) -> tuple[Flask, Walk]:
+    app = make_app(**SETTINGS)
+    walk = Walk(app, mails, clock)
+    walk.all(make_app(), tmp_path)
+    return app, walk
+
+
+def test_all_that_the_catalogue_lists_is_recorded_and_nothing_secret(
+    walked: tuple[Flask, Walk],
+) -> None:
+    app, walk = walked
+    found = records(app)
+    assert {each.type for each in found} == set(CATALOGUE)
+    for each in found:
+        assert set(each.data) <= set(CATALOGUE[each.type].data)
+    columns = _written(found)
+    assert [secret for secret in walk.secrets if secret in columns] == []
+    assert "@example.com" not in columns
+
+
+def _written(found: list[Any]) -> str:
+    rows = [{c.name: getattr(each, c.name) for c in each.__table__.columns} for each in found]
+    return orjson.dumps(rows, default=str).decode()
+
+
+def test_each_deed_of_a_life_has_one_record(walked: tuple[Flask, Walk]) -> None:
+    app, _ = walked
+    [zoe] = {each.account_id for each in records(app, type="identity.linked")}
+    assert Counter(types(app, account_id=zoe)) == {
+        "account.created": 1,
+        "workspace.created": 1,
+        "identity.linked": 1,
+        "account.updated": 2,
+        "account.unlocked": 1,
+        "tokens.ended": 1,
+        "identity.unlinked": 1,
+        "account.deleted": 1,
+        "workspace.deleted": 1,
+    }
+
+
+def test_a_record_says_who_did_what_and_from_where(app: Flask, ada: Person) -> None:
+    headers = {"X-Request-ID": "call-7", "User-Agent": "A browser " + "x" * 300}
+    log_in(from_address(app, "203.0.113.9"), ada.email, PASSWORD, headers=headers)
+    [found] = records(app, type="login.succeeded")
+    assert (found.actor_kind, found.actor_id, found.account_id) == ("account", ada.id, ada.id)
+    assert (found.address, found.request_id) == ("203.0.113.9", "call-7")
+    assert found.user_agent is not None
+    assert found.user_agent.startswith("A browser xxx")
+    assert (found.data, found.at.tzinfo is not None) == ({"proofs": ["password"]}, True)
+
+
+def test_what_an_operator_does_is_told_apart(app: Flask, ada: Person) -> None:
+    invoke = app.test_cli_runner().invoke
+    invoke(args=["accounts", "set", ada.email, "--role", "admin", "--status", "online"])
+    [found] = records(app, type="account.updated")
+    assert (found.actor_kind, found.actor_id, found.account_id) == ("cli", None, ada.id)
+    assert found.data == {
+        "changed": ["role", "status"],
+        "before": {"role": "user", "status": "active"},
+        "after": {"role": "admin", "status": "online"},
+    }
+
+
+def test_a_change_of_a_member_names_both_people_and_the_workspace(
+    app: Flask, person: MakePerson
+) -> None:
+    olga, bob = person("olga"), person("bob")
+    boss = olga.api()
+    boss.post("/workspaces", json={"name": "Team", "slug": "team"})
+    app.test_cli_runner().invoke(args=["workspaces", "add", "team", bob.email])
+    boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "guest"})
+    [made] = records(app, type="workspace.created", actor_id=olga.id)
+    [found] = records(app, type="member.updated")
+    assert (found.actor_id, found.account_id) == (olga.id, bob.id)
+    assert found.workspace_id == made.workspace_id
+    assert (found.data["before"]["type"], found.data["after"]["type"]) == ("member", "guest")
+
+
+def test_what_is_undone_leaves_no_record(app: Flask, ada: Person) -> None:
+    def refuse(*_: object) -> None:
+        raise IncorrectCredentials
+
+    before = types(app)
+    listen_to(app, "account-logged-in", refuse)
+    log_in(Api(app), ada.email, PASSWORD, 400)
+    assert types(app) == [*before, "login.failed"]
+
+
+def test_what_is_undone_within_another_deed_leaves_no_record(app: Flask, ada: Person) -> None:
+    with app.app_context(), transaction(current_frontdesk.session):
+        session = current_frontdesk.session
+        record(session, "account.unlocked", account_id=ada.id)
+        with suppress(ZeroDivisionError), transaction(session, may_fail=True):
+            record(session, "account.verified", account_id=ada.id)
+            raise ZeroDivisionError
+        with transaction(session, may_fail=True):
+            record(session, "logout.succeeded", account_id=ada.id)
+    assert types(app)[-2:] == ["account.unlocked", "logout.succeeded"]
+
+
+def test_without_records_everything_goes_on_and_none_is_kept(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    app = make_app(AUDIT__EVENTS="false")
+    ada = person("ada", into=app)
+    log_in(Api(app), ada.email, "wrong", 400)
+    ada.api().delete("/logout")
+    assert types(app) == []
+
+
+@pytest.mark.parametrize("name", ["logout.forgotten", "login.succeeded"])
+def test_nobody_records_what_the_catalogue_does_not_list(app: Flask, name: str) -> None:
+    with app.app_context():
+        session = current_frontdesk.session
+        with pytest.raises(SetupError, match="type"), transaction(session):
+            record(session, name, password="x")
+
+
+def test_a_deed_is_recorded_in_its_transaction_or_not_at_all(app: Flask) -> None:
+    with app.app_context(), pytest.raises(RuntimeError, match="in the transaction"):
+        record(current_frontdesk.session, "logout.succeeded")

@@ -1,0 +1,100 @@
+"""Records of a host: of its own deeds, and with ids of its own kind."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Uuid
+from sqlalchemy.orm import mapped_column
+
+from app import AccountMixin, Frontdesk, SetupError, active_account_required, blueprints
+from app.core.context import current_frontdesk
+from app.testing.people import make_person
+
+from ..rigs.hosts import HostSettings
+from .reading import records, types
+
+
+@pytest.fixture
+def frontdesk() -> Frontdesk:
+    frontdesk = Frontdesk()
+    frontdesk.record_type("order.refunded", "a customer has their money back", amount="in cents")
+    return frontdesk
+
+
+@pytest.fixture
+def host(frontdesk: Frontdesk) -> Flask:
+    """Its accounts have UUIDs, and it commits by itself."""
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
+    db = SQLAlchemy(host)
+    key = mapped_column("id", Uuid, primary_key=True, default=uuid.uuid4)
+    model: Any = type("Account", (AccountMixin, db.Model), {"id": key})
+    frontdesk.init_app(host, db, settings=HostSettings(), account_model=model)
+    host.register_blueprint(blueprints.auth)
+
+    @host.post("/refunds/<ending>")
+    @active_account_required
+    def refund(ending: str) -> str:
+        frontdesk.record("order.refunded", target=("order", 17), amount=990)
+        getattr(db.session, ending)()
+        return "done"
+
+    with host.app_context():
+        db.create_all()
+    return host
+
+
+def test_a_deed_of_the_hosts_own_is_recorded_with_who_did_it(host: Flask) -> None:
+    ada = make_person(host, "ada")
+    ada.api().post("/refunds/commit")
+    [found] = records(host, type="order.refunded")
+    assert isinstance(ada.id, uuid.UUID)
+    assert (found.actor_id, found.account_id) == (ada.id, ada.id)
+    assert (found.target_kind, found.target_id) == ("order", "17")
+    assert found.data == {"amount": 990}
+
+
+def test_what_the_host_takes_back_leaves_no_record(host: Flask) -> None:
+    make_person(host, "ada").api().post("/refunds/rollback")
+    assert "order.refunded" not in types(host)
+
+
+def test_a_hosts_transaction_has_its_records(host: Flask, frontdesk: Frontdesk) -> None:
+    ada = make_person(host, "ada")
+    with host.app_context():
+        with frontdesk.transaction():
+            frontdesk.record("order.refunded", account=ada, workspace=7, amount=1)
+        frontdesk.record("order.refunded", account=ada.id, amount=2)
+        current_frontdesk.session.commit()
+    first, second = records(host, type="order.refunded")
+    assert (first.account_id, first.workspace_id, second.data) == (ada.id, 7, {"amount": 2})
+    assert first.actor_kind == "system"
+
+
+def test_a_type_that_is_declared_later_counts_too(host: Flask, frontdesk: Frontdesk) -> None:
+    frontdesk.record_type("order.lost", "nobody knows where it is")
+    with host.app_context():
+        frontdesk.record("order.lost")
+        current_frontdesk.session.commit()
+    assert types(host) == ["order.lost"]
+
+
+@pytest.mark.parametrize("name", ["refund", "Order.Refunded", "order.", "a" * 60 + ".refunded"])
+def test_a_type_is_written_as_ours_are(frontdesk: Frontdesk, name: str) -> None:
+    with pytest.raises(SetupError, match="is written as"):
+        frontdesk.record_type(name, "x")
+
+
+def test_what_is_ours_or_not_declared_is_said(host: Flask, frontdesk: Frontdesk) -> None:
+    with pytest.raises(SetupError, match="Frontdesk's own"):
+        frontdesk.record_type("login.succeeded", "x")
+    with host.app_context():
+        with pytest.raises(SetupError, match=r'frontdesk.record_type\("order.paid"'):
+            frontdesk.record("order.paid")
+        with pytest.raises(SetupError, match="has no 'card'"):
+            frontdesk.record("order.refunded", card="4111")

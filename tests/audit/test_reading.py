@@ -1,0 +1,224 @@
+"""Who may read which records, by which filters, page by page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.context import current_frontdesk
+from app.core.db.transaction import transaction
+from app.core.records.recorder import Target, record
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
+
+from ..auth.test_login import log_in
+from ..conftest import MakePerson, Person
+
+Record = Callable[..., None]
+
+
+@pytest.fixture
+def boss(person: MakePerson) -> Api:
+    return person("boss", role="admin").api()
+
+
+@pytest.fixture
+def unlock(app: Flask) -> Record:
+    """Any deed, some times over."""
+
+    def unlock(times: int = 1, **facts: Any) -> None:
+        with app.app_context(), transaction(current_frontdesk.session):
+            for _ in range(times):
+                record(current_frontdesk.session, "account.unlocked", **facts)
+
+    return unlock
+
+
+def pages(api: Api, path: str, between: Callable[[], object] = lambda: None) -> list[list[int]]:
+    """The ids of each page, as a client goes on by `Link`."""
+    found: list[list[int]] = []
+    while True:
+        answer = api.get(path)
+        found.append([each["id"] for each in answer.json])
+        further = re.search(r'</api/v1(.*)>; rel="next"', answer.headers.get("Link", ""))
+        if further is None:
+            return found
+        path = further[1]
+        between()
+
+
+def test_an_admin_sees_who_did_what(boss: Api, ada: Person) -> None:
+    log_in(Api(boss.app), ada.email, "wrong", 400, headers={"X-Request-ID": "call-7"})
+    answer = boss.get("/admin/events?limit=1")
+    [found] = answer.json
+    assert found == {
+        "id": found["id"],
+        "type": "login.failed",
+        "at": found["at"],
+        "actor_kind": "anonymous",
+        "actor_id": None,
+        "account_id": ada.id,
+        "workspace_id": None,
+        "target_kind": None,
+        "target_id": None,
+        "address": "127.0.0.1",
+        "user_agent": found["user_agent"],
+        "request_id": "call-7",
+        "data": {"reason": "incorrect_credentials", "method": "POST", "route": "/api/v1/login"},
+    }
+    assert found["at"].endswith("+00:00")
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_pages_neither_repeat_nor_lose_what_was_there_while_more_is_added(
+    boss: Api, unlock: Record
+) -> None:
+    """All of one moment, so that only their ids tell them apart."""
+    unlock(10)
+    there = [each["id"] for each in boss.get("/admin/events").json]
+    found = pages(boss, "/admin/events?limit=3", between=lambda: unlock(2))
+    assert [len(page) for page in found[:-1]] == [3] * (len(found) - 1)
+    assert [id for page in found for id in page] == there
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("type", "account.unlocked"), ("actor", "{ada}"), ("account", "{bob}"), ("workspace", 77)],
+)
+def test_each_filter_finds_its_own(
+    boss: Api, person: MakePerson, ada: Person, unlock: Record, name: str, value: Any
+) -> None:
+    bob = person("bob", role="admin")
+    ada.api()
+    unlock(account_id=bob.id, workspace_id=77)
+    asked = str(value).format(ada=ada.id, bob=bob.id)
+    column = {"actor": "actor_id", "account": "account_id", "workspace": "workspace_id"}
+    found = boss.get(f"/admin/events?{name}={asked}").json
+    assert found
+    assert {str(each[column.get(name, name)]) for each in found} == {asked}
+
+
+def test_a_target_and_a_time_are_filters_too(
+    boss: Api, unlock: Record, clock: SteppingClock
+) -> None:
+    for number in range(3):
+        unlock(target=Target("door", number))
+        clock.step(minutes=1)
+    ids = boss.get("/admin/events?target=door:1").json
+    assert [each["target_id"] for each in ids] == ["1"]
+    moment = ids[0]["at"].replace("+", "%2B")
+    doors = boss.get(f"/admin/events?type=account.unlocked&since={moment}").json
+    assert [each["target_id"] for each in doors] == ["2", "1"]
+    doors = boss.get(f"/admin/events?type=account.unlocked&until={moment}").json
+    assert [each["target_id"] for each in doors] == ["0"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "type=login.forgotten",
+        "target=door",
+        "target=:17",
+        "since=yesterday",
+        "since=0001-01-01T00:00:00%2B14:00",
+        "after=17",
+        "after=9999999999999999.x",
+        "after=999999999999999999.1",
+        "limit=0",
+        "actor=ada",
+        "workspace=-1",
+    ],
+)
+def test_what_no_record_could_have_is_refused(boss: Api, query: str) -> None:
+    boss.get(f"/admin/events?{query}", 422)
+
+
+def test_nobody_but_admins_sees_all(ada: Person, api: Api) -> None:
+    for path in ("/admin/events", "/admin/events.jsonl"):
+        ada.api().get(path, 403)
+        api.get(path, 401)
+
+
+def test_all_of_it_comes_as_json_lines_the_oldest_first(
+    boss: Api, unlock: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.audit.service.ROWS_AT_ONCE", 3)
+    unlock(7)
+    newest_first = boss.get("/admin/events").json
+    answer = boss.get("/admin/events.jsonl").response
+    assert answer.mimetype == "application/jsonl"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.is_streamed
+    lines = [json.loads(line) for line in answer.get_data(as_text=True).splitlines()]
+    assert lines == newest_first[::-1]
+    some = boss.get("/admin/events.jsonl?type=login.succeeded").response
+    assert len(some.get_data().splitlines()) == 1
+
+
+def test_a_workspaces_managers_see_what_is_done_there_and_not_from_where(
+    person: MakePerson,
+) -> None:
+    olga, bob = person("olga"), person("bob")
+    boss = olga.api()
+    boss.post("/workspaces", json={"name": "Team", "slug": "team"})
+    boss.post("/workspaces", json={"name": "Other", "slug": "other"})
+    boss.app.test_cli_runner().invoke(args=["workspaces", "add", "team", bob.email])
+    found = boss.get("/workspaces/team/events").json
+    assert [each["type"] for each in found] == ["member.added", "workspace.created"]
+    assert (found[0]["account_id"], found[0]["actor_kind"]) == (bob.id, "cli")
+    assert found[0].keys() & {"address", "user_agent", "request_id"} == set()
+    bob.api().get("/workspaces/team/events", 403)
+    boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "admin"})
+    assert bob.api().get("/workspaces/team/events?limit=1").json[0]["type"] == "member.updated"
+    bob.api().get("/workspaces/other/events", 403)
+
+
+def test_everybody_sees_what_happened_to_their_own_account(
+    person: MakePerson, ada: Person, api: Api
+) -> None:
+    bob = person("bob")
+    bob.api()
+    log_in(api, ada.email, "wrong", 400)
+    found = ada.api().get("/account/events").json
+    assert {each["account_id"] for each in found} == {ada.id}
+    names = [each["type"] for each in found]
+    assert names == ["login.succeeded", "login.failed", "workspace.created", "account.created"]
+    assert found[1]["address"] == "127.0.0.1"
+
+
+def test_from_where_others_acted_on_it_is_theirs(person: MakePerson, ada: Person) -> None:
+    olga = person("olga")
+    boss = olga.api()
+    boss.post("/workspaces", json={"name": "Team", "slug": "team"})
+    ada.app.test_cli_runner().invoke(args=["workspaces", "add", "team", ada.email])
+    boss.patch(f"/workspaces/team/members/{ada.id}", json={"type": "guest"})
+    mine = ada.api().get("/account/events").json
+    [found] = [each for each in mine if each["type"] == "member.updated"]
+    assert (found["actor_id"], found["address"], found["user_agent"]) == (olga.id, None, None)
+
+
+def test_ones_own_go_back_ninety_days(ada: Person, clock: SteppingClock) -> None:
+    clock.step(days=91)
+    api = ada.api()
+    assert [each["type"] for each in api.get("/account/events").json] == ["login.succeeded"]
+
+
+def test_ones_own_come_page_by_page(ada: Person, unlock: Record) -> None:
+    unlock(5, account_id=ada.id)
+    found = pages(ada.api(), "/account/events?limit=2")
+    assert [len(page) for page in found] == [2, 2, 2, 2]
+    assert len({id for page in found for id in page}) == 8
+
+
+@pytest.mark.parametrize("path", ["/account/events", "/admin/events?type=login.failed"])
+def test_a_page_asks_its_database_twice(app: Flask, boss: Api, unlock: Record, path: str) -> None:
+    unlock(5)
+    with noted_queries(app) as queries:
+        boss.get(path)
+    assert [query.split()[0] for query in queries] == ["SELECT", "SELECT"]

@@ -1,0 +1,129 @@
+"""What is refused is recorded, some of it in a flood, and no answer depends on that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import text
+
+from app import Frontdesk, roles_required
+from app.accounts.account import Account, ServiceBase
+from app.core.context import current_frontdesk
+from app.core.security_log import EACH
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.people import make_person
+
+from ..auth.test_limits import from_address
+from ..auth.test_login import log_in
+from ..conftest import MakeApp, Person
+from ..rigs.hosts import HostSettings
+from .reading import records, types
+
+WRONG = "a wrong password"
+
+
+def test_a_wrong_password_is_recorded_with_account_and_address(app: Flask, ada: Person) -> None:
+    log_in(from_address(app, "203.0.113.66"), ada.email, WRONG, 400)
+    [found] = records(app, type="login.failed")
+    assert (found.account_id, found.actor_kind, found.actor_id) == (ada.id, "anonymous", None)
+    assert found.address == "203.0.113.66"
+    assert found.data == {
+        "reason": "incorrect_credentials",
+        "method": "POST",
+        "route": "/api/v1/login",
+    }
+
+
+def test_an_address_that_nobody_has_is_not_recorded(api: Api, app: Flask) -> None:
+    log_in(api, "nobody@example.com", WRONG, 400)
+    [found] = records(app, type="login.failed")
+    assert (found.account_id, "nobody" in str(found.data)) == (None, False)
+
+
+def test_a_refused_role_and_a_limit_are_recorded(app: Flask, api: Api, ada: Person) -> None:
+    ada.api().get("/admin/notifications/all", 403)
+    [refused] = records(app, type="access.refused")
+    assert (refused.account_id, refused.data["reason"]) == (ada.id, "not_authorized")
+    for status in (400, 400, 400, 400, 400, 429):
+        log_in(api, ada.email, WRONG, status)
+    [limit] = records(app, type="limit.reached")
+    assert limit.data["limit"] == "login-300"
+
+
+def test_what_a_client_mistypes_is_not_recorded(app: Flask, api: Api) -> None:
+    api.get("/account", 401)
+    api.post("/login", 422, data={"username": "x"})
+    assert types(app) == []
+
+
+def test_of_a_flood_some_are_recorded_and_then_how_many_were_not(
+    make_app: MakeApp, ada: Person, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
+    flood, other = from_address(app, "203.0.113.66"), from_address(app, "203.0.113.9")
+    for _ in range(EACH + 7):
+        log_in(flood, ada.email, WRONG, 400)
+    log_in(other, ada.email, WRONG, 400)
+    assert len(records(app, type="login.failed")) == EACH + 1
+    clock.step(minutes=2)
+    log_in(other, ada.email, WRONG, 400)
+    counted, last = records(app, type="login.failed")[-2:]
+    assert (counted.address, counted.data) == ("203.0.113.66", {"left_out": 7})
+    assert (counted.account_id, counted.actor_kind) == (None, "anonymous")
+    assert last.address == "203.0.113.9"
+
+
+def test_who_is_refused_is_told_so_though_it_cannot_be_recorded(
+    app: Flask, api: Api, ada: Person, caplog: pytest.LogCaptureFixture
+) -> None:
+    with app.app_context():
+        current_frontdesk.session.execute(text("ALTER TABLE frontdesk_events RENAME TO gone"))
+        current_frontdesk.session.commit()
+    try:
+        log_in(api, ada.email, WRONG, 400)
+    finally:
+        with app.app_context():
+            current_frontdesk.session.execute(text("ALTER TABLE gone RENAME TO frontdesk_events"))
+            current_frontdesk.session.commit()
+    assert "A refusal could not be recorded" in caplog.text
+
+
+@pytest.mark.parametrize(("writes", "recorded"), [(False, 1), (True, 0)])
+def test_what_a_host_has_in_hand_stays_the_hosts(
+    writes: bool, recorded: int, tmp_path: Path
+) -> None:
+    """SQLite has one writer: beside an open write of the host's there is no record."""
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path}/host.db"
+    db = SQLAlchemy(host, model_class=ServiceBase)
+    Frontdesk().init_app(host, db, settings=HostSettings(), account_model=Account)
+    committed: list[Any] = []
+
+    @host.before_request
+    def begin() -> None:
+        account = db.session.get(Account, 1)
+        if writes and account is not None:
+            account.phone = "+12025550123"
+            db.session.flush()
+
+    @host.teardown_request
+    def end(_: object) -> None:
+        db.session.commit()
+        committed.append(db.session.get(Account, 1))
+
+    @host.get("/vault")
+    @roles_required("root")
+    def vault() -> str:
+        return "gold"
+
+    with host.app_context():
+        db.create_all()
+    ada = make_person(host, "ada")
+    ada.api().get("/vault", 403)
+    assert len(records(host, type="access.refused")) == recorded
+    assert committed[-1].phone == ("+12025550123" if writes else None)

@@ -1,0 +1,127 @@
+"""Everything that is recorded, done once: by visitors, members, admins and operators."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.auth.idp.identities import Identities
+from app.core.context import service
+from app.core.db.transaction import transaction
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+from app.testing.people import PASSWORD, Person, make_person
+
+from ..auth.test_recovery import ask
+from ..registration.visitors import SECRET_WORD, Visitor
+from ..workspaces.invited import Team, make_team
+
+WRONG, NEW, NEWER = "a wrong password", "another password of hers", "and one more password"
+SETTINGS = {
+    "AUTH__REGISTRATION": "open",
+    "CORE__KEYSTORE": "database",
+    "AUTH__UNVERIFIED_KEEP_DAYS": "1",
+}
+
+
+class Walk:
+    def __init__(self, app: Flask, mails: MailOutbox, clock: SteppingClock) -> None:
+        self.app, self.mails, self.clock = app, mails, clock
+        # What no record may hold.
+        self.secrets = {WRONG, NEW, NEWER, PASSWORD, SECRET_WORD}
+
+    def all(self, closed: Flask, folder: Path) -> None:
+        self.register(closed)
+        self.sign_in_and_change()
+        self.invite()
+        self.send()
+        self.operate(folder)
+
+    def person(self, name: str, **fields: str) -> Person:
+        return make_person(self.app, name, prefix="/api/v1", **fields)
+
+    def run(self, *args: str, typed: str | None = None) -> None:
+        result = self.app.test_cli_runner().invoke(args=args, input=typed)
+        assert result.exit_code == 0, result.output
+
+    def register(self, closed: Flask) -> None:
+        Visitor(closed, self.mails).register(403)
+        ada = Visitor(self.app, self.mails)
+        ada.register()
+        self.secrets |= {*ada.mailed()}
+        ada.verify(ada.mailed()[0])
+        self.clock.step(minutes=2)
+        ada.register()
+
+    def sign_in_and_change(self) -> None:
+        ada = Visitor(self.app, self.mails)
+        api = Api(self.app, token=ada.log_in().json["access_token"])
+        self.secrets.add(str(api.token))
+        ada.log_in(400, WRONG)
+        api.get("/admin/notifications/all", 403)
+        body = {"current_password": SECRET_WORD, "new_password": NEW}
+        api = api.as_token(api.put("/account/password", json=body).json["access_token"])
+        api.delete("/logout")
+        token, code = ask(api, self.mails)
+        self.secrets |= {str(api.token), token, code}
+        api.post("/verify-token", 400, json={"token": "00000000", "email": ada.email})
+        body = {"token": token, "email": ada.email, "new_password": NEWER}
+        api.post("/reset-password", json=body)
+        api.post("/password-recovery", 404, json={"email": "nobody@example.com"})
+        for _ in range(5):
+            ada.log_in(400, WRONG)
+        ada.log_in(429, WRONG)
+
+    def invite(self) -> None:
+        team = make_team(self.person, self.mails)
+        bob, eve = self.person("bob"), Visitor(self.app, self.mails, "eve@example.com")
+        [first] = team.invite(bob.email)
+        team.invite(bob.email)
+        self.clock.step(minutes=2)
+        team.boss.post(f"{team.path}/{first['id']}/resend")
+        bob.api().post(f"/invitations/{first['id']}/accept")
+        team.boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "admin"})
+        team.boss.delete(f"/workspaces/team/members/{bob.id}")
+        [second] = team.invite(bob.email)
+        bob.api().post(f"/invitations/{second['id']}/decline")
+        [third] = team.invite("nobody@example.com")
+        team.boss.delete(f"{team.path}/{third['id']}")
+        # Somebody else may have begun with her address.
+        eve.register()
+        self._join(team, eve)
+
+    def _join(self, team: Team, eve: Visitor) -> None:
+        team.invite(eve.email)
+        secret = team.secret(eve.email)
+        self.secrets.add(secret)
+        eve.register(201, invitation=secret)
+
+    def send(self) -> None:
+        boss = self.person("boss", role="admin").api()
+        title, message = "A title", "What only its receivers read"
+        self.secrets |= {title, message}
+        data = {"title": title, "message": message, "channels": ["inapp"]}
+        sent = boss.post("/admin/notifications/", 201, json={"data": data}).json
+        boss.delete(f"/admin/notifications/{sent['id']}")
+
+    def operate(self, folder: Path) -> None:
+        zoe = self.person("zoe")
+        with self.app.app_context():
+            account = service(Accounts).get(zoe.email)
+            with transaction(service(Accounts).session):
+                service(Identities).link(account, "https://idp.example", "subject-1", zoe.email)
+        self.run("accounts", "set", zoe.email, "--role", "admin", "--phone", "")
+        self.run("accounts", "set", zoe.email, "--password-file", "-", typed=NEWER)
+        for command in ("unlock", "sign-out", "unlink", "delete"):
+            self.run("accounts", command, zoe.email)
+        self.run("accounts", "sign-out", "--all")
+        file = folder / "accounts.jsonl"
+        file.write_text(json.dumps({"email": "new@example.com", "status": "active"}) + "\n")
+        self.run("accounts", "import", str(file))
+        Visitor(self.app, self.mails, "late@example.com").register()
+        self.clock.step(days=2)
+        self.run("frontdesk", "prune")
