@@ -100,6 +100,7 @@ def assemble(context: Context) -> None:
             context.get(Mails),
             context.get(OneOffMail),  # type: ignore[type-abstract]
             context.clock,
+            auth.HIDE_ACCOUNTS,
         )
     )
     context.add(

@@ -30,6 +30,10 @@ class Mails:
             token_hours=self.auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS,
         )
 
+    def no_account(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: no account with this address"
+        return self._render("no_account", email_to, subject)
+
     def password_changed(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: your password was changed"
         return self._render("password_changed", email_to, subject)

@@ -51,6 +51,10 @@ class AuthSettings(AccountSettings):
     RECOVERY_ADDRESS_LIMIT: Limit = Field(
         default="20 per minute", description="Recovery requests from one address."
     )
+    HIDE_ACCOUNTS: bool = Field(
+        default=False,
+        description="On: a recovery answers unknown addresses as known ones; a mail tells them.",
+    )
     REGISTRATION: Literal["closed", "invited", "domains", "open"] = Field(
         default="closed", description="Who may make an account of their own."
     )

@@ -13,6 +13,7 @@ from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
+from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
 from .test_login import listen_to, log_in
@@ -60,6 +61,32 @@ def test_an_unknown_email_is_told_so(api: Api, mails: MailOutbox) -> None:
         "Account not found"
     )
     assert mails.sent == []
+
+
+def test_an_unknown_email_may_be_answered_as_a_known_one(
+    make_app: MakeApp, ada: Person, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__HIDE_ACCOUNTS="true")
+    api = Api(app)
+    with noted_queries(app) as known:
+        answer = api.post("/password-recovery", json={"email": ada.email})
+    with noted_queries(app) as unknown:
+        hidden = api.post("/password-recovery", json={"email": "nobody@example.com"})
+    assert hidden.json == answer.json
+    assert [query.split()[0] for query in unknown] == [query.split()[0] for query in known]
+    mail = mails.sent[-1]
+    assert mail.to == "nobody@example.com"
+    assert "no account" in mail.subject
+    assert "token=" not in mail.text
+    assert mails.sent[-2].to == ada.email
+
+
+def test_the_mail_to_an_unknown_email_is_counted_too(make_app: MakeApp, mails: MailOutbox) -> None:
+    api = Api(make_app(AUTH__HIDE_ACCOUNTS="true"))
+    for _ in range(5):
+        api.post("/password-recovery", json={"email": "nobody@example.com"})
+    api.post("/password-recovery", 429, json={"email": "nobody@example.com"})
+    assert len(mails.sent) == 5
 
 
 @pytest.mark.parametrize("which", [0, 1])

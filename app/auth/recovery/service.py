@@ -18,7 +18,7 @@ from ..errors import InactiveAccount, InvalidProof
 from ..limits import Failures, RecoveryRequests
 from ..mails import Mails
 from ..passwords import set_password
-from ..proofs import AccountProofs, Purpose
+from ..proofs import AccountProofs, ProofSubject, Purpose
 
 log = logging.getLogger(__name__)
 
@@ -41,16 +41,22 @@ class Recovery:
     mails: Mails
     one_off_mail: OneOffMail
     clock: Clock
+    # Unknown addresses are answered as known ones are.
+    hides_accounts: bool
 
     def request(self, email: str, address: str) -> None:
         """Mail a token and a code to the account's owner, active or not."""
         email = fold(email)
         self.requests.count(email, address)
         account = self.accounts.find(email)
-        if account is None:
+        if account is None and not self.hides_accounts:
             raise AccountNotFound(note={"event": "recovery_request"})
+        whose = None if account is None else account.id
         with transaction(self.session):
-            record(self.session, "password.reset_requested", account_id=account.id)
+            record(self.session, "password.reset_requested", account_id=whose)
+        if account is None:
+            self._tell_stranger(email)
+            return
         token, code = self.proofs.issue(self.purpose, account)
         email_to = account.email
         release(self.session)
@@ -87,6 +93,12 @@ class Recovery:
     def mail(self, email_to: str, token: str, code: str) -> None:
         """Our own recovery mail, which a host may do without."""
         self.one_off_mail.send_soon(self.mails.recovery(email_to, token, code))
+
+    def _tell_stranger(self, email: str) -> None:
+        """After the work of a recovery, a mail that says why it leads nowhere."""
+        self.proofs.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
+        release(self.session)
+        self.one_off_mail.send_soon(self.mails.no_account(email))
 
     def _send(self, email_to: str, token: str, code: str) -> None:
         try:
