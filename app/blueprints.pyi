@@ -1,3 +1,4 @@
+from .administration.routes import blueprint as administration
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
 from .health.routes import blueprint as health
@@ -12,6 +13,7 @@ from .workspaces.routes import blueprint as workspaces
 
 __all__ = [
     "admin_notifications",
+    "administration",
     "auth",
     "docs",
     "health",

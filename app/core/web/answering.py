@@ -82,13 +82,16 @@ def answers(
     *,
     many: bool = False,
     paged: bool = False,
+    sliced: bool = False,
     ready: bool = False,
     media: Sequence[str] = (),
     description: str = "",
 ) -> Answering:
     """`many`: the view returns a list. `paged`: a part of one, by the query's `offset` and `limit`;
     the view is asked for one row more than the client is, and where it comes a `Link` leads on.
+    `sliced`: the same where the view returns a `Slice`, which knows where the next one begins.
     `ready`: what the view returns is shown as it is. `media`: the types of a file."""
+    is_list = many or paged or sliced
 
     def decorate(view: Callable[Params, Any]) -> Callable[Params, Response]:
         run = synchronous(view)
@@ -105,12 +108,14 @@ def answers(
             headers: Mapping[str, str] = {}
             if paged:
                 result, headers = page_of(result, query)
+            elif sliced:
+                result, headers = result.rows, result.headers()
             if schema is not None and not ready:
-                result = _dump(schema_class(schema), result, many or paged, view)
+                result = _dump(schema_class(schema), result, is_list, view)
             return json_response(result, status, headers)
 
         operation(view_then_answer).answers[status] = DocumentedAnswer(
-            schema, many=many or paged, paged=paged, media=media, description=description
+            schema, is_list, paged=paged or sliced, media=media, description=description
         )
         return view_then_answer
 

@@ -155,6 +155,13 @@ class Moment(fields.AwareDateTime):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(format="iso", **kwargs)
 
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+        moment = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            return moment.astimezone(UTC)
+        except OverflowError:  # at either end of the calendar
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE) from None
+
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, datetime) and value.tzinfo is None:
             # As a host's own column may have it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from flask import request
@@ -24,16 +24,40 @@ def page_of(
     """
     offset, limit = query["offset"], query["limit"]
     if len(rows) > limit:
-        return rows[:limit], {"Link": f'<{_address(offset + limit, limit)}>; rel="next"'}
+        further = {**_asked(), "offset": offset + limit, "limit": limit}
+        return rows[:limit], {"Link": _next(further)}
     if rows or not offset:
         return rows, {"X-Total-Count": str(offset + len(rows))}
     return rows, {}
 
 
-def _address(offset: int, limit: int) -> str:
+class Slice(NamedTuple):
+    """A page that ends at a place in the list: what is added or deleted meanwhile moves nothing
+    from one page to the next."""
+
+    rows: Sequence[Any]
+    # Where the next one begins; None on the last.
+    after: str | None = None
+    # Where the page itself shows it.
+    total: int | None = None
+
+    def headers(self) -> Mapping[str, str]:
+        headers = {}
+        if self.after is not None:
+            asked = {name: value for name, value in _asked().items() if name != "offset"}
+            headers["Link"] = _next({**asked, "after": self.after})
+        if self.total is not None:
+            headers["X-Total-Count"] = str(self.total)
+        return headers
+
+
+def _asked() -> dict[str, Any]:
+    return request.args.to_dict(flat=False)
+
+
+def _next(asked: Mapping[str, Any]) -> str:
     """A path, since the host that a request names is not to be believed."""
-    asked = {**request.args.to_dict(flat=False), "offset": offset, "limit": limit}
-    return f"{own_path()}?{urlencode(asked, doseq=True)}"
+    return f'<{own_path()}?{urlencode(asked, doseq=True)}>; rel="next"'
 
 
 def own_path() -> str:
