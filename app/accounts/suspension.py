@@ -16,7 +16,7 @@ class Suspension(NamedTuple):
     reason: str | None = None
 
 
-def keeps_dates(model: type[Any]) -> bool:
+def keeps_dates(model: type[Any] | None) -> bool:
     """Whether accounts of a host's own model have a column for the date."""
     return getattr(model, "suspended_until", None) is not None
 

@@ -9,7 +9,7 @@ class OwnAccount(Forbidden):
     """What is one's own is changed elsewhere, or by somebody else."""
 
     code = "own_account"
-    detail = "Nobody changes their own role or status, or deletes themselves, here"
+    detail = "Nobody looks after their own account here"
 
 
 class LastRoot(Conflict):

@@ -58,7 +58,7 @@ def administrators_only(view: View) -> View:
 @example(answer=[examples.DETAILS])
 @takes(query=AccountQuery)
 @answers(200, AccountDetails, sliced=True, ready=True)
-def list_accounts(query: dict[str, Any]) -> Slice:
+def list_managed_accounts(query: dict[str, Any]) -> Slice:
     """List accounts, or search among them
 
     `Link` leads on from the page's last account, so that none is missed or shown twice while others
@@ -73,7 +73,7 @@ def list_accounts(query: dict[str, Any]) -> Slice:
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
 @takes(json=AccountCreate)
 @answers(201, AccountDetails, ready=True)
-def create_account(json: dict[str, Any]) -> Details:
+def create_managed_account(json: dict[str, Any]) -> Details:
     """Make an account; only root makes admins
 
     Without a password nobody signs in until its owner has chosen one: by the mail that `invite`
@@ -87,7 +87,7 @@ def create_account(json: dict[str, Any]) -> Details:
 @example(answer=examples.DETAILS)
 @raises(AccountNotFound)
 @answers(200, AccountDetails, ready=True)
-def get_account(account_id: Any) -> Details:
+def get_managed_account(account_id: Any) -> Details:
     """Get an account"""
     return service(AccountView).read(account_id)
 
@@ -98,7 +98,7 @@ def get_account(account_id: Any) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=AccountUpdate)
 @answers(200, AccountDetails, ready=True)
-def update_account(account_id: Any, json: dict[str, Any]) -> Details:
+def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
     """Change an account's role or status, or suspend it until a date
 
     Whoever is not active any more is signed out. A suspension with a date ends by itself; any
@@ -112,7 +112,7 @@ def update_account(account_id: Any, json: dict[str, Any]) -> Details:
 @example(answer=examples.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
 @answers(200, AccountDetails, ready=True)
-def delete_account(account_id: Any) -> Details:
+def delete_managed_account(account_id: Any) -> Details:
     """Delete an account with all that is its own; the answer is the deleted one"""
     return service(Administration).delete(caller().account, account_id)
 
@@ -120,7 +120,7 @@ def delete_account(account_id: Any) -> Details:
 @blueprint.post("/<account_id:account_id>/unlock")
 @administrators_only
 @example(answer=examples.DETAILS)
-@raises(AccountNotFound, NotAuthorized, KeystoreUnavailable)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def unlock_account(account_id: Any) -> Details:
     """Forget the wrong passwords that were counted for an account"""
@@ -130,9 +130,9 @@ def unlock_account(account_id: Any) -> Details:
 @blueprint.post("/<account_id:account_id>/sign-out")
 @administrators_only
 @example(answer=examples.DETAILS)
-@raises(AccountNotFound, NotAuthorized)
+@raises(AccountNotFound, NotAuthorized, OwnAccount)
 @answers(200, AccountDetails, ready=True)
-def sign_account_out(account_id: Any) -> Details:
+def sign_out_account(account_id: Any) -> Details:
     """End every token of an account, for good"""
     return service(Deeds).sign_out(caller().account, account_id)
 
@@ -140,7 +140,7 @@ def sign_account_out(account_id: Any) -> Details:
 @blueprint.post("/<account_id:account_id>/recovery")
 @administrators_only
 @example(answer=examples.RECOVERY_SENT)
-@raises(AccountNotFound, NotAuthorized, TooManyAttempts, KeystoreUnavailable)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
 @answers(200, Message)
 def recover_account(account_id: Any) -> dict[str, str]:
     """Mail an account's owner a reset token and a short code"""
@@ -151,7 +151,7 @@ def recover_account(account_id: Any) -> dict[str, str]:
 @blueprint.post("/<account_id:account_id>/verify")
 @administrators_only
 @example(answer=examples.DETAILS)
-@raises(AccountNotFound, NotAuthorized, KeystoreUnavailable)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def verify_account(account_id: Any) -> Details:
     """Vouch for an account's address; one that waited for the proof is active from here on"""

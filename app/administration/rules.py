@@ -1,5 +1,5 @@
-"""What one account may do to another, in one table. Everybody in it may look at all; nobody changes
-their own role or status here, and the last active root stays (see `service.py`)."""
+"""What one account may do to another, in one table. Who looks after anybody may look at all;
+nobody looks after themselves, and the last active root stays (see `service.py`)."""
 
 from __future__ import annotations
 

@@ -31,25 +31,20 @@ class AccountQuery(Received):
         min=1,
         max=320,
         strip=True,
-        load_default=None,
         metadata={
             "description": "How the e-mail begins, in any case; or all of an id or a phone number,"
             " which then is what is found"
         },
     )
-    status = Word(STATUS, load_default=None)
-    role = Word(ROLE, load_default=None)
-    verified = Flag(
-        load_default=None, metadata={"description": "Only those whose address is proven, or is not"}
-    )
-    created_after = Moment(load_default=None)
+    status = Word(STATUS)
+    role = Word(ROLE)
+    verified = Flag(metadata={"description": "Only those whose address is proven, or is not"})
+    created_after = Moment()
     last_login_before = Moment(
-        load_default=None,
         metadata={"description": "Those who have never signed in are among them"},
     )
     sort = Word(
         SORT,
-        load_default=None,
         metadata={"description": "Left out: `-created_at`, or `email` with a search"},
     )
     limit = limit()
@@ -61,13 +56,12 @@ class AccountQuery(Received):
     after = Text(
         min=1,
         max=LONGEST_PLACE,
-        load_default=None,
         metadata={"description": "Where the page before has ended, as its `Link` has it"},
     )
 
     @validates_schema(skip_on_field_errors=True)
     def refuse_two_places(self, data: dict[str, Any], **kwargs: Any) -> None:
-        if data["after"] is not None and data["offset"]:
+        if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
 
 
@@ -121,7 +115,7 @@ class AccountUpdate(Received):
 
 class DeliveryQuery(Received):
     limit = limit()
-    after = Whole(load_default=None, metadata={"description": "The `id` of the page's last one"})
+    after = Whole(metadata={"description": "The `id` of the page's last one"})
 
 
 class DeliveryRead(Schema):

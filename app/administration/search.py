@@ -35,9 +35,15 @@ class AccountSearch:
     ids: IdKind
 
     def page(
-        self, *, sort: str | None, limit: int, offset: int, after: str | None, **filters: Any
+        self,
+        *,
+        limit: int,
+        offset: int = 0,
+        after: str | None = None,
+        sort: str | None = None,
+        **filters: Any,
     ) -> Slice:
-        sort = sort or ("email" if filters["search"] else "-created_at")
+        sort = sort or ("email" if "search" in filters else "-created_at")
         order = ordering(self.accounts.model, sort, self.ids, self._dialect)
         place = None if after is None else order.read_place(after)
         conditions = list(self._conditions(filters))
@@ -58,19 +64,20 @@ class AccountSearch:
 
     def _conditions(self, filters: Mapping[str, Any]) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
-        if filters["search"] is not None:
+        if "search" in filters:
             yield self._named(filters["search"])
-        if filters["status"] is not None:
+        if "status" in filters:
             yield self._in_status(filters["status"], self.accounts.clock.now())
-        if filters["role"] is not None:
+        if "role" in filters:
             yield model.role == filters["role"]
-        if filters["verified"] is not None:
+        if "verified" in filters:
             yield self._proven(filters["verified"])
-        if (moment := filters["created_after"]) is not None:
-            yield model.created_at > at(model.created_at, moment)
-        if (moment := filters["last_login_before"]) is not None:
+        if "created_after" in filters:
+            yield model.created_at > at(model.created_at, filters["created_after"])
+        if "last_login_before" in filters:
             column = self._column("last_login_date", "last_login_before")
-            yield or_(column < at(column, moment), column.is_(None))
+            before = at(column, filters["last_login_before"])
+            yield or_(column < before, column.is_(None))
 
     def _named(self, search: str) -> ColumnElement[bool]:
         """Whoever has just this id or number; otherwise those whose address begins so.

@@ -40,7 +40,9 @@ class Administration:
     view: AccountView
 
     def find(self, actor: AccountLike, account_id: Any) -> AccountLike:
-        """Somebody whom the actor looks after."""
+        """Somebody whom the actor looks after, which is never themselves."""
+        if account_id == actor.id:
+            raise OwnAccount
         account = self.accounts.by_id(account_id)
         if account is None:
             raise AccountNotFound

@@ -22,7 +22,7 @@ class Surroundings:
     received: ReceivedDeliveries
     workspaces: Workspaces
 
-    def deliveries(self, account_id: Any, *, limit: int, after: int | None) -> Slice:
+    def deliveries(self, account_id: Any, *, limit: int, after: int | None = None) -> Slice:
         self._get(account_id)
         rows = self.received.page(account_id, SUBJECT, before=after, limit=limit + 1)
         if len(rows) > limit:

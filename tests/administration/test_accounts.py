@@ -209,7 +209,7 @@ def test_what_is_no_suspension_is_a_fault(desk: Desk, ada: Person, body: Any, fi
 def waiting(app: Flask, clock: SteppingClock) -> Person:
     """Somebody whose address is still to be proven."""
     with app.app_context():
-        since = {"status": "pending", "email_unverified_since": clock.now()}
+        since: Any = {"status": "pending", "email_unverified_since": clock.now()}
         account = service(Accounts).create("grace@example.com", PASSWORD, **since)
         return Person(app, account.id, account.email, PASSWORD, "/api/v1")
 

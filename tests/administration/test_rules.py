@@ -106,12 +106,14 @@ def test_root_looks_after_admins_and_other_roots(person: MakePerson, desk: Desk)
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_nobody_changes_their_own_role_or_status(person: MakePerson, desk: Desk, role: str) -> None:
+def test_nobody_looks_after_themselves(person: MakePerson, desk: Desk, role: str) -> None:
     caller = person("caller", role=role)
     own = Desk(caller.api())
     for change in ({"role": "user"}, {"status": "inactive"}, {"suspended_until": None}):
         assert own.change(caller, 403, **change).json["code"] == "own_account"
     assert own.api.delete(own.path(caller), 403).json["code"] == "own_account"
+    for deed in ("unlock", "sign-out", "recovery", "verify"):
+        assert own.do(deed, caller, 403).json["code"] == "own_account"
     own.change(caller)
 
 
@@ -123,17 +125,20 @@ def test_the_last_active_root_stays(person: MakePerson, root: Person, desk: Desk
     assert desk.read(root)["role"] == "root"
 
 
-@pytest.mark.parametrize("how", ["demote", "suspend", "delete"])
+TURNING: dict[str, dict[str, Any]] = {
+    "demote": {"method": "PATCH", "json": {"role": "user"}},
+    "suspend": {"method": "PATCH", "json": {"status": "suspended"}},
+    "delete": {"method": "DELETE"},
+}
+
+
+@pytest.mark.parametrize("how", TURNING)
 def test_of_two_roots_who_turn_on_each_other_at_once_one_stays(
     app: Flask, person: MakePerson, how: str
 ) -> None:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
-        deed: dict[str, Any] = {
-            "demote": {"method": "PATCH", "json": {"role": "user"}},
-            "suspend": {"method": "PATCH", "json": {"status": "suspended"}},
-            "delete": {"method": "DELETE"},
-        }[how]
+        deed = TURNING[how]
         answers = at_once(
             request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **deed),
             request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **deed),
