@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "administration": "administration.routes",
     "admin_notifications": "notifications.admin_routes",
     "auth": "auth.routes",
     "docs": "core.web.docs",

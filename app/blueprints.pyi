@@ -1,3 +1,4 @@
+from .administration.routes import blueprint as administration
 from .audit.routes import blueprint as events
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
@@ -13,6 +14,7 @@ from .workspaces.routes import blueprint as workspaces
 
 __all__ = [
     "admin_notifications",
+    "administration",
     "auth",
     "docs",
     "events",

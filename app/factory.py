@@ -120,6 +120,7 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
     app.register_blueprint(
         blueprints.admin_notifications, url_prefix=f"{prefix}/admin/notifications"
     )
+    app.register_blueprint(blueprints.administration, url_prefix=f"{prefix}/admin/accounts")
     app.register_blueprint(blueprints.events, url_prefix=prefix)
     app.register_blueprint(blueprints.docs, url_prefix=prefix)
     if core.METRICS_ENABLED:

@@ -13,7 +13,9 @@ ROLES = ("root", "admin", "user")
 HASH_LENGTH = 255
 # Of an account whose address must be proven before it may sign in.
 PENDING = "pending"
-STATUSES = ("active", "online", "inactive", "suspended")
+SUSPENDED = "suspended"
+STATUSES = ("active", "online", "inactive", SUSPENDED)
+REASON_LENGTH = 500
 
 
 class AccountLike(Protocol):
@@ -32,7 +34,7 @@ class AccountLike(Protocol):
 
 
 # What a host's account may do without.
-OPTIONAL = ("last_login_date", "email_unverified_since")
+OPTIONAL = ("last_login_date", "email_unverified_since", "suspended_until")
 MOMENTS = (*OPTIONAL, "created_at", "tokens_valid_from", "logged_out_at")
 
 
@@ -70,8 +72,14 @@ class AccountMixin:
     phone: Mapped[str | None] = mapped_column(String(32))
     if TYPE_CHECKING:
         last_login_date: Any  # may be None in its place
+        suspended_until: Any
+        suspended_reason: Any
     else:
         last_login_date: Mapped[datetime | None] = mapped_column(UtcDateTime)
+        # Of a suspension that ends by itself, and then only while the status says so.
+        suspended_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+        # No request asks why.
+        suspended_reason: Mapped[str | None] = mapped_column(String(REASON_LENGTH), deferred=True)
     # Not a foreign key: the account is the host's table, and the workspaces are ours.
     current_workspace_id: Mapped[int | None] = mapped_column(Id)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=_now)

@@ -19,8 +19,9 @@ from ..core.events import Emitter
 from ..core.records.recorder import record
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
-from .models import MOMENTS, PENDING, AccountLike, asked_of
+from .models import MOMENTS, PENDING, STATUSES, SUSPENDED, AccountLike, asked_of
 from .passwords import Passwords, check_password
+from .suspension import Suspension, is_over, note
 
 REGISTERED = "account-registered"
 DELETED = "account-deleted"
@@ -57,7 +58,7 @@ class Accounts(Generic[A]):
         self._names = [*mapped, *(name for name in asked_of(model) if name not in mapped)]
         # Renamed are those that a tuple cannot have, `_secret` for one.
         self._row: Any = namedtuple("AccountRow", self._names, rename=True)  # type: ignore[misc]
-        columns = (_to_read(model, name) for name in self._names)
+        columns = (to_read(model, name) for name in self._names)
         self._rows = Rows(select(*columns).where(model.email == bindparam("email")))
         # As the database calls what no two accounts may share.
         self._email_columns = {
@@ -70,7 +71,12 @@ class Accounts(Generic[A]):
     def read(self, email: str) -> AccountLike | None:
         """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
         rows = self._rows.read(self.session, email=email)
-        return cast(AccountLike, self._row._make(rows[0])) if rows else None
+        if not rows:
+            return None
+        row = self._row._make(rows[0])
+        if row.status == SUSPENDED and is_over(row, self.clock.now()):
+            row = row._replace(status=self.active_status)
+        return cast(AccountLike, row)
 
     def attach(self, row: AccountLike) -> AccountLike:
         """The account whose row this is, as an object of the session, without asking again."""
@@ -104,7 +110,19 @@ class Accounts(Generic[A]):
         return (rows[0][0], rows[0][1]) if rows else (None, None)
 
     def is_active(self, account: AccountLike) -> bool:
-        return account.status in self.active_statuses
+        return account.status in self.active_statuses or is_over(account, self.clock.now())
+
+    def reinstate(self, account: AccountLike) -> None:
+        """Write down that a suspension is over, where it is."""
+        if is_over(account, self.clock.now()):
+            self._record_change(account, {"status": self.active_status})
+            account.status = self.active_status
+            note(account, Suspension())
+
+    def statuses(self) -> list[str]:
+        """Those that an operator may give; to wait for a proof of the address is none of them. A
+        mistyped one would lock its owner out."""
+        return sorted({*STATUSES, *self.active_statuses})
 
     def has_proven_address(self, account: AccountLike) -> bool:
         """Whether somebody with this account is taken to read the mail of its address."""
@@ -195,11 +213,15 @@ class Accounts(Generic[A]):
         role: str | None = None,
         status: str | None = None,
         phone: str | None = None,
+        suspension: Suspension | None = None,
     ) -> A:
-        """Change what is given. A new e-mail or password ends every token from before."""
+        """Change what is given. A new e-mail or password ends every token from before; a
+        suspension goes with the status, and one that is not told ends with it."""
         held = cast(AccountLike, account)
         password_hash = self._hash(password, email or held.email) if password else None
         given = {"email": email, "password": password, "role": role, "status": status}
+        if suspension is not None and suspension.until is not None:
+            given["suspended_until"] = suspension.until.isoformat()
         with transaction(self.session, may_fail=True):
             self._record_change(held, {**given, "phone": phone})
             if email is not None and read_email(email) != held.email:
@@ -212,6 +234,7 @@ class Accounts(Generic[A]):
                 held.role = role
             if status is not None:
                 held.status = status
+                note(held, suspension or Suspension())
             if phone is not None:
                 held.phone = read_phone(phone) if phone else None
             self._flush_email()
@@ -220,7 +243,7 @@ class Accounts(Generic[A]):
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Of roles and statuses what they were and are; of all else that it was given anew."""
         names = [name for name, value in given.items() if value is not None]
-        shown = [name for name in ("role", "status") if given[name] is not None]
+        shown = [name for name in ("role", "status") if given.get(name) is not None]
         record(
             self.session,
             "account.updated",
@@ -277,7 +300,7 @@ class Accounts(Generic[A]):
             raise
 
 
-def _to_read(model: type[Any], name: str) -> Any:
+def to_read(model: type[Any], name: str) -> Any:
     """A host may keep a moment without an offset; ours are in UTC."""
     found = getattr(model, name)
     if name in MOMENTS and not isinstance(found.type, UtcDateTime):

@@ -10,9 +10,12 @@ import secrets
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..accounts.models import AccountLike
 from ..core.config.rates import parse_rates
+from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
 from ..core.origin import network_of
+from ..core.records.recorder import record
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 
@@ -77,6 +80,12 @@ class Failures:
     def forgive(self, email: str) -> None:
         """Start counting anew for an account, from every address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
+
+    def unlock(self, session: AnySession, account: AccountLike) -> None:
+        """An operator's word for one account."""
+        self.forgive(account.email)
+        with transaction(session):
+            record(session, "account.unlocked", account_id=account.id)
 
     def let_through(self, email: str, address: str) -> None:
         """After a proof by mail: whoever gave it signs in, however long others go on guessing.

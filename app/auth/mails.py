@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from ..core.config.settings import CoreSettings
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
+from .proofs import Issued
 from .settings import AuthSettings
 
 
@@ -19,16 +20,12 @@ class Mails:
     templates: Templates
 
     def recovery(self, email_to: str, token: str, code: str) -> Email:
-        return self._render(
-            "reset_password",
-            email_to,
-            f"{self.core.PROJECT_NAME}: reset your password",
-            link=f"{self.core.CLIENT_HOST}{self.auth.PASSWORD_RESET_PATH}?token={token}",
-            token=token,
-            code=code,
-            code_minutes=self.auth.RESET_CODE_EXPIRE_MINUTES,
-            token_hours=self.auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS,
-        )
+        subject = f"{self.core.PROJECT_NAME}: reset your password"
+        return self._to_reset("reset_password", email_to, subject, Issued(token, code))
+
+    def account_made(self, email_to: str, issued: Issued) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: an account was made for you"
+        return self._to_reset("account_made", email_to, subject, issued)
 
     def no_account(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: no account with this address"
@@ -42,6 +39,18 @@ class Mails:
         subject = f"{self.core.PROJECT_NAME}: a new way to sign in"
         provider = urlsplit(issuer).hostname or issuer
         return self._render("identity_linked", email_to, subject, provider=provider)
+
+    def _to_reset(self, template: str, email_to: str, subject: str, issued: Issued) -> Email:
+        return self._render(
+            template,
+            email_to,
+            subject,
+            link=f"{self.core.CLIENT_HOST}{self.auth.PASSWORD_RESET_PATH}?token={issued.token}",
+            token=issued.token,
+            code=issued.code,
+            code_minutes=self.auth.RESET_CODE_EXPIRE_MINUTES,
+            token_hours=self.auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS,
+        )
 
     def _render(self, template: str, email_to: str, subject: str, **context: Any) -> Email:
         return self.templates.email(

@@ -56,15 +56,15 @@ class VerifyToken(Received):
 
 
 class NewPassword(Text):
-    def __init__(self) -> None:
+    def __init__(self, **more: Any) -> None:
         super().__init__(
             min=MIN_LENGTH,
             max=MAX_BYTES,
-            required=True,
             metadata={
                 "format": "password",
                 "description": f"{MAX_BYTES} bytes in UTF-8 at the most, and no NUL",
             },
+            **{"required": True, **more},
         )
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:

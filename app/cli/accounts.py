@@ -12,7 +12,7 @@ from flask import current_app
 from flask.cli import AppGroup
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
-from ..accounts.models import PENDING, ROLES, STATUSES, AccountLike
+from ..accounts.models import ROLES, STATUSES, AccountLike
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
@@ -20,17 +20,13 @@ from ..auth.limits import Failures
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
-from ..core.db.transaction import transaction
 from ..core.errors import Problem
 from ..core.keystore import MemoryKeystore
-from ..core.records.recorder import record
 from ..core.web.problems import translate
 from ..core.web.reading import instance
 from .passwords import password_options
 
-# To wait for a proof of the address is nothing that an operator can give somebody.
-OFFERED = [status for status in STATUSES if status != PENDING]
-STATUS_HELP = f"One of {', '.join(OFFERED)}, or another that counts as active here."
+STATUS_HELP = f"One of {', '.join(STATUSES)}, or another that counts as active here."
 
 group = AppGroup("accounts", help="Make, list, change and delete accounts.")
 
@@ -63,8 +59,8 @@ def show(account: AccountLike) -> None:
 
 
 def check_status(status: str) -> None:
-    """A mistyped one would lock its owner out. A host's own active ones are known with it only."""
-    known = sorted({*OFFERED, *service(Accounts).active_statuses})
+    """A host's own active ones are known with it only."""
+    known = service(Accounts).statuses()
     if status not in known:
         raise click.BadParameter(
             f"{status!r} is not one of {', '.join(known)}.", param_hint="--status"
@@ -106,7 +102,7 @@ def list_accounts() -> None:
 @click.option("--phone", help="In international form; empty to remove it.")
 @password_options(required=False)
 @in_words
-def change(email: str, new_email: str | None, **fields: str | None) -> None:
+def change(email: str, new_email: str | None, **fields: Any) -> None:
     """Change an account. A new e-mail or password ends its tokens."""
     if fields["status"] is not None:
         check_status(fields["status"])
@@ -138,9 +134,7 @@ def unlock(email: str) -> None:
             " wait until the limit has passed, or restart the server."
         )
     account = service(Accounts).get(email)
-    service(Failures).forgive(account.email)
-    with transaction(current_frontdesk.session):
-        record(current_frontdesk.session, "account.unlocked", account_id=account.id)
+    service(Failures).unlock(current_frontdesk.session, account)
     show(account)
 
 

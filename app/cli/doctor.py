@@ -32,7 +32,13 @@ from ..delivery.outbox.models import Delivery
 from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
 from .doctor_delivery import LOOPBACK, check_broker, check_mail
-from .doctor_set_up import check_brand, check_guards, check_secret_key, check_settings
+from .doctor_set_up import (
+    check_administration,
+    check_brand,
+    check_guards,
+    check_secret_key,
+    check_settings,
+)
 from .findings import Check, Finding
 
 LONGEST_WAIT = timedelta(minutes=5)
@@ -227,6 +233,7 @@ CHECKS: list[Check] = [
     check_settings,
     check_guards,
     check_brand,
+    check_administration,
     check_database,
     check_migrations,
     check_keystore,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from flask import current_app
 
+from ..accounts.suspension import keeps_dates
 from ..core.config.environment import is_anothers, variables
 from ..core.context import current_frontdesk, service
 from ..core.web.operation import misplaced
@@ -35,6 +36,17 @@ def check_settings() -> Iterator[Finding]:
     if left:
         text = f"{', '.join(left)}: no settings of ours, and left to the application"
         yield Finding("settings", "warning", text)
+
+
+def check_administration() -> Iterator[Finding]:
+    """What accounts may do without, and their administrators then have to."""
+    context = current_frontdesk
+    if "administration" in context.mounted and not keeps_dates(context.account_model):
+        text = (
+            "the account model has no column suspended_until: a suspension has no date, and lasts"
+            " until somebody ends it; AccountMixin has the column"
+        )
+        yield Finding("administration", "warning", text)
 
 
 def check_guards() -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from .mail.settings import MailSettings
 from .mail.templates import Templates
 from .outbox.batches import Batches
 from .outbox.enqueue import Outbox
+from .outbox.received import ReceivedDeliveries
 from .settings import DeliverySettings
 from .sms.gateway import SmsChannel, SmsGateway
 from .worker.celery import CeleryEngine
@@ -51,6 +52,7 @@ def assemble(context: Context) -> None:
     engine.attend(context.app, worker)
     context.add(worker)
     context.add(engine, Engine)
+    context.add(ReceivedDeliveries(context.session, channels, context.account_ids))
     context.add(Outbox(context.session, channels, engine, context.clock, context.account_ids))
     context.app.before_request(engine.start)
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
@@ -163,6 +164,26 @@ class Members:
         )
         if not self.session.scalar(others):
             raise LastOwner
+
+    def owned_alone(self, account_id: Any) -> Sequence[str]:
+        """The slugs of workspaces that others are in and that would be left without an active owner
+        if this account went."""
+        own, other, owner = aliased(Member), aliased(Member), aliased(Member)
+        is_shared = exists().where(
+            other.workspace_id == own.workspace_id, other.account_id != account_id
+        )
+        is_owned = exists().where(
+            owner.workspace_id == own.workspace_id,
+            owner.account_id != account_id,
+            owner.type == OWNER,
+            owner.status == ACTIVE,
+        )
+        return self.session.scalars(
+            select(Workspace.slug)
+            .join(own, own.workspace_id == Workspace.id)
+            .where(own.account_id == account_id, own.type == OWNER, is_shared, ~is_owned)
+            .order_by(Workspace.slug)
+        ).all()
 
     def insert(
         self, workspace_id: int, account: AccountLike, kind: str, status: str = ACTIVE

@@ -18,7 +18,7 @@ FLOORS = (
     {"auth"},
     {"workspaces"},
     {"profiles", "notifications", "tasks", "audit", "health"},
-    {"monitoring", "transfer"},
+    {"monitoring", "transfer", "administration"},
     {"extension", "cli"},
     {"factory", "blueprints", "testing"},
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...accounts.addresses import fold
 from ...accounts.errors import AccountNotFound
-from ...accounts.models import PENDING
+from ...accounts.models import PENDING, AccountLike
 from ...accounts.passwords import Passwords
 from ...accounts.service import Accounts
 from ...core.clock import Clock
@@ -61,6 +61,11 @@ class Recovery:
         email_to = account.email
         release(self.session)
         self._send(email_to, token, code)
+
+    def invite(self, account: AccountLike) -> None:
+        """Mail the owner of an account that somebody else has made how to set its password."""
+        issued = self.proofs.issue(self.purpose, account)
+        self.one_off_mail.send_soon(self.mails.account_made(account.email, issued))
 
     def verify(self, token: str, email: str | None) -> None:
         """Say whether a token or code counts; nothing is used up."""

@@ -115,5 +115,6 @@ def active_only(accounts: Accounts) -> Stage:
             raise AwaitsVerification(note={"account_id": sign_in.account.id})
         if not accounts.is_active(sign_in.account):
             raise InactiveAccount(note={"account_id": sign_in.account.id})
+        accounts.reinstate(sign_in.account)
 
     return check

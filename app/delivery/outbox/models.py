@@ -58,6 +58,8 @@ class Delivery(Base):
             sqlite_where=text("state = 'pending'"),
         ),
         Index("ix_frontdesk_deliveries_outgoing_id", "outgoing_id", "channel", "state"),
+        # What one account was sent, the newest first.
+        Index("ix_frontdesk_deliveries_receiver_id", "receiver_id", "id"),
         # An id that is used again would be another receiver's to a worker that still holds it.
         {"sqlite_autoincrement": True},
     )

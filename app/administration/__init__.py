@@ -1,0 +1,1 @@
+"""Looking after other people's accounts."""

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from ..accounts.service import Accounts
+from ..auth.limits import Failures
+from ..auth.recovery.service import Recovery
+from ..auth.sign_in.log_out import LogOut
+from ..core.context import Context
+from ..delivery.outbox.received import ReceivedDeliveries
+from ..registration.verification import Verification
+from ..workspaces.members import Members
+from ..workspaces.service import Workspaces
+from .deeds import Deeds
+from .search import AccountSearch
+from .service import Administration
+from .surroundings import Surroundings
+from .view import AccountView
+
+
+def assemble(context: Context) -> None:
+    """When its blueprint is mounted: other applications have no use for it."""
+    accounts, recovery = context.get(Accounts), context.get(Recovery)
+    view = AccountView(accounts)
+    context.add(view)
+    context.add(AccountSearch(accounts, view, context.account_ids))
+    administration = Administration(context.session, accounts, context.get(Members), recovery, view)
+    context.add(administration)
+    context.add(
+        Deeds(
+            administration,
+            context.get(Failures),
+            context.get(LogOut),
+            recovery,
+            context.get(Verification),
+        )
+    )
+    context.add(Surroundings(accounts, context.get(ReceivedDeliveries), context.get(Workspaces)))

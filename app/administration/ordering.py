@@ -1,0 +1,143 @@
+"""The orders that a list of accounts comes in, and a place in one, from which a page leads on."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import ColumnElement, DateTime, collate, literal, select, tuple_
+
+from ..accounts.service import to_read
+from ..core.db.account_ids import IdKind
+from ..core.db.base import UtcDateTime
+from ..core.errors import Invalid
+from ..core.web.fields import storable
+
+ID, EMAIL = "id", "email"
+
+
+class Part(NamedTuple):
+    """What is asked for in one statement: rows beyond a place, in an order that an index has."""
+
+    conditions: Sequence[ColumnElement[bool]]
+    by: Sequence[ColumnElement[Any]]
+
+
+class Place(NamedTuple):
+    """The row that a page ended with: its value in the order, and its id."""
+
+    value: Any
+    id: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """By one column, and by the id where several rows may have the same value. Rows without a value
+    come before all others, and behind them the other way round."""
+
+    # As the client names it, with a `-` where it falls.
+    sort: str
+    column: Any
+    id: Any
+    ids: IdKind
+    may_be_null: bool
+
+    @property
+    def name(self) -> str:
+        return self.sort.removeprefix("-")
+
+    @property
+    def falls(self) -> bool:
+        return self.sort.startswith("-")
+
+    def parts(self, place: Place | None) -> Iterator[Part]:
+        if place is None:
+            yield Part((), self._by_value())
+        elif place.value is not None or self.name == ID:
+            yield Part((self._beyond(place),), self._by_value())
+            if self.falls and self.may_be_null:
+                yield Part((self.column.is_(None),), (self._turned(self.id),))
+        else:
+            beyond = self._after(self.id, literal(place.id, self.id.type))
+            yield Part((self.column.is_(None), beyond), (self._turned(self.id),))
+            if not self.falls:
+                yield Part((self.column.is_not(None),), self._by_value())
+
+    def place_of(self, row: Mapping[str, Any]) -> str:
+        place = [self.sort, row[self.name], row[ID]]
+        return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+
+    def read_place(self, text: str) -> Place:
+        """Whatever a client sends."""
+        try:
+            padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+            sort, value, account_id = orjson.loads(base64.urlsafe_b64decode(padded))
+            if sort != self.sort:
+                raise ValueError("a place in another order")
+            return Place(self._read_value(value), self.ids.from_path(str(account_id)))
+        except (ValueError, TypeError, OverflowError):
+            raise Invalid.about("after", "Not a place in this list.") from None
+
+    def _read_value(self, value: Any) -> Any:
+        if self.name == ID or (value is None and self.may_be_null):
+            return None
+        if self.name != EMAIL:
+            return datetime.fromisoformat(value).astimezone(UTC)
+        if not (isinstance(value, str) and storable(value)):
+            raise ValueError("no address")
+        return value
+
+    def _by_value(self) -> Sequence[Any]:
+        turned = self._turned(self.column)
+        if self.may_be_null:
+            turned = turned.nulls_last() if self.falls else turned.nulls_first()
+        return (turned,) if self.name in (ID, EMAIL) else (turned, self._turned(self.id))
+
+    def _beyond(self, place: Place) -> ColumnElement[bool]:
+        account_id = literal(place.id, self.id.type)
+        if self.name == ID:
+            return self._after(self.id, account_id)
+        value = at(self.column, place.value) if self.name != EMAIL else literal(place.value)
+        if self.name == EMAIL:
+            return self._after(self.column, value)
+        return self._after(tuple_(self.column, self.id), tuple_(value, account_id))
+
+    def _after(self, columns: Any, values: Any) -> ColumnElement[bool]:
+        after: ColumnElement[bool] = columns < values if self.falls else columns > values
+        return after
+
+    def _turned(self, column: Any) -> Any:
+        return column.desc() if self.falls else column.asc()
+
+
+def ordering(model: type[Any], sort: str, ids: IdKind, dialect: str) -> Ordering:
+    name = sort.removeprefix("-")
+    column = getattr(model, name, None)
+    if column is None:
+        raise Invalid.about("sort", f"The accounts of this application have no {name}.")
+    may_be_null = False
+    if name == EMAIL:
+        column = bytewise(column, dialect)
+    elif name != ID:
+        [asked] = select(column).selected_columns
+        may_be_null = getattr(asked, "nullable", True)
+        column = to_read(model, name)
+    return Ordering(sort, column, model.id, ids, may_be_null)
+
+
+def bytewise(column: Any, dialect: str) -> Any:
+    """In the order of its bytes, in which all that begins alike stands together; PostgreSQL's own
+    is that of a language."""
+    return collate(column, "C") if dialect == "postgresql" else column
+
+
+def at(column: Any, value: datetime) -> Any:
+    """A moment, to be compared with a column that a host may have without an offset."""
+    kind = column.element.type if hasattr(column, "element") else column.type
+    if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:
+        return literal(value.astimezone(UTC).replace(tzinfo=None), DateTime())
+    return literal(value, UtcDateTime())

@@ -1,0 +1,180 @@
+"""Looking after other people's accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
+from ..accounts.password_rules import BreachedPassword, CommonPassword
+from ..accounts.service import Accounts
+from ..auth.caller import caller
+from ..auth.errors import NotAuthorized, TooManyAttempts
+from ..auth.guards import active_account_required, roles_required
+from ..auth.routes import address
+from ..core.context import service
+from ..core.keystore import KeystoreUnavailable
+from ..core.web.answering import answers
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Message, Page
+from ..core.web.operation import View, example, raises
+from ..core.web.paging import Slice
+from ..core.web.reading import takes
+from ..workspaces.lookup import Entry
+from . import examples
+from .assembly import assemble
+from .deeds import Deeds
+from .errors import LastRoot, OwnAccount, SoleOwner
+from .rules import ADMINISTRATORS
+from .schemas import (
+    AccountCreate,
+    AccountDetails,
+    AccountQuery,
+    AccountUpdate,
+    DeliveryQuery,
+    DeliveryRead,
+    MembershipRead,
+)
+from .search import AccountSearch
+from .service import Administration
+from .surroundings import Surroundings
+from .view import AccountView, Details
+
+blueprint = Blueprint(
+    "administration",
+    __name__,
+    needs=Accounts,
+    assemble=assemble,
+    about="Looking after other people's accounts",
+)
+
+
+def administrators_only(view: View) -> View:
+    return active_account_required(roles_required(*ADMINISTRATORS)(view))
+
+
+@blueprint.get("/")
+@administrators_only
+@example(answer=[examples.DETAILS])
+@takes(query=AccountQuery)
+@answers(200, AccountDetails, sliced=True, ready=True)
+def list_managed_accounts(query: dict[str, Any]) -> Slice:
+    """List accounts, or search among them
+
+    `Link` leads on from the page's last account, so that none is missed or shown twice while others
+    are made. Every condition that is given must hold.
+    """
+    return service(AccountSearch).page(**query)
+
+
+@blueprint.post("/")
+@administrators_only
+@example(json=examples.NEW, answer=examples.MADE)
+@raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
+@takes(json=AccountCreate)
+@answers(201, AccountDetails, ready=True)
+def create_managed_account(json: dict[str, Any]) -> Details:
+    """Make an account; only root makes admins
+
+    Without a password nobody signs in until its owner has chosen one: by the mail that `invite`
+    sends, or by recovering it.
+    """
+    return service(Administration).create(caller().account, **json)
+
+
+@blueprint.get("/<account_id:account_id>")
+@administrators_only
+@example(answer=examples.DETAILS)
+@raises(AccountNotFound)
+@answers(200, AccountDetails, ready=True)
+def get_managed_account(account_id: Any) -> Details:
+    """Get an account"""
+    return service(AccountView).read(account_id)
+
+
+@blueprint.patch("/<account_id:account_id>")
+@administrators_only
+@example(json=examples.SUSPEND, answer=examples.SUSPENDED)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
+@takes(json=AccountUpdate)
+@answers(200, AccountDetails, ready=True)
+def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
+    """Change an account's role or status, or suspend it until a date
+
+    Whoever is not active any more is signed out. A suspension with a date ends by itself; any
+    status that is given ends an earlier one.
+    """
+    return service(Administration).change(caller().account, account_id, json)
+
+
+@blueprint.delete("/<account_id:account_id>")
+@administrators_only
+@example(answer=examples.DETAILS)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
+@answers(200, AccountDetails, ready=True)
+def delete_managed_account(account_id: Any) -> Details:
+    """Delete an account with all that is its own; the answer is the deleted one"""
+    return service(Administration).delete(caller().account, account_id)
+
+
+@blueprint.post("/<account_id:account_id>/unlock")
+@administrators_only
+@example(answer=examples.DETAILS)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
+@answers(200, AccountDetails, ready=True)
+def unlock_account(account_id: Any) -> Details:
+    """Forget the wrong passwords that were counted for an account"""
+    return service(Deeds).unlock(caller().account, account_id)
+
+
+@blueprint.post("/<account_id:account_id>/sign-out")
+@administrators_only
+@example(answer=examples.DETAILS)
+@raises(AccountNotFound, NotAuthorized, OwnAccount)
+@answers(200, AccountDetails, ready=True)
+def sign_out_account(account_id: Any) -> Details:
+    """End every token of an account, for good"""
+    return service(Deeds).sign_out(caller().account, account_id)
+
+
+@blueprint.post("/<account_id:account_id>/recovery")
+@administrators_only
+@example(answer=examples.RECOVERY_SENT)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
+@answers(200, Message)
+def recover_account(account_id: Any) -> dict[str, str]:
+    """Mail an account's owner a reset token and a short code"""
+    service(Deeds).recover(caller().account, account_id, address())
+    return {"message": "Password recovery email sent"}
+
+
+@blueprint.post("/<account_id:account_id>/verify")
+@administrators_only
+@example(answer=examples.DETAILS)
+@raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
+@answers(200, AccountDetails, ready=True)
+def verify_account(account_id: Any) -> Details:
+    """Vouch for an account's address; one that waited for the proof is active from here on"""
+    return service(Deeds).verify(caller().account, account_id)
+
+
+@blueprint.get("/<account_id:account_id>/deliveries")
+@administrators_only
+@example(answer=[examples.DELIVERY])
+@raises(AccountNotFound)
+@takes(query=DeliveryQuery)
+@answers(200, DeliveryRead, sliced=True, ready=True)
+def list_account_deliveries(account_id: Any, query: dict[str, Any]) -> Slice:
+    """List what was sent to an account, or is to be, the newest first"""
+    return service(Surroundings).deliveries(account_id, **query)
+
+
+@blueprint.get("/<account_id:account_id>/memberships")
+@administrators_only
+@example(answer=[examples.MEMBERSHIP])
+@raises(AccountNotFound)
+@takes(query=Page)
+@answers(200, MembershipRead, paged=True)
+def list_account_memberships(account_id: Any, query: dict[str, Any]) -> Sequence[Entry]:
+    """List the workspaces that an account is in"""
+    return service(Surroundings).memberships(account_id, **query)

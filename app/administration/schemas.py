@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validates_schema
+
+from ..accounts.models import REASON_LENGTH
+from ..accounts.schemas import ROLE, STATUS, AccountRead
+from ..auth.schemas import NewPassword
+from ..core.web.fields import Flag, Moment, Received, Text, Whole
+from ..core.web.words import Word, WordSet
+from ..delivery.outbox.models import STATES
+from ..workspaces.schemas import MEMBER_STATUS, MEMBER_TYPE
+
+COLUMNS = ("created_at", "email", "last_login_date", "id")
+SORT = WordSet("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
+DELIVERY_STATE = WordSet("DeliveryState", STATES)
+# Beyond it a page costs what all before it cost; `after` leads on at no price.
+MOST_OFFSET = 10_000
+LONGEST_PLACE = 1_000
+MOST = 500
+
+
+def limit() -> Whole:
+    about = {"description": "How many to return at most"}
+    return Whole(load_default=100, min=1, max=MOST, metadata=about)
+
+
+class AccountQuery(Received):
+    search = Text(
+        min=1,
+        max=320,
+        strip=True,
+        metadata={
+            "description": "How the e-mail begins, in any case; or all of an id or a phone number,"
+            " which then is what is found"
+        },
+    )
+    status = Word(STATUS)
+    role = Word(ROLE)
+    verified = Flag(metadata={"description": "Only those whose address is proven, or is not"})
+    created_after = Moment()
+    last_login_before = Moment(
+        metadata={"description": "Those who have never signed in are among them"},
+    )
+    sort = Word(
+        SORT,
+        metadata={"description": "Left out: `-created_at`, or `email` with a search"},
+    )
+    limit = limit()
+    offset = Whole(
+        load_default=0,
+        max=MOST_OFFSET,
+        metadata={"description": "How many to pass over; not together with `after`"},
+    )
+    after = Text(
+        min=1,
+        max=LONGEST_PLACE,
+        metadata={"description": "Where the page before has ended, as its `Link` has it"},
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def refuse_two_places(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if "after" in data and data["offset"]:
+            raise ValidationError("Not together with after.", "offset")
+
+
+class AccountDetails(AccountRead):
+    """An account, as those who look after it see it."""
+
+    email_verified = fields.Boolean(
+        required=True, metadata={"description": "Somebody reads the mail of its address"}
+    )
+    has_password = fields.Boolean(required=True)
+    suspended_until = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the account is active again by itself"},
+    )
+    suspended_reason = fields.String(required=True, allow_none=True)
+
+
+class AccountCreate(Received):
+    email = Text(min=1, max=320, strip=True, required=True)
+    password = NewPassword(required=False, load_default=None)
+    role = Word(ROLE, load_default="user")
+    status = Word(STATUS, min=1, load_default=None)
+    phone = Text(min=1, max=32, load_default=None)
+    invite = Flag(
+        load_default=False,
+        metadata={"description": "Mail a link to choose a password with, in the place of one"},
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def refuse_both(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if data["invite"] and data["password"] is not None:
+            raise ValidationError("Not together with a password.", "invite")
+
+
+class AccountUpdate(Received):
+    role = Word(ROLE)
+    status = Word(STATUS, min=1)
+    suspended_until = Moment(
+        allow_none=True,
+        metadata={"description": "With the status `suspended`: when it ends by itself"},
+    )
+    suspended_reason = Text(
+        min=1,
+        max=REASON_LENGTH,
+        allow_none=True,
+        strip=True,
+        metadata={"description": "With the status `suspended`; shown to administrators alone"},
+    )
+
+
+class DeliveryQuery(Received):
+    limit = limit()
+    after = Whole(metadata={"description": "The `id` of the page's last one"})
+
+
+class DeliveryRead(Schema):
+    """What was sent to an account, or is to be; not what it says."""
+
+    id = fields.Integer(required=True)
+    channel = fields.String(required=True)
+    state = Word(DELIVERY_STATE, required=True)
+    title = fields.String(required=True)
+    notification_id = fields.Integer(required=True, allow_none=True)
+    attempts = fields.Integer(required=True)
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
+    )
+    created_at = Moment(required=True)
+    finished_at = Moment(required=True, allow_none=True)
+
+
+class MembershipRead(Schema):
+    """A workspace that an account is in, and as what."""
+
+    workspace_id = fields.Integer(required=True, attribute="workspace.id")
+    slug = fields.String(required=True, attribute="workspace.slug")
+    name = fields.String(required=True, attribute="workspace.name")
+    type = Word(MEMBER_TYPE, required=True, attribute="member.type")
+    status = Word(MEMBER_STATUS, required=True, attribute="member.status")
+    created_at = Moment(required=True, attribute="member.created_at")

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from ..accounts.addresses import read_email, read_phone
+from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
+from ..accounts.models import PENDING, SUSPENDED, AccountLike
+from ..accounts.service import Accounts
+from ..accounts.suspension import Suspension, keeps_dates
+from ..auth.errors import NotAuthorized
+from ..auth.recovery.service import Recovery
+from ..core.db.long_statements import unhurried
+from ..core.db.races import lock_name, lock_row
+from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.errors import Invalid
+from ..workspaces.members import Members
+from .errors import LastRoot, OwnAccount, SoleOwner
+from .rules import ROOT, may_look_after
+from .view import AccountView, Details
+
+UNTIL, REASON = "suspended_until", "suspended_reason"
+
+
+@dataclass(eq=False)
+class Administration:
+    """What one account makes of another, within the table of rules.
+
+    Every change holds the other's row; where that is a root's it holds what all roots stand for, so
+    that two who demote each other at once are looked at one by one.
+    """
+
+    session: AnySession
+    accounts: Accounts
+    members: Members
+    recovery: Recovery
+    view: AccountView
+
+    def find(self, actor: AccountLike, account_id: Any) -> AccountLike:
+        """Somebody whom the actor looks after, which is never themselves."""
+        if account_id == actor.id:
+            raise OwnAccount
+        account = self.accounts.by_id(account_id)
+        if account is None:
+            raise AccountNotFound
+        self._allow(actor.role, account.role)
+        return account
+
+    def create(
+        self,
+        actor: AccountLike,
+        *,
+        email: str,
+        password: str | None,
+        role: str,
+        status: str | None,
+        phone: str | None,
+        invite: bool,
+    ) -> Details:
+        self._allow(actor.role, role)
+        email = _read("email", email, read_email)
+        phone = phone and _read("phone", phone, read_phone)
+        status = self._known(status or self.accounts.active_status)
+        passwords, more = self.accounts.passwords, {}
+        if password is not None:
+            passwords.rules.check(password, email, "password")
+            # It takes its time, and no transaction waits for it.
+            more["password_hash"] = passwords.hash(password)
+        with transaction(self.session):
+            account = self.accounts.create(
+                email, None, role=role, status=status, phone=phone, **more
+            )
+            if invite:
+                after_commit(self.session, lambda: self.recovery.invite(account))
+            return self.view.read(account.id)
+
+    def change(self, actor: AccountLike, account_id: Any, given: Mapping[str, Any]) -> Details:
+        """Its role, its status, and until when and why it is suspended. Whoever is not active any
+        more is signed out by the same transaction."""
+        role, status = given.get("role"), given.get("status")
+        with transaction(self.session):
+            account = self._hold(actor, account_id, *([role] if role else ()))
+            if given:
+                new_status = self._known(status) if status else account.status
+                is_root = (role or account.role) == ROOT
+                if not (is_root and new_status in self.accounts.active_statuses):
+                    self._keep_a_root(account)
+                self._refuse_own(actor, account)
+                self._check_actor(actor, account.role, role or account.role)
+                suspension = self._suspension(account, given)
+                if suspension is not None:
+                    status = SUSPENDED
+                if role or status:
+                    self.accounts.change(account, role=role, status=status, suspension=suspension)
+                if status and not self.accounts.is_active(account):
+                    self.accounts.end_tokens(account)
+                self.session.flush()
+            return self.view.read(account_id)
+
+    def delete(self, actor: AccountLike, account_id: Any) -> Details:
+        with transaction(self.session), unhurried(self.session):
+            account = self._hold(actor, account_id)
+            self._keep_a_root(account)
+            self._refuse_own(actor, account)
+            self._check_actor(actor, account.role)
+            if slugs := self.members.owned_alone(account_id):
+                raise SoleOwner(slugs)
+            details = self.view.read(account_id)
+            self.accounts.delete(account)
+            return details
+
+    def _hold(self, actor: AccountLike, account_id: Any, *roles: str) -> AccountLike:
+        """The account as it stands now, until the end of the transaction."""
+        model = self.accounts.model
+        if not lock_row(self.session, model, model.id == account_id):
+            raise AccountNotFound
+        account: AccountLike = self.session.get_one(model, account_id, populate_existing=True)
+        if account.id != actor.id:
+            self._allow(actor.role, account.role, *roles)
+        if ROOT in (account.role, *roles):
+            lock_name(self.session, model, ROOT)
+        return account
+
+    def _keep_a_root(self, account: AccountLike) -> None:
+        """Refuse what would leave nobody who may do everything."""
+        if account.role != ROOT:
+            return
+        model = self.accounts.model
+        others = select(func.count(model.id)).where(
+            model.role == ROOT,
+            model.status.in_(self.accounts.active_statuses),
+            model.id != account.id,
+        )
+        if not self.session.scalar(others):
+            raise LastRoot
+
+    def _refuse_own(self, actor: AccountLike, account: AccountLike) -> None:
+        if actor.id == account.id:
+            raise OwnAccount
+
+    def _check_actor(self, actor: AccountLike, *roles: str) -> None:
+        """Somebody may have changed what the actor is since the guard has looked."""
+        model = self.accounts.model
+        now = self.session.execute(
+            select(model.role, model.status).where(model.id == actor.id)
+        ).one_or_none()
+        if now is None or now.status not in self.accounts.active_statuses:
+            raise NotAuthorized
+        self._allow(now.role, *roles)
+
+    def _allow(self, actor: str, *roles: str) -> None:
+        if not may_look_after(actor, *roles):
+            raise NotAuthorized
+
+    def _known(self, status: str) -> str:
+        known = self.accounts.statuses()
+        if status not in known:
+            raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
+        return status
+
+    def _suspension(self, account: AccountLike, given: Mapping[str, Any]) -> Suspension | None:
+        """What is to be noted, or nothing where the account is not suspended or nothing is new."""
+        told = [name for name in (UNTIL, REASON) if name in given]
+        status = given.get("status") or account.status
+        if status != SUSPENDED:
+            for name in told:
+                if given[name] is not None:
+                    raise Invalid.about(name, f"Only with the status {SUSPENDED}.")
+            return None
+        if "status" not in given and not told:
+            return None
+        until, reason = given.get(UNTIL), given.get(REASON)
+        if "status" not in given:
+            until = until if UNTIL in given else getattr(account, UNTIL, None)
+            reason = reason if REASON in given else getattr(account, REASON, None)
+        if given.get(UNTIL) is not None:
+            self._check_until(account, given)
+        return Suspension(until, reason)
+
+    def _check_until(self, account: AccountLike, given: Mapping[str, Any]) -> None:
+        if not keeps_dates(self.accounts.model):
+            raise Invalid.about(UNTIL, "The accounts of this application have no such date.")
+        if given[UNTIL] <= self.accounts.clock.now():
+            raise Invalid.about(UNTIL, "Must be in the future.")
+        if account.status == PENDING:
+            # It would be active one day without ever having been proven.
+            raise Invalid.about(UNTIL, "Not while the account waits for its address to be proven.")
+
+
+def _read(field: str, text: str, read: Any) -> str:
+    try:
+        found: str = read(text)
+    except (InvalidEmail, InvalidPhone) as problem:
+        raise Invalid.about(field, problem.detail) from None
+    return found

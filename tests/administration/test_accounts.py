@@ -1,0 +1,344 @@
+"""Making accounts, suspending them, and what is done for them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import current_frontdesk, service
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_login import listen_to
+from ..conftest import MakePerson, Person, only_on
+from .people import ACCOUNTS, Desk, log_in
+
+PASSWORD = "a password never seen before"
+
+
+def test_an_account_is_made_as_it_is_described(desk: Desk, app: Flask) -> None:
+    told: list[object] = []
+    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
+    fields = {"role": "admin", "status": "inactive", "phone": "+49 170 1234567"}
+    made = desk.make(" Grace@Example.com", password=PASSWORD, **fields).json
+    assert (made["email"], made["role"], made["status"]) == (
+        "grace@example.com",
+        "admin",
+        "inactive",
+    )
+    assert (made["phone"], made["has_password"]) == ("+491701234567", True)
+    assert desk.api.get(f"{ACCOUNTS}/{made['id']}").json == made
+    assert told == ["grace@example.com"]
+
+
+def test_who_is_made_with_a_password_signs_in_with_it(desk: Desk, app: Flask) -> None:
+    made = desk.make("grace@example.com", password=PASSWORD).json
+    grace = Person(app, made["id"], made["email"], PASSWORD, "/api/v1")
+    assert len(log_in(grace).json["workspaces"]) == 1
+
+
+def test_who_is_invited_chooses_a_password_by_mail(
+    desk: Desk, app: Flask, mails: MailOutbox
+) -> None:
+    made = desk.make("grace@example.com", invite=True).json
+    assert (made["has_password"], made["status"]) == (False, "active")
+    mail = mails.last("grace@example.com")
+    assert "an account was made for you" in mail.subject
+    link = re.search(r"http://localhost:3000/reset\?token=(\S+)", mail.text)
+    assert link
+    Api(app).post("/reset-password", json={"token": link[1], "new_password": PASSWORD})
+    log_in(Person(app, made["id"], made["email"], PASSWORD))
+    assert desk.api.get(f"{ACCOUNTS}/{made['id']}").json["has_password"] is True
+
+
+def test_without_password_and_invitation_no_mail_leaves(desk: Desk, mails: MailOutbox) -> None:
+    assert desk.make("grace@example.com").json["has_password"] is False
+    assert len(mails) == 0
+
+
+def test_an_address_is_taken_once(desk: Desk, ada: Person, mails: MailOutbox) -> None:
+    answer = desk.make("ADA@example.com", 409, invite=True)
+    assert answer.json["code"] == "email_taken"
+    assert len(mails) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "faults"),
+    [
+        ({}, ["email"]),
+        ({"email": "nobody"}, ["email"]),
+        ({"email": "g@example.com", "phone": "12"}, ["phone"]),
+        ({"email": "g@example.com", "role": "king"}, ["role"]),
+        ({"email": "g@example.com", "status": "pending"}, ["status"]),
+        ({"email": "g@example.com", "status": "activ"}, ["status"]),
+        ({"email": "g@example.com", "password": "short"}, ["password"]),
+        ({"email": "g@example.com", "password": "password1"}, ["password"]),
+        ({"email": "g@example.com", "password": PASSWORD, "invite": True}, ["invite"]),
+    ],
+)
+def test_what_makes_no_account_is_a_fault(desk: Desk, body: Any, faults: list[str]) -> None:
+    answer = desk.api.post(ACCOUNTS, 422, json=body)
+    assert answer.faults == [f"json:{name}" for name in faults]
+
+
+def test_who_is_suspended_is_out_at_once(desk: Desk, ada: Person) -> None:
+    api = ada.api()
+    changed = desk.change(ada, status="suspended", suspended_reason="Sells beans").json
+    assert (changed["status"], changed["suspended_until"]) == ("suspended", None)
+    assert changed["suspended_reason"] == "Sells beans"
+    api.get("/account", 401)
+    assert log_in(ada, 400).detail == "Inactive account"
+    desk.change(ada, status="active")
+    log_in(ada)
+    # The tokens from before stay dead.
+    assert api.get("/account", 401).detail == "Could not validate credentials"
+
+
+def test_a_suspension_until_a_date_ends_by_itself(
+    desk: Desk, root: Person, ada: Person, clock: SteppingClock
+) -> None:
+    until = (clock.now() + timedelta(minutes=5)).replace(microsecond=0)
+    changed = desk.change(ada, status="suspended", suspended_until=until.isoformat())
+    assert changed.json["suspended_until"] == until.isoformat()
+    log_in(ada, 400)
+    assert [each["email"] for each in found(desk, status="suspended")] == [ada.email]
+    clock.step(minutes=6)
+    again = Desk(root.api())
+    over = again.read(ada)
+    assert (over["status"], over["suspended_until"]) == ("active", None)
+    assert found(again, status="suspended") == []
+    assert ada.email in [each["email"] for each in found(again, status="active")]
+    assert log_in(ada).json["account"]["status"] == "active"
+    assert ada.api().get("/account").json["status"] == "active"
+
+
+def found(desk: Desk, **query: str) -> list[Any]:
+    listed: list[Any] = desk.api.get(ACCOUNTS, query_string=query).json
+    return listed
+
+
+def test_the_sign_in_after_a_suspension_writes_that_it_is_over(
+    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+) -> None:
+    until = (clock.now() + timedelta(minutes=1)).isoformat()
+    desk.change(ada, status="suspended", suspended_until=until, suspended_reason="A word")
+    clock.step(minutes=2)
+    log_in(ada)
+    with app.app_context():
+        account = service(Accounts).get(ada.email)
+        assert (account.status, account.suspended_until, account.suspended_reason) == (
+            "active",
+            None,
+            None,
+        )
+
+
+def test_a_guard_counts_who_is_over_with_it_without_a_further_question(
+    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+) -> None:
+    """A token can outlive a suspension that host code has written by itself."""
+    token = ada.token()
+    with app.app_context():
+        account = service(Accounts).get(ada.email)
+        service(Accounts).change(account, status="suspended")
+        account.suspended_until = clock.now()
+        current_frontdesk.session.commit()
+    api = Api(app, token=token)
+    api.get("/notifications")
+    assert api.get("/account").json["status"] == "active"
+
+
+def test_another_status_forgets_until_when_and_why(
+    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+) -> None:
+    until = (clock.now() + timedelta(minutes=1)).isoformat()
+    desk.change(ada, status="suspended", suspended_until=until)
+    ada.change(status="suspended")
+    clock.step(minutes=2)
+    assert desk.read(ada)["status"] == "suspended"
+    log_in(ada, 400)
+
+
+def test_a_date_and_a_reason_are_changed_one_by_one(desk: Desk, ada: Person) -> None:
+    first, second = ("2100-01-01T00:00:00+00:00", "2100-02-01T00:00:00+00:00")
+    desk.change(ada, status="suspended", suspended_until=first, suspended_reason="A word")
+    changed = desk.change(ada, suspended_until=second).json
+    assert (changed["suspended_until"], changed["suspended_reason"]) == (second, "A word")
+    changed = desk.change(ada, suspended_until=None, suspended_reason="Another").json
+    assert (changed["suspended_until"], changed["suspended_reason"]) == (None, "Another")
+    assert desk.change(ada, status="active").json["suspended_reason"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"suspended_until": "2100-01-01T00:00:00+00:00"}, "suspended_until"),
+        ({"suspended_reason": "A word"}, "suspended_reason"),
+        (
+            {"status": "inactive", "suspended_until": "2100-01-01T00:00:00+00:00"},
+            "suspended_until",
+        ),
+        (
+            {"status": "suspended", "suspended_until": "2000-01-01T00:00:00+00:00"},
+            "suspended_until",
+        ),
+        ({"status": "suspended", "suspended_until": "tomorrow"}, "suspended_until"),
+        ({"status": "suspended", "suspended_reason": " "}, "suspended_reason"),
+        ({"status": "suspended", "suspended_reason": "a" * 501}, "suspended_reason"),
+        ({"status": "sleeping"}, "status"),
+        ({"status": "pending"}, "status"),
+        ({"status": None}, "status"),
+        ({"role": "king"}, "role"),
+        ({"role": None}, "role"),
+    ],
+)
+def test_what_is_no_suspension_is_a_fault(desk: Desk, ada: Person, body: Any, field: str) -> None:
+    before = desk.read(ada)
+    assert desk.change(ada, 422, **body).faults == [f"json:{field}"]
+    assert desk.read(ada) == before
+
+
+@pytest.fixture
+def waiting(app: Flask, clock: SteppingClock) -> Person:
+    """Somebody whose address is still to be proven."""
+    with app.app_context():
+        since: Any = {"status": "pending", "email_unverified_since": clock.now()}
+        account = service(Accounts).create("grace@example.com", PASSWORD, **since)
+        return Person(app, account.id, account.email, PASSWORD, "/api/v1")
+
+
+def test_no_date_makes_an_unproven_account_active(desk: Desk, waiting: Person) -> None:
+    date = {"suspended_until": "2100-01-01T00:00:00+00:00"}
+    assert desk.change(waiting, 422, status="suspended", **date).faults == ["json:suspended_until"]
+    desk.change(waiting, status="suspended")
+
+
+def test_vouching_for_an_address_makes_it_a_proven_one(
+    app: Flask, desk: Desk, waiting: Person
+) -> None:
+    told: list[str] = []
+    for event in ("account-registered", "email-verified"):
+        listen_to(app, event, lambda *_, event=event: told.append(event))
+    verified = desk.do("verify", waiting).json
+    assert (verified["status"], verified["email_verified"]) == ("active", True)
+    assert log_in(waiting).json["workspaces"]
+    assert desk.do("verify", waiting).json["email_verified"] is True
+    assert told == ["account-registered", "email-verified"]
+
+
+def test_unlocking_forgets_the_wrong_passwords(desk: Desk, ada: Person) -> None:
+    for _ in range(5):
+        log_in(ada, 400, "wrong password")
+    log_in(ada, 429)
+    desk.do("unlock", ada)
+    log_in(ada)
+
+
+def test_signing_out_ends_every_token_for_good(desk: Desk, ada: Person) -> None:
+    api = ada.api()
+    desk.do("sign-out", ada)
+    log_in(ada)
+    assert api.get("/account", 401).detail == "Could not validate credentials"
+
+
+def test_a_recovery_mail_goes_to_the_owner_and_so_many_of_them(
+    desk: Desk, ada: Person, mails: MailOutbox, app: Flask
+) -> None:
+    assert desk.do("recovery", ada).json == {"message": "Password recovery email sent"}
+    token = re.search(r"\?token=(\S+)", mails.last(ada.email).text)
+    assert token
+    Api(app).post("/reset-password", json={"token": token[1], "new_password": PASSWORD})
+    log_in(ada, password=PASSWORD)
+    for _ in range(4):
+        desk.do("recovery", ada)
+    assert "Retry-After" in desk.do("recovery", ada, 429).headers
+
+
+def test_what_is_deleted_is_answered_once_more_and_gone(desk: Desk, ada: Person) -> None:
+    api, details = ada.api(), desk.read(ada)
+    assert desk.api.delete(desk.path(ada)).json == details
+    desk.api.get(desk.path(ada), 404)
+    api.get("/account", 404)
+
+
+def test_whose_workspaces_would_have_no_owner_is_not_deleted(
+    desk: Desk, app: Flask, ada: Person, person: MakePerson
+) -> None:
+    bob, runner = person("bob"), app.test_cli_runner()
+    for slug in ("team", "alone"):
+        ada.api().post("/workspaces", json={"name": slug, "slug": slug})
+    runner.invoke(args=["workspaces", "add", "team", bob.email])
+    refused = desk.api.delete(desk.path(ada), 409).json
+    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+    desk.read(ada)
+    runner.invoke(args=["workspaces", "add", "team", bob.email, "--type", "owner"])
+    desk.api.delete(desk.path(ada))
+    assert [each["slug"] for each in bob.api().get("/workspaces").json] == ["bob", "team"]
+
+
+def test_the_workspaces_of_an_account_are_listed(desk: Desk, ada: Person) -> None:
+    ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
+    answer = desk.api.get(desk.path(ada, "/memberships"))
+    assert [(each["slug"], each["type"], each["status"]) for each in answer.json] == [
+        ("ada", "owner", "active"),
+        ("team", "owner", "active"),
+    ]
+    first = desk.api.get(desk.path(ada, "/memberships?limit=1"))
+    assert "offset=1" in first.headers["Link"]
+
+
+def test_what_an_account_was_sent_is_listed_with_what_became_of_it(
+    desk: Desk, ada: Person, person: MakePerson, engine: ManualEngine
+) -> None:
+    bob = person("bob")
+    ids = []
+    for number, receiver in enumerate([ada, ada, bob, ada]):
+        data = {"title": f"News {number}", "message": "m", "channels": ["inapp", "email", "sms"]}
+        body = {"data": data, "account_receiver_ids": [receiver.id]}
+        ids.append(desk.api.post("/admin/notifications", 201, json=body).json["id"])
+    engine.deliver()
+    path = desk.path(ada, "/deliveries")
+    answer = desk.api.get(path)
+    assert answer.headers["X-Total-Count"] == "6"
+    newest = {each["channel"]: each for each in answer.json[:2]}
+    assert newest["email"]["title"] == "News 3"
+    assert newest["email"]["notification_id"] == ids[3]
+    assert newest["sms"]["state"] == "skipped"
+    assert newest["sms"]["reason"]
+    assert {each["title"] for each in answer.json} == {"News 0", "News 1", "News 3"}
+    first = desk.api.get(f"{path}?limit=4")
+    desk.api.post("/admin/notifications", 201, json=body)
+    link = first.headers["Link"].partition("/api/v1")[2].partition(">")[0]
+    assert first.json + desk.api.get(link).json == answer.json
+
+
+@only_on("sqlite")
+def test_each_deed_is_told_to_the_security_log(
+    desk: Desk, root: Person, ada: Person, security_lines: list[Any]
+) -> None:
+    desk.change(ada, role="admin")
+    desk.change(ada, status="suspended", suspended_until="2100-01-01T00:00:00+00:00")
+    for deed in ("unlock", "sign-out", "recovery"):
+        desk.do(deed, ada)
+    desk.api.delete(desk.path(ada))
+    words = [line["event"] for line in security_lines]
+    assert words == [
+        "account_change",
+        "account_change",
+        "account_unlock",
+        "tokens_ended",
+        "recovery_request",
+        "account_deletion",
+    ]
+    assert {(line["account_id"], line["actor_id"]) for line in security_lines} == {
+        (ada.id, root.id)
+    }
+    assert (security_lines[0]["role_before"], security_lines[0]["role_after"]) == ("user", "admin")
+    assert security_lines[1]["changed"] == ["status", "suspended_until"]

@@ -1,0 +1,267 @@
+"""Finding accounts: search, filters, orders and pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
+
+from ..conftest import MakePerson, Person
+
+ACCOUNTS = "/admin/accounts"
+FIELDS = {
+    "id",
+    "email",
+    "status",
+    "role",
+    "phone",
+    "last_login_date",
+    "current_workspace_id",
+    "created_at",
+    "email_verified",
+    "has_password",
+    "suspended_until",
+    "suspended_reason",
+}
+
+
+@pytest.fixture
+def root(person: MakePerson) -> Person:
+    return person("root", role="root")
+
+
+@pytest.fixture
+def boss(root: Person) -> Api:
+    return root.api()
+
+
+def emails(answer: Answer) -> list[str]:
+    return [account["email"].partition("@")[0] for account in answer.json]
+
+
+def find(boss: Api, **query: Any) -> list[str]:
+    return emails(boss.get(ACCOUNTS, query_string=query))
+
+
+def pages(boss: Api, between: Any = None, **query: Any) -> Iterator[list[str]]:
+    """By following each page's `Link`."""
+    answer = boss.get(ACCOUNTS, query_string=query)
+    yield emails(answer)
+    while "Link" in answer.headers:
+        if between is not None:
+            between()
+        found = re.fullmatch(r'</api/v1(/admin/accounts\S+)>; rel="next"', answer.headers["Link"])
+        assert found
+        answer = boss.get(found[1])
+        yield emails(answer)
+
+
+def test_the_newest_come_first_with_all_that_looks_after_them_needs(
+    boss: Api, person: MakePerson
+) -> None:
+    person("ada", phone="+491701234567")
+    answer = boss.get(ACCOUNTS)
+    assert emails(answer) == ["ada", "root"]
+    assert answer.headers["X-Total-Count"] == "2"
+    ada = answer.json[0]
+    assert set(ada) == FIELDS
+    assert (ada["status"], ada["role"], ada["phone"]) == ("active", "user", "+491701234567")
+    assert (ada["email_verified"], ada["has_password"]) == (True, True)
+    assert ada["created_at"].endswith("+00:00")
+
+
+def test_a_search_finds_by_how_the_address_begins_in_any_case(
+    boss: Api, person: MakePerson
+) -> None:
+    for name in ("ada", "adam", "bada", "ad"):
+        person(name)
+    assert find(boss, search="ADA") == ["ada", "adam"]
+    assert find(boss, search=" ad ") == ["ad", "ada", "adam"]
+    assert find(boss, search="ada@example.com") == ["ada"]
+    assert find(boss, search="da") == []
+
+
+@pytest.mark.parametrize("search", ["%", "_da", "a%", "ad_", "*", "a.", "[a]", "\\", "'", "ada\\"])
+def test_no_character_stands_for_others(boss: Api, person: MakePerson, search: str) -> None:
+    person("ada")
+    assert find(boss, search=search) == []
+
+
+def test_characters_that_are_patterns_elsewhere_are_found_as_themselves(
+    boss: Api, person: MakePerson
+) -> None:
+    for name in ("a_b@example.com", "axb@example.com", "a%b@example.com", "ä@example.com"):
+        person(name)
+    assert find(boss, search="a_") == ["a_b"]
+    assert find(boss, search="a%") == ["a%b"]
+    assert find(boss, search="Ä") == ["ä"]
+
+
+def test_an_id_or_a_phone_number_is_found_exactly(boss: Api, person: MakePerson) -> None:
+    ada = person("ada", phone="+491701234567")
+    person("bob", phone="+491701234568")
+    assert find(boss, search=str(ada.id)) == ["ada"]
+    assert find(boss, search="+49 170 1234567") == ["ada"]
+    assert find(boss, search="+49170") == []
+    person("99luftballons")
+    assert find(boss, search="99") == ["99luftballons"]
+
+
+@pytest.mark.parametrize("search", ["99999999999999999999", "-1", "1_0", "٣", "+", "+abc", "1e5"])
+def test_what_looks_like_an_id_and_is_none_finds_nobody(boss: Api, search: str) -> None:
+    assert find(boss, search=search) == []
+
+
+def test_filters_hold_together(boss: Api, person: MakePerson, clock: SteppingClock) -> None:
+    person("admin", role="admin")
+    person("idle", status="inactive")
+    clock.step(minutes=5)
+    later = clock.now().isoformat()
+    clock.step(minutes=5)
+    person("ada").api()
+    person("bob")
+    assert find(boss, role="admin") == ["admin"]
+    assert find(boss, status="inactive") == ["idle"]
+    assert find(boss, status="active", role="user") == ["bob", "ada"]
+    assert find(boss, created_after=later) == ["bob", "ada"]
+    assert find(boss, created_after=later, search="b") == ["bob"]
+    assert find(boss, last_login_before=later) == ["bob", "idle", "admin", "root"]
+    assert find(boss, verified="false") == []
+    assert find(boss, verified="true", role="root") == ["root"]
+
+
+def test_who_has_not_proven_the_address_is_found(app: Flask, boss: Api, clock: Any) -> None:
+    with app.app_context():
+        waiting = {"status": "pending", "email_unverified_since": clock.now()}
+        service(Accounts).create("ada@example.com", None, **waiting)
+    [ada] = boss.get(ACCOUNTS, query_string={"verified": "0"}).json
+    assert (ada["status"], ada["email_verified"], ada["has_password"]) == ("pending", False, False)
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("created_at", "root carl ada bob"),
+        ("-created_at", "bob ada carl root"),
+        ("id", "root carl ada bob"),
+        ("-id", "bob ada carl root"),
+        ("email", "ada bob carl root"),
+        ("-email", "root carl bob ada"),
+        # Who has never signed in comes first, or last.
+        ("last_login_date", "carl bob root ada"),
+        ("-last_login_date", "ada root bob carl"),
+    ],
+)
+def test_every_order_leads_from_page_to_page(
+    boss: Api, person: MakePerson, sort: str, order: str
+) -> None:
+    person("carl")
+    ada = person("ada")
+    person("bob")
+    ada.api()
+    names = order.split()
+    for limit in (1, 2, 3, 4):
+        listed = list(pages(boss, sort=sort, limit=limit))
+        assert [name for page in listed for name in page] == names, limit
+        assert all(len(page) == limit for page in listed[:-1])
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "email", "last_login_date"])
+def test_pages_neither_miss_nor_repeat_anybody_while_others_are_made_and_deleted(
+    boss: Api, person: MakePerson, sort: str
+) -> None:
+    people = [person(f"p{number}") for number in range(6)]
+    names = iter(f"{'az'[number % 2]}{number}" for number in range(20))
+    gone = iter(people[:1])
+
+    def meanwhile() -> None:
+        person(next(names))
+        for somebody in gone:
+            boss.delete(f"{ACCOUNTS}/{somebody.id}")
+
+    seen = [name for page in pages(boss, meanwhile, sort=sort, limit=2) for name in page]
+    assert len(seen) == len(set(seen))
+    assert {"p1", "p2", "p3", "p4", "p5", "root"} <= set(seen)
+
+
+def test_an_offset_leads_on_too(boss: Api, person: MakePerson) -> None:
+    for name in ("ada", "bob", "carl"):
+        person(name)
+    assert find(boss, offset=1, limit=2) == ["bob", "ada"]
+    last = boss.get(ACCOUNTS, query_string={"offset": 2})
+    assert (emails(last), last.headers["X-Total-Count"]) == (["ada", "root"], "4")
+    beyond = boss.get(ACCOUNTS, query_string={"offset": 9})
+    assert (beyond.json, "X-Total-Count" in beyond.headers) == ([], False)
+
+
+def test_a_link_keeps_what_was_asked(boss: Api, person: MakePerson) -> None:
+    for number in range(4):
+        person(f"a+{number}@example.com")
+    listed = list(pages(boss, search="a+", status="active", limit=3))
+    assert [len(page) for page in listed] == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "faults"),
+    [
+        ({"search": " "}, ["search"]),
+        ({"search": "a" * 321}, ["search"]),
+        ({"search": "a\x00"}, ["search"]),
+        ({"sort": "password_hash"}, ["sort"]),
+        ({"role": "king"}, ["role"]),
+        ({"verified": "maybe"}, ["verified"]),
+        ({"created_after": "yesterday"}, ["created_after"]),
+        ({"created_after": "2030-01-01T00:00:00"}, ["created_after"]),
+        ({"last_login_before": "0001-01-01T00:00:00+14:00"}, ["last_login_before"]),
+        ({"limit": 0, "offset": 10_001}, ["limit", "offset"]),
+        ({"after": "nonsense"}, ["after"]),
+        ({"after": "é"}, ["after"]),
+        ({"after": "W10"}, ["after"]),
+        ({"after": "bnVsbA"}, ["after"]),
+        ({"after": "abc", "offset": 5}, ["offset"]),
+    ],
+)
+def test_what_cannot_be_asked_is_a_fault(boss: Api, query: Any, faults: list[str]) -> None:
+    answer = boss.get(ACCOUNTS, 422, query_string=query)
+    assert sorted(answer.faults) == [f"query:{name}" for name in faults]
+
+
+def test_a_place_counts_in_its_own_order_alone(boss: Api, person: MakePerson) -> None:
+    person("ada")
+    link = boss.get(ACCOUNTS, query_string={"limit": 1, "sort": "email"}).headers["Link"]
+    place = link.partition("after=")[2].partition(">")[0].partition("&")[0]
+    boss.get(f"{ACCOUNTS}?sort=email&after={place}")
+    boss.get(f"{ACCOUNTS}?sort=-email&after={place}", 422)
+    boss.get(f"{ACCOUNTS}?after={place}", 422)
+    boss.get(f"{ACCOUNTS}?sort=email&after={quote(place[:-4])}", 422)
+
+
+def test_a_page_is_one_statement_beside_the_callers_own(
+    app: Flask, boss: Api, person: MakePerson
+) -> None:
+    ada = person("ada")
+    for number in range(8):
+        person(f"p{number}")
+    for path, statements in {
+        ACCOUNTS: 2,
+        f"{ACCOUNTS}?search=p&limit=2": 2,
+        f"{ACCOUNTS}?status=active&role=user&verified=true&sort=-last_login_date": 2,
+        # Whether somebody has this id, and then who.
+        f"{ACCOUNTS}?search={ada.id}": 3,
+        f"{ACCOUNTS}/{ada.id}": 2,
+        f"{ACCOUNTS}/{ada.id}/deliveries": 3,
+        f"{ACCOUNTS}/{ada.id}/memberships": 3,
+    }.items():
+        with noted_queries(app) as noted:
+            boss.get(path)
+        assert len(noted) == statements, (path, noted)

@@ -1,0 +1,179 @@
+"""Who may do what to whom: one expected status for each caller and route."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.client import Api
+
+from ..conftest import MakePerson, Person, only_on
+from ..rigs.racing import at_once, request
+from .people import ACCOUNTS, Desk, log_in
+
+# Each with what it asks for; `{}` is where the account's id stands.
+LOOKING = {
+    "list": ("GET", ACCOUNTS, None),
+    "get": ("GET", ACCOUNTS + "/{}", None),
+    "deliveries": ("GET", ACCOUNTS + "/{}/deliveries", None),
+    "memberships": ("GET", ACCOUNTS + "/{}/memberships", None),
+}
+DEEDS = {
+    "unlock": ("POST", ACCOUNTS + "/{}/unlock", None),
+    "sign out": ("POST", ACCOUNTS + "/{}/sign-out", None),
+    "recovery": ("POST", ACCOUNTS + "/{}/recovery", None),
+    "verify": ("POST", ACCOUNTS + "/{}/verify", None),
+    "suspend": ("PATCH", ACCOUNTS + "/{}", {"status": "suspended"}),
+    "same role": ("PATCH", ACCOUNTS + "/{}", {"role": "user"}),
+    "delete": ("DELETE", ACCOUNTS + "/{}", None),
+}
+MAKING = {"make": ("POST", ACCOUNTS, {"email": "new@example.com"})}
+ROUTES = {**LOOKING, **DEEDS, **MAKING}
+
+Caller = Callable[[MakePerson], Api]
+
+
+def of_role(role: str) -> Caller:
+    return lambda person: person("caller", role=role).api()
+
+
+def suspended(person: MakePerson) -> Api:
+    caller = person("caller", role="admin")
+    api = caller.api()
+    caller.change(status="suspended")
+    return api
+
+
+def nobody(person: MakePerson) -> Api:
+    return person("caller").api().as_token(None)
+
+
+CALLERS: dict[str, tuple[Caller, int | None]] = {
+    "nobody": (nobody, 401),
+    "user": (of_role("user"), 403),
+    "suspended admin": (suspended, 401),
+    "admin": (of_role("admin"), None),
+    "root": (of_role("root"), None),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("caller", CALLERS)
+def test_who_may_do_what_to_a_user(person: MakePerson, caller: str, route: str) -> None:
+    ada = person("ada")
+    make, status = CALLERS[caller]
+    method, path, body = ROUTES[route]
+    sent: dict[str, Any] = {} if body is None else {"json": body}
+    expected = status or (201 if route == "make" else 200)
+    make(person).send(method, path.format(ada.id), expected, **sent)
+
+
+@pytest.mark.parametrize("route", DEEDS)
+@pytest.mark.parametrize("role", ["admin", "root"])
+def test_an_admin_looks_at_others_of_the_trade_and_leaves_them_alone(
+    person: MakePerson, role: str, route: str
+) -> None:
+    other = person("other", role=role)
+    api = of_role("admin")(person)
+    method, path, body = DEEDS[route]
+    sent: dict[str, Any] = {} if body is None else {"json": body}
+    refused = api.send(method, path.format(other.id), 403, **sent)
+    assert refused.json["code"] == "not_authorized"
+    assert api.get(f"{ACCOUNTS}/{other.id}").json["role"] == role
+
+
+@pytest.mark.parametrize("role", ["admin", "root"])
+def test_only_root_appoints(person: MakePerson, desk: Desk, role: str) -> None:
+    ada = person("ada")
+    admin = Desk(of_role("admin")(person))
+    admin.change(ada, 403, role=role)
+    admin.make("new@example.com", 403, role=role)
+    assert desk.change(ada, role=role).json["role"] == role
+    assert desk.make("new@example.com", role=role).json["role"] == role
+
+
+def test_root_looks_after_admins_and_other_roots(person: MakePerson, desk: Desk) -> None:
+    for role in ("admin", "root"):
+        other = person(role + "2", role=role)
+        desk.change(other, role="user")
+        desk.change(other, role=role)
+        desk.api.delete(desk.path(other))
+
+
+@pytest.mark.parametrize("role", ["admin", "root"])
+def test_nobody_looks_after_themselves(person: MakePerson, desk: Desk, role: str) -> None:
+    caller = person("caller", role=role)
+    own = Desk(caller.api())
+    for change in ({"role": "user"}, {"status": "inactive"}, {"suspended_until": None}):
+        assert own.change(caller, 403, **change).json["code"] == "own_account"
+    assert own.api.delete(own.path(caller), 403).json["code"] == "own_account"
+    for deed in ("unlock", "sign-out", "recovery", "verify"):
+        assert own.do(deed, caller, 403).json["code"] == "own_account"
+    own.change(caller)
+
+
+def test_the_last_active_root_stays(person: MakePerson, root: Person, desk: Desk) -> None:
+    person("idle", role="root", status="inactive")
+    for change in ({"role": "user"}, {"status": "inactive"}):
+        assert desk.change(root, 409, **change).json["code"] == "last_root"
+    assert desk.api.delete(desk.path(root), 409).json["code"] == "last_root"
+    assert desk.read(root)["role"] == "root"
+
+
+TURNING: dict[str, dict[str, Any]] = {
+    "demote": {"method": "PATCH", "json": {"role": "user"}},
+    "suspend": {"method": "PATCH", "json": {"status": "suspended"}},
+    "delete": {"method": "DELETE"},
+}
+
+
+@pytest.mark.parametrize("how", TURNING)
+def test_of_two_roots_who_turn_on_each_other_at_once_one_stays(
+    app: Flask, person: MakePerson, how: str
+) -> None:
+    for turn in range(4):
+        ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
+        deed = TURNING[how]
+        answers = at_once(
+            request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **deed),
+            request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **deed),
+        )
+        assert answers[0] == 200, answers
+        # Who comes second is no root any more, or not even somebody.
+        assert answers[1] in (401, 403, 404, 409), answers
+        with app.app_context():
+            roots = [each for each in (ada, bob) if _is_active_root(each)]
+        assert len(roots) == 1
+        roots[0].change(role="user")
+
+
+def _is_active_root(person: Person) -> bool:
+    found = service(Accounts).find(person.email)
+    return found is not None and (found.role, found.status) == ("root", "active")
+
+
+def test_who_is_no_admin_any_more_may_nothing_any_more(person: MakePerson, desk: Desk) -> None:
+    admin, ada = person("admin", role="admin"), person("ada")
+    own = Desk(admin.api())
+    desk.change(admin, role="user")
+    own.change(ada, 403, status="suspended")
+
+
+@only_on("sqlite")
+def test_nobody_is_found_where_nobody_is(desk: Desk) -> None:
+    for method, path, body in (*DEEDS.values(), *list(LOOKING.values())[1:]):
+        sent: dict[str, Any] = {} if body is None else {"json": body}
+        for account_id in (999, 10**30):
+            desk.api.send(method, path.format(account_id), 404, **sent)
+
+
+def test_a_suspended_root_is_no_active_one(person: MakePerson, root: Person, desk: Desk) -> None:
+    other = person("other", role="root")
+    desk.change(other, status="suspended")
+    log_in(other, 400)
+    assert desk.change(root, 409, role="user").json["code"] == "last_root"
