@@ -11,6 +11,8 @@ from .addresses import fold
 
 ROLES = ("root", "admin", "user")
 HASH_LENGTH = 255
+LOCALE_LENGTH = 35
+TIME_ZONE_LENGTH = 64
 # Of an account whose address must be proven before it may sign in.
 PENDING = "pending"
 STATUSES = ("active", "online", "inactive", "suspended")
@@ -32,8 +34,8 @@ class AccountLike(Protocol):
 
 
 # What a host's account may do without.
-OPTIONAL = ("last_login_date", "email_unverified_since")
-MOMENTS = (*OPTIONAL, "created_at", "tokens_valid_from", "logged_out_at")
+OPTIONAL = ("last_login_date", "email_unverified_since", "locale", "time_zone")
+MOMENTS = (*OPTIONAL[:2], "created_at", "tokens_valid_from", "logged_out_at")
 
 
 def asked_of(model: type[Any]) -> list[str]:
@@ -81,6 +83,10 @@ class AccountMixin:
     logged_out_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Unset where an operator, a provider or a mail has vouched for the address.
     email_unverified_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    # What its owner says of the language (BCP 47) and of where clocks are set to.
+    locale: Mapped[str | None] = mapped_column(String(LOCALE_LENGTH))
+    time_zone: Mapped[str | None] = mapped_column(String(TIME_ZONE_LENGTH))
 
     @validates("email")
     def fold_email(self, _name: str, email: str) -> str:
