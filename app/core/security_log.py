@@ -32,7 +32,7 @@ EVENTS: Mapping[str, str] = {
     "password_reset": "a password is set with a mailed token or code",
     "account_creation": "an account is made",
     "address_proof": "an account's owner proves to read the mail of its address",
-    "account_change": "an account's e-mail, password, phone, language, time zone, role or status changes",
+    "account_change": "an account's e-mail, password, role, status or another detail changes",
     "email_change_request": "a caller asks for another e-mail address",
     "email_undo": "an account's former address takes the change of it back",
     "account_deletion": "an account is deleted",
