@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ..core.errors import Invalid
 from .errors import InvalidEmail, InvalidPhone
 
 # What people write between the digits of a number, and what is left of it.
@@ -34,6 +35,16 @@ def read_email(text: str) -> str:
     except EmailNotValidError:
         raise InvalidEmail from None
     return fold(found.normalized)
+
+
+def read_new_email(text: str) -> str:
+    """One that somebody chooses for an account, and that nobody could take for another's."""
+    if folds_to_ascii(text):
+        raise Invalid.about("email", "Some of its letters could be taken for others.")
+    try:
+        return read_email(text)
+    except InvalidEmail:
+        raise Invalid.about("email", InvalidEmail.detail) from None
 
 
 def read_phone(text: str) -> str:

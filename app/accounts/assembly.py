@@ -4,6 +4,7 @@ import logging
 
 from ..core.context import Context
 from .breaches import Breaches
+from .details import Details
 from .errors import AccountModelMissing
 from .password_rules import PasswordRules
 from .passwords import Passwords
@@ -33,13 +34,13 @@ def assemble(context: Context) -> None:
             project=context.settings.core.PROJECT_NAME,
         ),
     )
-    context.add(
-        Accounts(
-            context.session,
-            model,
-            passwords,
-            context.emitter,
-            context.clock,
-            settings.ACTIVE_STATUSES,
-        )
+    accounts: Accounts = Accounts(
+        context.session,
+        model,
+        passwords,
+        context.emitter,
+        context.clock,
+        settings.ACTIVE_STATUSES,
     )
+    context.add(accounts)
+    context.add(Details(context.session, accounts))

@@ -11,6 +11,8 @@ from .addresses import fold
 
 ROLES = ("root", "admin", "user")
 HASH_LENGTH = 255
+LOCALE_LENGTH = 35
+TIME_ZONE_LENGTH = 64
 # Of an account whose address must be proven before it may sign in.
 PENDING = "pending"
 SUSPENDED = "suspended"
@@ -34,8 +36,9 @@ class AccountLike(Protocol):
 
 
 # What a host's account may do without.
-OPTIONAL = ("last_login_date", "email_unverified_since", "suspended_until")
-MOMENTS = (*OPTIONAL, "created_at", "tokens_valid_from", "logged_out_at")
+_OPTIONAL_MOMENTS = ("last_login_date", "email_unverified_since", "suspended_until")
+OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
+MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at")
 
 
 def asked_of(model: type[Any]) -> list[str]:
@@ -89,6 +92,10 @@ class AccountMixin:
     logged_out_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Unset where an operator, a provider or a mail has vouched for the address.
     email_unverified_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+    # What its owner says of the language (BCP 47) and of where clocks are set to.
+    locale: Mapped[str | None] = mapped_column(String(LOCALE_LENGTH))
+    time_zone: Mapped[str | None] = mapped_column(String(TIME_ZONE_LENGTH))
 
     @validates("email")
     def fold_email(self, _name: str, email: str) -> str:

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from functools import cache
+from typing import Any
 
-from ..core.web.fields import AccountId, Moment
+from marshmallow import Schema, ValidationError, fields
+
+from ..core.context import current_frontdesk
+from ..core.web.fields import AccountId, IsUnset, Moment, Received, Text
 from ..core.web.words import Word, WordSet
-from .models import PENDING, ROLES, STATUSES
+from .addresses import read_phone
+from .errors import InvalidPhone
+from .models import LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
+from .places import LOCALE, locale_of, time_zones
 
 ROLE = WordSet("AccountRole", ROLES)
 STATUS = WordSet(
@@ -24,3 +31,57 @@ class AccountRead(Schema):
     last_login_date = Moment(required=True, allow_none=True)
     current_workspace_id = fields.Integer(required=True, allow_none=True)
     created_at = Moment(required=True)
+    # Where the account's model has them.
+    email_verified = IsUnset(
+        attribute="email_unverified_since",
+        metadata={"description": "Whether the address is taken to be its owner's"},
+    )
+    locale = fields.String(allow_none=True, metadata={"description": "A BCP 47 language tag"})
+    time_zone = fields.String(allow_none=True, metadata={"description": "An IANA time zone"})
+
+
+class Phone(Text):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        try:
+            return read_phone(super()._deserialize(value, attr, data, **kwargs))
+        except InvalidPhone:
+            raise ValidationError(InvalidPhone.detail) from None
+
+
+class Locale(Text):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        found = locale_of(super()._deserialize(value, attr, data, **kwargs))
+        if found is None:
+            raise ValidationError("Not a language tag, such as en or pt-BR.")
+        return found
+
+
+class TimeZone(Text):
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        name = super()._deserialize(value, attr, data, **kwargs)
+        if name not in time_zones():
+            raise ValidationError("Not a time zone, such as Europe/London.")
+        return name
+
+
+class AccountUpdate(Received):
+    """What its owner says of an account; null takes it away."""
+
+    phone = Phone(min=1, max=64, allow_none=True, metadata={"example": "+442079460000"})
+    locale = Locale(min=1, max=LOCALE_LENGTH, pattern=LOCALE, allow_none=True)
+    time_zone = TimeZone(min=1, max=TIME_ZONE_LENGTH, allow_none=True)
+
+
+def account_update() -> type[Schema]:
+    """What the account's model has a place for."""
+    model = current_frontdesk.account_model
+    lacking = [name for name in ("locale", "time_zone") if getattr(model, name, None) is None]
+    return _without(tuple(lacking))
+
+
+@cache
+def _without(lacking: tuple[str, ...]) -> type[Schema]:
+    if not lacking:
+        return AccountUpdate
+    meta = type("Meta", (AccountUpdate.Meta,), {"exclude": lacking})
+    return type("AccountUpdate", (AccountUpdate,), {"Meta": meta})

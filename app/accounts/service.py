@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Generic, cast
 
 from sqlalchemy import Column, bindparam, delete, inspect, or_, select, type_coerce, update
@@ -25,6 +25,7 @@ from .suspension import Suspension, is_over, note
 
 REGISTERED = "account-registered"
 DELETED = "account-deleted"
+EMAIL_CHANGED = "email-changed"
 PAGE = 500
 ROWS_AT_ONCE = 5_000
 
@@ -67,6 +68,11 @@ class Accounts(Generic[A]):
         self._credentials = Rows(
             select(model.id, model.password_hash).where(model.email == bindparam("email"))
         )
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Of a row that is read, in their order."""
+        return self._names
 
     def read(self, email: str) -> AccountLike | None:
         """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
@@ -155,7 +161,8 @@ class Accounts(Generic[A]):
         self.end_tokens(account)
         record(self.session, "password.removed", account_id=account.id)
         self.session.flush()
-        self.prove_address(account)
+        if not self.has_proven_address(account):
+            self.prove_address(account)
 
     def get(self, email: str) -> A:
         account = self.find(email)
@@ -224,7 +231,8 @@ class Accounts(Generic[A]):
             given["suspended_until"] = suspension.until.isoformat()
         with transaction(self.session, may_fail=True):
             self._record_change(held, {**given, "phone": phone})
-            if email is not None and read_email(email) != held.email:
+            is_moved = email is not None and read_email(email) != held.email
+            if email is not None and is_moved:
                 held.email = read_email(email)
                 self.end_tokens(held)
             if password_hash is not None:
@@ -238,6 +246,8 @@ class Accounts(Generic[A]):
             if phone is not None:
                 held.phone = read_phone(phone) if phone else None
             self._flush_email()
+            if is_moved:
+                self.emitter.emit(EMAIL_CHANGED, held, self.session)
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
+from ..auth.blueprint import address
 from ..auth.caller import caller
 from ..auth.errors import NotAuthorized, TooManyAttempts
 from ..auth.guards import active_account_required, roles_required
-from ..auth.routes import address
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.web.answering import answers
@@ -29,8 +29,8 @@ from .rules import ADMINISTRATORS
 from .schemas import (
     AccountCreate,
     AccountDetails,
+    AccountEdit,
     AccountQuery,
-    AccountUpdate,
     DeliveryQuery,
     DeliveryRead,
     MembershipRead,
@@ -96,7 +96,7 @@ def get_managed_account(account_id: Any) -> Details:
 @administrators_only
 @example(json=examples.SUSPEND, answer=examples.SUSPENDED)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
-@takes(json=AccountUpdate)
+@takes(json=AccountEdit)
 @answers(200, AccountDetails, ready=True)
 def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
     """Change an account's role or status, or suspend it until a date

@@ -68,9 +68,6 @@ class AccountQuery(Received):
 class AccountDetails(AccountRead):
     """An account, as those who look after it see it."""
 
-    email_verified = fields.Boolean(
-        required=True, metadata={"description": "Somebody reads the mail of its address"}
-    )
     has_password = fields.Boolean(required=True)
     suspended_until = Moment(
         required=True,
@@ -97,7 +94,7 @@ class AccountCreate(Received):
             raise ValidationError("Not together with a password.", "invite")
 
 
-class AccountUpdate(Received):
+class AccountEdit(Received):
     role = Word(ROLE)
     status = Word(STATUS, min=1)
     suspended_until = Moment(

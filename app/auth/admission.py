@@ -13,6 +13,8 @@ from .settings import AuthSettings
 REGISTRATION_DOOR = "registration"
 INVITATION_DOOR = "invitation"
 PROVIDER_DOOR = "provider"
+# By which somebody who is in comes to another address.
+EMAIL_CHANGE_DOOR = "email-change"
 
 
 @dataclass(eq=False)
@@ -40,4 +42,4 @@ class Admission:
         if mode == "domains":
             domains = [domain.lower().lstrip("@") for domain in self.settings.REGISTRATION_DOMAINS]
             return email.rpartition("@")[2] in domains
-        return door == PROVIDER_DOOR or mode == "open"
+        return door in (PROVIDER_DOOR, EMAIL_CHANGE_DOOR) or mode == "open"

@@ -5,20 +5,23 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import cache
 
-from ..accounts.service import Accounts
+from ..accounts.service import EMAIL_CHANGED, Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context
 from ..core.extras import missing_extra
-from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.one_off import OneOffMail, Untold
 from ..delivery.mail.templates import Templates
 from .admission import Admission
 from .caller import Callers
+from .email_change.proofs import EmailChangeProofs
+from .email_change.service import EmailChanges
 from .errors import IdpDisabled
+from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
 from .idp.service import IdpSignIn, Provider
-from .limits import Failures, RecoveryRequests
+from .limits import EmailChangeLimits, Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
@@ -63,10 +66,14 @@ def assemble(context: Context) -> None:
         stages=[active_only(accounts)],
     )
     context.add(gate)
-    context.add(Identities(context.session, accounts, context.clock))
+    identities = Identities(context.session, accounts, context.clock)
+    context.add(identities)
     failures = Failures(context.keystore, auth)
     context.add(failures)
-    context.add(Login(context.session, accounts, accounts.passwords, gate, failures))
+    login = Login(context.session, accounts, accounts.passwords, gate, failures)
+    context.add(login)
+    freshness = Freshness(login, context.clock)
+    context.add(freshness)
     context.add(
         LogOut(
             context.session,
@@ -77,52 +84,84 @@ def assemble(context: Context) -> None:
             is_final=auth.LOGOUT_IS_FINAL,
         )
     )
-    context.add(Admission(context.session, context.hooks, auth))
+    admission = Admission(context.session, context.hooks, auth)
+    context.add(admission)
     proofs = Proofs(settings.secret_key, fallbacks, context.keystore, context.clock)
     context.add(proofs)
-    recovery = Purpose(
+    recovering = Purpose(
         RECOVERY,
         token_life=timedelta(hours=auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.RESET_CODE_EXPIRE_MINUTES),
     )
-    context.add(Mails(core, auth, context.get(Templates)))
-    context.add(
-        Recovery(
-            context.session,
-            accounts,
-            accounts.passwords,
-            recovery,
-            AccountProofs(proofs, accounts, context.account_ids),
-            RecoveryRequests(context.keystore, auth),
-            failures,
-            context.emitter,
-            lambda **mail: context.hooks.recovery_mail(**mail),
-            context.get(Mails),
-            context.get(OneOffMail),  # type: ignore[type-abstract]
-            context.clock,
-            auth.HIDE_ACCOUNTS,
-        )
+    mails = Mails(core, auth, context.get(Templates))
+    context.add(mails)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    notices = one_off_mail if auth.SECURITY_MAILS else Untold()
+    recovery = Recovery(
+        context.session,
+        accounts,
+        accounts.passwords,
+        recovering,
+        AccountProofs(proofs, accounts, context.account_ids),
+        RecoveryRequests(context.keystore, auth),
+        failures,
+        context.emitter,
+        lambda **mail: context.hooks.recovery_mail(**mail),
+        mails,
+        one_off_mail,
+        notices,
+        context.clock,
+        auth.HIDE_ACCOUNTS,
     )
+    context.add(recovery)
     context.add(
         PasswordChange(
             context.session,
             accounts,
             accounts.passwords,
-            context.get(Login),
+            login,
             gate,
             context.emitter,
-            context.get(Mails),
-            context.get(OneOffMail),  # type: ignore[type-abstract]
-            context.clock,
+            mails,
+            notices,
+            freshness,
         )
     )
+    changes = EmailChanges(
+        context.session,
+        accounts,
+        freshness,
+        admission,
+        EmailChangeLimits(context.keystore, auth),
+        _email_change_proofs(context, accounts, proofs, auth),
+        gate,
+        identities,
+        recovery,
+        mails,
+        one_off_mail,
+        context.clock,
+    )
+    context.add(changes)
+    context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
     if auth.ENABLE_IDP_OAUTH:
-        _assemble_idp(context, accounts, gate)
+        _assemble_idp(context, accounts, gate, notices)
     else:
         context.lack(IdpDisabled, IdpSignIn)
 
 
-def _assemble_idp(context: Context, accounts: Accounts, gate: Gate) -> None:
+def _email_change_proofs(
+    context: Context, accounts: Accounts, proofs: Proofs, auth: AuthSettings
+) -> EmailChangeProofs:
+    confirming = Purpose(
+        "email-change",
+        token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
+        code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
+    )
+    undoing = Purpose("email-undo", token_life=timedelta(hours=auth.EMAIL_UNDO_HOURS))
+    return EmailChangeProofs(context.session, accounts, proofs, confirming, undoing)
+
+
+def _assemble_idp(context: Context, accounts: Accounts, gate: Gate, notices: OneOffMail) -> None:
     core, auth = context.settings.core, context.settings.of(AuthSettings)
     for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
         if not getattr(auth, name):
@@ -153,7 +192,7 @@ def _assemble_idp(context: Context, accounts: Accounts, gate: Gate) -> None:
             gate,
             context.emitter,
             context.get(Mails),
-            context.get(OneOffMail),  # type: ignore[type-abstract]
+            notices,
             context.get(Admission),
             needs_session=auth.IDP_REQUIRE_SESSION,
         )

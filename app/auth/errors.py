@@ -54,8 +54,27 @@ class NotAuthorized(Forbidden):
 
 
 class FreshSignInRequired(Forbidden):
+    """Or the password, in the same request."""
+
     code = "fresh_sign_in_required"
     detail = "Sign in again first"
+
+
+class ReauthenticationRequired(Unauthorized):
+    """As RFC 9470 says it, with how old a sign-in may be."""
+
+    code = "reauthentication_required"
+    detail = "Sign in again first"
+
+    def __init__(self, minutes: int = 15) -> None:
+        error = "insufficient_user_authentication"
+        challenge = f'Bearer error="{error}", max_age="{minutes * 60}"'
+        super().__init__(headers={"WWW-Authenticate": challenge})
+
+
+class EmailRefused(Forbidden):
+    code = "email_refused"
+    detail = "This address cannot be used here"
 
 
 class TooManyAttempts(TooManyRequests):

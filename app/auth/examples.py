@@ -13,6 +13,9 @@ ACCOUNT = {
     "last_login_date": "2030-01-01T12:00:00+00:00",
     "current_workspace_id": None,
     "created_at": "2029-12-01T09:30:00+00:00",
+    "email_verified": True,
+    "locale": "en-GB",
+    "time_zone": "Europe/London",
 }
 SIGNED_IN = {
     "access_token": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln",
@@ -35,3 +38,8 @@ TOKEN_VALID = {"message": "The token is valid"}
 NEW_PASSWORD = {**TOKEN, "new_password": "battery staple"}
 PASSWORD_CHANGE = {"current_password": "correct horse", "new_password": "battery staple"}
 PASSWORD_UPDATED = {"message": "Password updated"}
+ACCOUNT_UPDATE = {"locale": "en-GB", "time_zone": "Europe/London"}
+EMAIL_CHANGE = {"email": "ada.lovelace@example.com", "password": "correct horse"}
+EMAIL_CHANGE_SENT = {"message": "Check the mail of your new address to confirm it"}
+MAILED_TOKEN = {"token": "WzEsIjRmNTMiXQ.aXQgaXM.c2lnbmVk"}
+EMAIL_UNDONE = {"message": "Your address is as before; check its mail to choose a new password"}

@@ -172,6 +172,27 @@ class RegistrationLimits:
         )
 
 
+class EmailChangeLimits:
+    """Requests by one account, each of which mails somebody, and mails to one address."""
+
+    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+        self.keystore = keystore
+        self.enabled = settings.RATE_LIMITS_ENABLED
+        self._account = _parse("email-change", settings.EMAIL_CHANGE_LIMIT)
+        self._mails = RegistrationLimits(keystore, settings)
+
+    def count(self, account_id: object) -> None:
+        for limit in self._account if self.enabled else ():
+            key = limit.key(str(account_id))
+            if self.keystore.count(key, limit.seconds) > limit.amount:
+                note = {"limit": limit.name}
+                raise TooManyAttempts(self.keystore.remaining(key), note=note)
+
+    def may_mail(self, email: str) -> bool:
+        """As for a registration, and together with those."""
+        return self._mails.may_mail(email)
+
+
 def _parse(name: str, notation: str) -> list[Threshold]:
     """Flask-Limiter's notation; several may stand in one, as in `5/minute;50/hour`."""
     return [

@@ -31,6 +31,35 @@ class Mails:
         subject = f"{self.core.PROJECT_NAME}: no account with this address"
         return self._render("no_account", email_to, subject)
 
+    def confirm_email(self, email_to: str, issued: Issued) -> Email:
+        return self._render(
+            "confirm_email",
+            email_to,
+            f"{self.core.PROJECT_NAME}: confirm your new email address",
+            link=f"{self.core.CLIENT_HOST}{self.auth.EMAIL_CHANGE_PATH}?token={issued.token}",
+            token=issued.token,
+            code=issued.code,
+            code_minutes=self.auth.EMAIL_CODE_EXPIRE_MINUTES,
+            token_hours=self.auth.EMAIL_TOKEN_EXPIRE_HOURS,
+        )
+
+    def email_in_use(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: this address has an account"
+        return self._render("email_in_use", email_to, subject)
+
+    def email_change(self, email_to: str, new_email: str, token: str, is_made: bool) -> Email:
+        """To the old address, when it is asked for and when it is made."""
+        what = "your email address was changed" if is_made else "a new email address was asked for"
+        return self._render(
+            "email_changed" if is_made else "email_change_requested",
+            email_to,
+            f"{self.core.PROJECT_NAME}: {what}",
+            new_email=new_email,
+            link=f"{self.core.CLIENT_HOST}{self.auth.EMAIL_UNDO_PATH}?token={token}",
+            token=token,
+            undo_hours=self.auth.EMAIL_UNDO_HOURS,
+        )
+
     def password_changed(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: your password was changed"
         return self._render("password_changed", email_to, subject)

@@ -9,7 +9,6 @@ from sqlalchemy import and_
 from ..accounts.models import AccountLike
 from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
-from ..core.clock import Clock
 from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
@@ -18,13 +17,12 @@ from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from .caller import Caller
 from .errors import FreshSignInRequired, IncorrectCredentials
+from .fresh import Freshness
 from .mails import Mails
 from .sign_in.gate import PASSWORD, Challenge, Gate, Opened
 from .sign_in.password import Login
 
 PASSWORD_CHANGED = "password-changed"
-# How long ago a sign-in may be that stands for the password of an account that has none.
-FRESH_SECONDS = 15 * 60
 
 
 def set_password(
@@ -51,8 +49,8 @@ class PasswordChange:
     gate: Gate
     emitter: Emitter
     mails: Mails
-    one_off_mail: OneOffMail
-    clock: Clock
+    notices: OneOffMail
+    freshness: Freshness
 
     def change(
         self, caller: Caller, current: str | None, new: str, address: str
@@ -61,7 +59,8 @@ class PasswordChange:
         account = caller.account
         account_id, email, former = account.id, account.email, account.password_hash
         if former is None:
-            self._check_fresh(caller)
+            if not self.freshness.is_fresh(caller):
+                raise FreshSignInRequired
         elif current is None:
             raise Invalid.about("current_password", "Missing data for required field.")
         else:
@@ -80,15 +79,10 @@ class PasswordChange:
             self.emitter.emit(PASSWORD_CHANGED, changed, self.session)
             record(self.session, "password.changed", account_id=account_id)
             notice = self.mails.password_changed(email)
-            after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+            after_commit(self.session, lambda: self.notices.send_soon(notice))
             return self.gate.admit(changed, by=(PASSWORD,))
 
     def _stored_hash(self, account_id: object) -> str | None:
         """The right password may just have made its hash ours."""
         account = self.accounts.by_id(account_id)
         return account.password_hash if account is not None else None
-
-    def _check_fresh(self, caller: Caller) -> None:
-        since = caller.authenticated_at
-        if since is None or self.clock.now().timestamp() - since > FRESH_SECONDS:
-            raise FreshSignInRequired

@@ -2,28 +2,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request, session
+from flask import session
 from werkzeug.utils import redirect
 
 from ..accounts.errors import AccountNotFound, TooManyHashes
-from ..accounts.models import AccountLike
 from ..accounts.password_rules import BreachedPassword, CommonPassword
-from ..accounts.schemas import AccountRead
-from ..accounts.service import Accounts
 from ..core.context import current_frontdesk, service
 from ..core.keystore import KeystoreUnavailable
-from ..core.web.answering import answers, json_of, json_response
-from ..core.web.blueprint import Blueprint
+from ..core.web.answering import answers
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises, signs_in
 from ..core.web.reading import takes
+from . import account_routes as account_routes
 from . import examples
+from .blueprint import address
+from .blueprint import blueprint as blueprint
 from .caller import caller
 from .errors import (
     AmbiguousEmail,
     AwaitsVerification,
     EmailNotVerified,
-    FreshSignInRequired,
     InactiveAccount,
     IncorrectCredentials,
     InvalidProof,
@@ -35,31 +33,23 @@ from .errors import (
     TooManyAttempts,
     UnknownSignIn,
 )
-from .guards import account_required, active_account_required, idp_required
+from .guards import account_required, idp_required
 from .idp.pending import PendingSignIns
 from .idp.service import IdpSignIn
-from .idp.session_cookie import Departure, prepare_session
-from .passwords import PasswordChange
+from .idp.session_cookie import Departure
 from .recovery.service import Recovery
 from .schemas import (
-    ChangePassword,
     IdpLogin,
     LoginForm,
     PasswordRecovery,
     ResetPassword,
     VerifyToken,
-    account_read,
     idp_callback_read,
     login_read,
 )
 from .sign_in.gate import payload_of
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
-
-blueprint = Blueprint(
-    "auth", __name__, needs=Accounts, about="Signing in and out, and recovering a password"
-)
-blueprint.record(prepare_session)
 
 
 @blueprint.post("/login")
@@ -82,34 +72,6 @@ def logout() -> dict[str, str]:
     """Log out: every token of the account ends"""
     service(LogOut).everywhere(caller())
     return {"message": "Logged out"}
-
-
-@blueprint.get("/account")
-@account_required
-@example(answer=examples.ACCOUNT)
-@answers(200, account_read)
-def get_account() -> AccountLike | Response:
-    """Get the caller's account"""
-    if account_read() is AccountRead:
-        # Read by every client at every start: its columns go out as they are.
-        return json_response(json_of(AccountRead, caller().account))
-    return caller().attached_account
-
-
-@blueprint.put("/account/password")
-@active_account_required
-@example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(CommonPassword, BreachedPassword)
-@takes(json=ChangePassword)
-@answers(200, login_read)
-def change_password(json: dict[str, Any]) -> dict[str, Any]:
-    """Change the caller's password: every token ends, and the answer has a new one"""
-    change = service(PasswordChange)
-    outcome = change.change(
-        caller(), json["current_password"], json["new_password"], address=address()
-    )
-    return payload_of(outcome)
 
 
 @blueprint.post("/password-recovery")
@@ -176,8 +138,3 @@ def idp_callback(json: dict[str, Any]) -> dict[str, Any]:
 
 def _begun() -> PendingSignIns:
     return PendingSignIns(session, current_frontdesk.keystore, current_frontdesk.clock)
-
-
-def address() -> str:
-    """Where the request comes from; behind proxies, as far as they are trusted."""
-    return request.remote_addr or ""

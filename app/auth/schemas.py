@@ -87,6 +87,19 @@ class ChangePassword(Received):
     new_password = NewPassword()
 
 
+class ChangeEmail(Received):
+    email = Text(min=1, max=320, required=True)
+    password = GivenPassword(
+        max=1024,
+        load_default=None,
+        metadata={"format": "password", "description": "Or a sign-in of the last 15 minutes"},
+    )
+
+
+class MailedToken(Received):
+    token = Text(min=1, max=1024, required=True)
+
+
 class RedirectUri(Text):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         uri = super()._deserialize(value, attr, data, **kwargs)

@@ -71,16 +71,33 @@ class AuthSettings(AccountSettings):
         default="required", description="Whether who registers must prove the e-mail address."
     )
     EMAIL_TOKEN_EXPIRE_HOURS: PositiveInt = Field(
-        default=48, description="Life of a verification link."
+        default=48, description="Life of a link that proves an address."
     )
     EMAIL_CODE_EXPIRE_MINUTES: PositiveInt = Field(
-        default=10, description="Life of a short verification code."
+        default=10, description="Life of a short code that proves an address."
     )
     VERIFICATION_PATH: UrlPath = Field(
         default="/verify", description="Path of the verification link."
     )
     UNVERIFIED_KEEP_DAYS: PositiveInt = Field(
         default=7, description="Days that an account may wait for its address to be proven."
+    )
+    EMAIL_CHANGE_PATH: UrlPath = Field(
+        default="/confirm-email", description="Path of the link to an account's new address."
+    )
+    EMAIL_CHANGE_LIMIT: Limit = Field(
+        default="5 per hour", description="Requests of one account for another address."
+    )
+    EMAIL_UNDO_PATH: UrlPath = Field(
+        default="/undo-email", description="Path of the link to an account's old address."
+    )
+    EMAIL_UNDO_HOURS: PositiveInt = Field(
+        default=72, description="Hours for which the old address can take a change back."
+    )
+    SECURITY_MAILS: bool = Field(
+        default=True,
+        description="Whether owners are told of a changed password, a new way to sign in and a"
+        " deleted account. Mails with a way back are always sent.",
     )
     ENABLE_IDP_OAUTH: bool = Field(
         default=False, description="Sign-in through an identity provider."

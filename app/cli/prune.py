@@ -6,6 +6,7 @@ import click
 import orjson
 
 from ..audit.retention import RecordRetention
+from ..auth.email_change.service import EmailChanges
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
@@ -20,14 +21,15 @@ KEYSTORE_BATCH = 1_000
 ACCOUNT_BATCH = 1_000
 INVITATION_BATCH = 1_000
 RECORD_BATCH = 5_000
+EMAIL_CHANGE_BATCH = 1_000
 
 
 @group.command()
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations and records, and accounts that have waited too long for their
-    address to be proven."""
+    notifications, invitations, changes of address and records, and accounts that have waited too
+    long for their address to be proven."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -35,6 +37,7 @@ def prune() -> None:
         "unverified_accounts": _unverified(),
         "invitations": _invitations(),
         "events": service(RecordRetention).prune(RECORD_BATCH),
+        "email_changes": _email_changes(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -49,6 +52,11 @@ def _unverified() -> int:
 def _invitations() -> int:
     has = Invitations in current_frontdesk.services
     return service(Invitations).prune(INVITATION_BATCH) if has else 0
+
+
+def _email_changes() -> int:
+    has = EmailChanges in current_frontdesk.services
+    return service(EmailChanges).prune(EMAIL_CHANGE_BATCH) if has else 0
 
 
 def _keystore() -> int:

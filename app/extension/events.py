@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..accounts.service import DELETED, REGISTERED
+from ..accounts.service import DELETED, EMAIL_CHANGED, REGISTERED
 from ..auth.idp.service import ACCOUNT_CREATE
 from ..auth.passwords import PASSWORD_CHANGED
 from ..auth.recovery.service import PASSWORD_RESET
@@ -66,6 +66,12 @@ EVENTS = (
         PASSWORD_CHANGED,
         "the account",
         "when its owner has changed the password, inside the transaction",
+    ),
+    Event(
+        EMAIL_CHANGED,
+        "the account, with its new address",
+        "when the address of an account has become another one, by its owner, by an operator or"
+        " back to the old one, inside the transaction",
     ),
     Event(
         ACCOUNT_CREATE,

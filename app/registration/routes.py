@@ -7,10 +7,10 @@ from flask import Response
 from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
+from ..auth.blueprint import address
 from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
 from ..auth.guards import guard
-from ..auth.routes import address
 from ..auth.schemas import VerifyToken, login_read
 from ..auth.sign_in.gate import payload_of
 from ..core.context import service

@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlalchemy import update
 
-from ..accounts.addresses import folds_to_ascii, read_email
-from ..accounts.errors import EmailTaken, InvalidEmail
+from ..accounts.addresses import read_new_email
+from ..accounts.errors import EmailTaken
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
@@ -23,7 +23,6 @@ from ..auth.settings import AuthSettings
 from ..auth.sign_in.gate import Challenge, Gate, Opened
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, after_commit, release, transaction
-from ..core.errors import Invalid
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
@@ -62,7 +61,7 @@ class Registration:
     ) -> Opened | Challenge | None:
         """Signed in, or None where the address must be proven first."""
         self.limits.count(address)
-        email = _read(email)
+        email = read_new_email(email)
         self.passwords.rules.check(password, email, "password")
         if invitation is not None:
             return self._by_invitation(email, password, invitation, more)
@@ -158,13 +157,3 @@ class Registration:
         """No database connection waits for it."""
         release(self.session)
         return self.passwords.hash(password)
-
-
-def _read(email: str) -> str:
-    if folds_to_ascii(email):
-        raise Invalid.about("email", "Some of its letters could be taken for others.")
-    try:
-        found = read_email(email)
-    except InvalidEmail:
-        raise Invalid.about("email", InvalidEmail.detail) from None
-    return found

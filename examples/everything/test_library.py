@@ -76,6 +76,11 @@ def test_a_changed_password(frontdesk: Kit, ada: Person) -> None:
     assert "changed the password" in ada.api().get("/visits").json
 
 
+def test_a_changed_address(frontdesk: Kit, ada: Person) -> None:
+    ada.change(email="countess@example.com")
+    assert "moved to countess@example.com" in ada.api().get("/visits").json
+
+
 def test_events(frontdesk: Kit, ada: Person) -> None:
     ada.api().delete("/desk/logout")
     assert ada.api().get("/visits").json == ["signed in", "signed out", "signed in"]

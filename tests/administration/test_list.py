@@ -29,6 +29,8 @@ FIELDS = {
     "current_workspace_id",
     "created_at",
     "email_verified",
+    "locale",
+    "time_zone",
     "has_password",
     "suspended_until",
     "suspended_reason",

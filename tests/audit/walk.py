@@ -16,6 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD, Person, make_person
 
+from ..auth.test_email_change import mailed
 from ..auth.test_recovery import ask
 from ..registration.visitors import SECRET_WORD, Visitor
 from ..workspaces.invited import Team, make_team
@@ -65,6 +66,7 @@ class Walk:
         api.get("/admin/notifications/all", 403)
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
+        api = self.move(api, ada)
         api.delete("/logout")
         token, code = ask(api, self.mails)
         self.secrets |= {str(api.token), token, code}
@@ -75,6 +77,20 @@ class Walk:
         for _ in range(5):
             ada.log_in(400, WRONG)
         ada.log_in(429, WRONG)
+
+    def move(self, api: Api, ada: Visitor) -> Api:
+        """To another address and back, as her password goes with that."""
+        api.patch("/account", json={"locale": "en-GB"})
+        api.post("/account/email", 202, json={"email": "countess@example.com"})
+        token, code = mailed(self.mails, "countess@example.com")
+        api.post("/account/email/confirm", json={"token": token})
+        undo = mailed(self.mails, ada.email)[0]
+        api.as_token(None).post("/account/email/undo", json={"token": undo})
+        reset = mailed(self.mails, ada.email)[0]
+        self.secrets |= {token, code, undo, reset}
+        body = {"token": reset, "new_password": NEW}
+        api.as_token(None).post("/reset-password", json=body)
+        return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def invite(self) -> None:
         team = make_team(self.person, self.mails)

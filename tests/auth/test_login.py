@@ -37,6 +37,9 @@ def test_the_login_response_has_the_token_and_the_account(api: Api, ada: Person)
         "last_login_date",
         "current_workspace_id",
         "created_at",
+        "email_verified",
+        "locale",
+        "time_zone",
     }
     assert answer.headers["Cache-Control"] == "no-store"
 

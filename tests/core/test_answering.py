@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +10,8 @@ from marshmallow import Schema, fields
 
 from app.accounts.schemas import AccountRead
 from app.auth import examples
-from app.core.web.answering import answers, json_of
+from app.core.web.answering import answers, row_reader
+from app.core.web.fields import IsUnset
 from app.core.web.operation import find_operation
 from app.testing.client import Api
 
@@ -34,9 +34,21 @@ def test_an_example_with_one_key_more_leaks_nothing(
     assert "password_hash" not in ada.api().get("/account").json
 
 
-def test_a_row_shows_what_the_schema_names_and_null_where_it_has_nothing() -> None:
-    row = SimpleNamespace(name="Library", key="under the mat")
-    assert json_of(Room, row) == {"name": "Library", "door": None}
+def test_a_row_shows_what_the_schema_names_and_leaves_out_what_it_does_not_have() -> None:
+    read = row_reader(Room, ["key", "name"])
+    assert read(("under the mat", "Library")) == {"name": "Library"}
+    assert row_reader(Room, ["door", "name"])((None, "Hall")) == {"name": "Hall", "door": None}
+
+
+def test_what_is_told_is_whether_something_is_unset_and_not_what_it_is() -> None:
+    class Proven(Schema):
+        verified = IsUnset(attribute="unverified_since")
+
+    read = row_reader(Proven, ["unverified_since"])
+    assert [read((value,)) for value in (None, "2030-01-01")] == [
+        {"verified": True},
+        {"verified": False},
+    ]
 
 
 def test_a_schema_that_makes_its_values_is_not_passed_over() -> None:
@@ -44,7 +56,7 @@ def test_a_schema_that_makes_its_values_is_not_passed_over() -> None:
         title = fields.String(attribute="name")
 
     with pytest.raises(TypeError, match=r"Renamed\.title"):
-        json_of(Renamed, SimpleNamespace(name="Library"))
+        row_reader(Renamed)
 
 
 ROOMS = [{"name": "Library", "door": 1}]

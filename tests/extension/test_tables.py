@@ -18,6 +18,7 @@ from ..rigs.hosts import HostSettings
 
 OURS = {
     "frontdesk_deliveries",
+    "frontdesk_email_changes",
     "frontdesk_events",
     "frontdesk_identities",
     "frontdesk_inbox",

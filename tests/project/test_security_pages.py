@@ -20,7 +20,7 @@ PAGES = [STANDARD, *sorted(SECURITY.glob("*.md"))]
 
 def words_in_the_code() -> set[str]:
     """The words that services tell by, and those that problems are refused by."""
-    calls = re.compile(r'(?:tell\(|tell_when_stored\(\s*self\.session,|"event":)\s*"(\w+)"')
+    calls = re.compile(r'(?:tell\(|tell_when_stored\(\s*self\.session,|"event":|tells=)\s*"(\w+)"')
     texts = (path.read_text() for path in (ROOT / "app").rglob("*.py"))
     told = {word for text in texts for word in calls.findall(text)}
     kinds = (kind for kind in subclasses(Problem) if kind.__module__.startswith("app."))

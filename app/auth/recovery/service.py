@@ -40,6 +40,8 @@ class Recovery:
     recovery_mail: Callable[..., object]
     mails: Mails
     one_off_mail: OneOffMail
+    # Where owners are told what was changed, unless they are not to be.
+    notices: OneOffMail
     clock: Clock
     # Unknown addresses are answered as known ones are.
     hides_accounts: bool
@@ -67,6 +69,10 @@ class Recovery:
         issued = self.proofs.issue(self.purpose, account)
         self.one_off_mail.send_soon(self.mails.account_made(account.email, issued))
 
+    def begin(self, account: AccountLike) -> None:
+        """Mail them unasked, to who has just shown that the account's address is theirs."""
+        self._send(account.email, *self.proofs.issue(self.purpose, account))
+
     def verify(self, token: str, email: str | None) -> None:
         """Say whether a token or code counts; nothing is used up."""
         self.proofs.find(self.purpose, token, email)
@@ -93,7 +99,7 @@ class Recovery:
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
             after_commit(self.session, lambda: self.failures.let_through(account.email, address))
-            after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+            after_commit(self.session, lambda: self.notices.send_soon(notice))
 
     def mail(self, email_to: str, token: str, code: str) -> None:
         """Our own recovery mail, which a host may do without."""

@@ -78,9 +78,19 @@ DEEDS = (
     ),
     RecordType(
         "account.updated",
-        "an account's e-mail, password, phone, role or status changes",
+        "an account's e-mail, password, phone, language, time zone, role or status changes",
         {"changed": "their names", "before": _ROLE_AND_STATUS, "after": _ROLE_AND_STATUS},
         tells="account_change",
+    ),
+    RecordType(
+        "email.change_requested",
+        "a caller asks for another e-mail address",
+        tells="email_change_request",
+    ),
+    RecordType(
+        "email.change_undone",
+        "an account's former address takes the change of it back",
+        tells="email_undo",
     ),
     RecordType("account.deleted", "an account is deleted", tells="account_deletion"),
     RecordType(

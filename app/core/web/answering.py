@@ -1,6 +1,6 @@
 """`@answers(200, Schema)`: what a view returns, put into the response by its schema.
 
-A view on a hot path returns what is `ready` to be shown (`json_of` makes it) and its schema only
+A view on a hot path returns what is `ready` to be shown (`row_reader` makes it) and its schema only
 documents it.
 """
 
@@ -16,6 +16,7 @@ from flask import Response, request
 from marshmallow import Schema, fields
 
 from ..errors import SetupError
+from .fields import IsUnset
 from .operation import (
     DocumentedAnswer,
     Params,
@@ -48,22 +49,28 @@ def json_response(
     return response
 
 
-def json_of(schema: type[Schema], row: object) -> dict[str, Any]:
-    """What a read schema shows of a row, its values as they are.
+def row_reader(
+    schema: type[Schema], columns: Sequence[str] | None = None
+) -> Callable[[Sequence[Any]], dict[str, Any]]:
+    """Makes what a read schema shows of rows that have just these columns, in this order; or those
+    of `columns`, and then what a row does not have is left out.
 
     For hot routes: the schema alone decides what leaves, and its own dump costs ten times as much.
-    """
-    return {name: getattr(row, name, None) for name in shown(schema)}
-
-
-def row_reader(schema: type[Schema]) -> Callable[[Sequence[Any]], dict[str, Any]]:
-    """The same of rows that have just these columns, in this order.
-
     Written out, as `dataclasses` write out an `__init__`: `dict(zip(…))` takes nearly
     twice as long.
     """
-    items = ", ".join(f"{name!r}: row[{index}]" for index, name in enumerate(shown(schema)))
-    reader: Callable[[Sequence[Any]], dict[str, Any]] = eval(f"lambda row: {{{items}}}")  # noqa: S307
+    names = shown(schema)
+    places = {name: index for index, name in enumerate(names if columns is None else columns)}
+    items = []
+    for name in names:
+        field = instance(schema).dump_fields[name]
+        if isinstance(field, IsUnset) and field.attribute in places:
+            items.append(f"{name!r}: row[{places[field.attribute]}] is None")
+        elif name in places:
+            items.append(f"{name!r}: row[{places[name]}]")
+    reader: Callable[[Sequence[Any]], dict[str, Any]] = eval(  # noqa: S307
+        f"lambda row: {{{', '.join(items)}}}"
+    )
     return reader
 
 
@@ -71,6 +78,8 @@ def row_reader(schema: type[Schema]) -> Callable[[Sequence[Any]], dict[str, Any]
 def shown(schema: type[Schema]) -> tuple[str, ...]:
     """The names of a read schema's fields, in its order."""
     for name, field in instance(schema).dump_fields.items():
+        if isinstance(field, IsUnset):
+            continue
         if field.attribute or field.data_key or isinstance(field, (fields.Nested, fields.Method)):
             raise TypeError(f"{schema.__name__}.{name} is not shown as it is: dump it.")
     return tuple(instance(schema).dump_fields)

@@ -149,6 +149,13 @@ class Flag(fields.Boolean):
         raise self.make_error("invalid", input=value)
 
 
+class IsUnset(fields.Boolean):
+    """Shows whether the attribute that it names is None."""
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> bool:
+        return value is None
+
+
 class Moment(fields.AwareDateTime):
     """ISO 8601 in UTC with its offset."""
 

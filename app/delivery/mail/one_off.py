@@ -36,6 +36,13 @@ class OneOffMail(Protocol):
         """Hand a mail over. It leaves shortly, or is tried again; the caller never waits for it."""
 
 
+class Untold:
+    """For what nobody is to be told."""
+
+    def send_soon(self, email: Email) -> None:
+        pass
+
+
 @dataclass
 class _Waiting:
     letter: Letter

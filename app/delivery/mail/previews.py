@@ -29,6 +29,8 @@ SAMPLES: Mapping[str, Any] = {
     "code_minutes": 10,
     "token_hours": 48,
     "days": 14,
+    "new_email": "countess@example.com",
+    "undo_hours": 72,
     "provider": "accounts.example.com",
     "workspace": "The Library",
     "inviter": "grace@example.com",

@@ -128,6 +128,15 @@ def note_the_change(account: Account, options: dict[str, Any]) -> None:
 # [end]
 
 
+# [email-changed]
+@frontdesk.on("email-changed")
+def note_the_address(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note=f"moved to {account.email}"))
+
+
+# [end]
+
+
 # [idp-account-create]
 @frontdesk.on("idp-account-create")
 def register_from_provider(person: flask_frontdesk.IdpUserInfo, options: dict[str, Any]) -> None:

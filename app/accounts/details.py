@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..core.db.transaction import AnySession, transaction
+from ..core.records.recorder import record
+from .models import AccountLike
+from .service import Accounts
+
+
+@dataclass(eq=False)
+class Details:
+    """What an account's owner sees of it, and may say of it without further ado."""
+
+    session: AnySession
+    accounts: Accounts
+
+    @cached_property
+    def _read(self) -> Any:
+        # A host that reads no account loads no schemas.
+        from ..core.web.answering import row_reader
+        from .schemas import AccountRead
+
+        return row_reader(AccountRead, self.accounts.columns)
+
+    def shown(self, row: AccountLike) -> dict[str, Any]:
+        """Of a plain row what `AccountRead` shows: every client asks for it at every start."""
+        shown: dict[str, Any] = self._read(row)
+        return shown
+
+    def change(self, account: AccountLike, given: dict[str, Any]) -> AccountLike:
+        with transaction(self.session):
+            for name, value in given.items():
+                setattr(account, name, value)
+            if given:
+                changed = sorted(given)
+                record(self.session, "account.updated", account_id=account.id, changed=changed)
+            return account

@@ -1,0 +1,39 @@
+"""Languages and time zones, as people name them and as they are stored."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# What RFC 5646 calls a langtag, without what nobody reads: extensions and private use.
+_VARIANT = "[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}"
+LOCALE = rf"^[A-Za-z]{{2,3}}(-[A-Za-z]{{4}})?(-([A-Za-z]{{2}}|[0-9]{{3}}))?(-({_VARIANT}))*$"
+
+_LOCALE = re.compile(LOCALE.strip("^$"), re.ASCII)
+# The server's own, and one that stands for none.
+_NOWHERE = {"localtime", "Factory"}
+
+
+def locale_of(text: str) -> str | None:
+    """A language tag in the case that it is usually written in; None where it is none."""
+    if not _LOCALE.fullmatch(text):
+        return None
+    language, *others = text.split("-")
+    return "-".join([language.lower(), *map(_written, others)])
+
+
+def _written(part: str) -> str:
+    match len(part):
+        case 2:
+            return part.upper()
+        case 4 if part.isalpha():
+            return part.title()
+    return part.lower()
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """Read when the first one is set: it takes a look at some hundred files."""
+    from zoneinfo import available_timezones
+
+    return frozenset({"UTC"} | available_timezones() - _NOWHERE)

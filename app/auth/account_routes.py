@@ -1,0 +1,117 @@
+"""What the caller does with their own account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from ..accounts.details import Details
+from ..accounts.errors import EmailTaken, TooManyHashes
+from ..accounts.models import AccountLike
+from ..accounts.password_rules import BreachedPassword, CommonPassword
+from ..accounts.schemas import AccountRead, account_update
+from ..core.context import service
+from ..core.keystore import KeystoreUnavailable
+from ..core.web.answering import answers, json_response
+from ..core.web.fields import Message
+from ..core.web.operation import anyone, example, raises
+from ..core.web.reading import takes
+from . import examples
+from .blueprint import address, blueprint
+from .caller import caller, find_caller
+from .email_change.service import EmailChanges
+from .errors import (
+    EmailRefused,
+    FreshSignInRequired,
+    InactiveAccount,
+    IncorrectCredentials,
+    InvalidProof,
+    TooManyAttempts,
+)
+from .guards import account_optional, account_required, active_account_required
+from .passwords import PasswordChange
+from .schemas import (
+    ChangeEmail,
+    ChangePassword,
+    MailedToken,
+    VerifyToken,
+    account_read,
+    login_read,
+)
+from .sign_in.gate import payload_of
+
+
+@blueprint.get("/account")
+@account_required
+@example(answer=examples.ACCOUNT)
+@answers(200, account_read)
+def get_account() -> AccountLike | Response:
+    """Get the caller's account"""
+    if account_read() is AccountRead:
+        # Read by every client at every start: its columns go out as they are.
+        return json_response(service(Details).shown(caller().account))
+    return caller().attached_account
+
+
+@blueprint.patch("/account")
+@active_account_required
+@example(json=examples.ACCOUNT_UPDATE, answer=examples.ACCOUNT)
+@takes(json=account_update)
+@answers(200, account_read)
+def change_account(json: dict[str, Any]) -> AccountLike:
+    """Change phone, language or time zone"""
+    return service(Details).change(caller().attached_account, json)
+
+
+@blueprint.put("/account/password")
+@active_account_required
+@example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(CommonPassword, BreachedPassword)
+@takes(json=ChangePassword)
+@answers(200, login_read)
+def change_password(json: dict[str, Any]) -> dict[str, Any]:
+    """Change the caller's password: every token ends, and the answer has a new one"""
+    change = service(PasswordChange)
+    outcome = change.change(
+        caller(), json["current_password"], json["new_password"], address=address()
+    )
+    return payload_of(outcome)
+
+
+@blueprint.post("/account/email")
+@active_account_required
+@example(json=examples.EMAIL_CHANGE, answer=examples.EMAIL_CHANGE_SENT)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(EmailRefused, KeystoreUnavailable)
+@takes(json=ChangeEmail)
+@answers(202, Message)
+def request_email_change(json: dict[str, Any]) -> dict[str, str]:
+    """Ask for another e-mail address: a proof is mailed to it, and a way back to the old one"""
+    service(EmailChanges).request(caller(), json["email"], json["password"], address())
+    return {"message": "Check the mail of your new address to confirm it"}
+
+
+@blueprint.post("/account/email/confirm")
+@account_optional
+@example(json=examples.TOKEN, answer=examples.SIGNED_IN)
+@raises(InvalidProof, EmailTaken, InactiveAccount, KeystoreUnavailable)
+@takes(json=VerifyToken)
+@answers(200, login_read)
+def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
+    """Confirm it with the mailed token or code: every token ends, and the answer has a new one"""
+    changes = service(EmailChanges)
+    return payload_of(changes.confirm(json["token"], json.get("email"), find_caller()))
+
+
+@blueprint.post("/account/email/undo")
+@anyone
+@example(json=examples.MAILED_TOKEN, answer=examples.EMAIL_UNDONE)
+@raises(InvalidProof, EmailTaken)
+@takes(json=MailedToken)
+@answers(200, Message)
+def undo_email_change(json: dict[str, Any]) -> dict[str, str]:
+    """Put the old address back with the token that was mailed to it, and recover the password"""
+    service(EmailChanges).undo(json["token"])
+    return {"message": "Your address is as before; check its mail to choose a new password"}

@@ -1,0 +1,19 @@
+"""The blueprint of this slice, whose routes stand in several files."""
+
+from __future__ import annotations
+
+from flask import request
+
+from ..accounts.service import Accounts
+from ..core.web.blueprint import Blueprint
+from .idp.session_cookie import prepare_session
+
+blueprint = Blueprint(
+    "auth", __name__, needs=Accounts, about="Signing in and out, and recovering a password"
+)
+blueprint.record(prepare_session)
+
+
+def address() -> str:
+    """Where the request comes from; behind proxies, as far as they are trusted."""
+    return request.remote_addr or ""

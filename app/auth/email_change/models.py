@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ...core.db.base import Base, Id, UtcDateTime, account_key
+
+
+class EmailChange(Base):
+    """From one address of an account to another: asked for, or made and still to be undone."""
+
+    __tablename__ = "frontdesk_email_changes"
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    account_id: Mapped[Any] = account_key(index=True)
+    old_email: Mapped[str] = mapped_column(String(320))
+    new_email: Mapped[str] = mapped_column(String(320), index=True)
+    # Nobody had proven the old one: who reads its mail may be a stranger, and has no say.
+    is_undoable: Mapped[bool]
+    requested_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -1,0 +1,89 @@
+"""What is mailed about a change of address: a proof to make it, and one to take it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+from ...accounts.addresses import fold
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.db.account_ids import shown
+from ...core.db.transaction import AnySession
+from ..errors import InvalidProof
+from ..proofs import SHORTEST_TOKEN, Issued, Proofs, ProofSubject, Purpose, account_subject
+from .models import EmailChange
+
+KIND = "email-change"
+
+
+@dataclass(eq=False)
+class EmailChangeProofs:
+    session: AnySession
+    accounts: Accounts
+    proofs: Proofs
+    confirming: Purpose
+    undoing: Purpose
+
+    def issue(self, change: EmailChange, account: AccountLike) -> Issued:
+        """For who reads the mail of the new address."""
+        return self.proofs.issue(self.confirming, pending(change, account))
+
+    def end_code(self, subject: ProofSubject[EmailChange]) -> None:
+        self.proofs.end_code(self.confirming, subject)
+
+    def undo_token(self, change: EmailChange) -> str:
+        """For who reads the mail of the old one."""
+        return self.proofs.token(self.undoing, _undoable(change))
+
+    def find(self, token: str, email: str | None, caller_id: object) -> EmailChange:
+        """The change that is still to be made; otherwise InvalidProof. A code needs the new
+        address, and whoever is signed in confirms their own change alone."""
+        if len(token) < SHORTEST_TOKEN:
+            change = self._newest(fold(email or ""), caller_id)
+            subject = self._pending(change.id) if change is not None else None
+            if subject is None:
+                raise InvalidProof
+            return self.proofs.by_code(self.confirming, subject, token)
+        change = self.proofs.by_token(self.confirming, KIND, token, self._pending)
+        if email is not None and fold(email) != change.new_email:
+            raise InvalidProof
+        if caller_id is not None and change.account_id != caller_id:
+            raise InvalidProof
+        return change
+
+    def find_undoable(self, token: str) -> EmailChange:
+        return self.proofs.by_token(self.undoing, KIND, token, self._undoable)
+
+    def _newest(self, email: str, caller_id: object) -> EmailChange | None:
+        which = select(EmailChange).where(
+            EmailChange.new_email == email, EmailChange.confirmed_at.is_(None)
+        )
+        if caller_id is not None:
+            which = which.where(EmailChange.account_id == caller_id)
+        return self.session.scalar(which.order_by(EmailChange.id.desc()).limit(1))
+
+    def _pending(self, change_id: Any) -> ProofSubject[EmailChange] | None:
+        change = self.session.get(EmailChange, change_id)
+        if change is None or change.confirmed_at is not None:
+            return None
+        account = self.accounts.by_id(change.account_id)
+        return None if account is None else pending(change, account)
+
+    def _undoable(self, change_id: Any) -> ProofSubject[EmailChange] | None:
+        change = self.session.get(EmailChange, change_id)
+        return None if change is None or not change.is_undoable else _undoable(change)
+
+
+def pending(change: EmailChange, account: AccountLike) -> ProofSubject[EmailChange]:
+    """Ended by whatever ends the account's tokens, another password and another address."""
+    state = (*account_subject(account).state, shown(account.id), change.new_email)
+    return ProofSubject(KIND, change.id, state, change)
+
+
+def _undoable(change: EmailChange) -> ProofSubject[EmailChange]:
+    """Good whatever has become of the account: only its use, and time, end it."""
+    state = (shown(change.account_id), change.old_email, change.new_email)
+    return ProofSubject(KIND, change.id, state, change)

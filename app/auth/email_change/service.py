@@ -1,0 +1,204 @@
+"""Another e-mail address for an account.
+
+The new one proves itself before anything changes, and the old one can take it back for some days.
+Whether the new address has an account already is told by its mail alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from ...accounts.addresses import read_new_email
+from ...accounts.models import PENDING, AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.races import lock_row
+from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.errors import Invalid
+from ...core.records.recorder import record
+from ...delivery.mail.one_off import OneOffMail
+from ..admission import EMAIL_CHANGE_DOOR, Admission
+from ..caller import Caller
+from ..errors import EmailRefused, InvalidCredentials, InvalidProof
+from ..fresh import Freshness
+from ..idp.identities import Identities
+from ..limits import EmailChangeLimits
+from ..mails import Mails
+from ..recovery.service import Recovery
+from ..sign_in.gate import Challenge, Gate, Opened
+from .models import EmailChange
+from .proofs import EmailChangeProofs, pending
+
+# What an account proves itself by that has just confirmed its new address.
+EMAIL = "email"
+
+
+@dataclass(eq=False)
+class EmailChanges:
+    session: AnySession
+    accounts: Accounts
+    freshness: Freshness
+    admission: Admission
+    limits: EmailChangeLimits
+    proofs: EmailChangeProofs
+    gate: Gate
+    identities: Identities
+    recovery: Recovery
+    mails: Mails
+    one_off_mail: OneOffMail
+    clock: Clock
+    # What else was asked for since then, and is taken back with it.
+    undoing: list[Callable[[AccountLike], object]] = field(default_factory=list)
+
+    def request(self, caller: Caller, email: str, password: str | None, address: str) -> None:
+        """Mail a proof to the new address, and a way back to the old one."""
+        email = read_new_email(email)
+        if email == caller.account.email:
+            raise Invalid.about("email", "Must be another one than before.")
+        self.freshness.check(caller, password, address)
+        self.limits.count(caller.account.id)
+        if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
+            raise EmailRefused
+        may_mail = self.limits.may_mail(email)
+        with transaction(self.session):
+            account = self._hold(caller.account.id)
+            # What has ended the caller's token in this moment ends its wishes too.
+            if account is None or account.tokens_valid_from != caller.account.tokens_valid_from:
+                raise InvalidCredentials
+            holder = self.accounts.find(email)
+            is_taken = holder is not None and holder.status != PENDING
+            change = self._store(account, email)
+            record(self.session, "email.change_requested", account_id=account.id)
+            after_commit(self.session, lambda: self._mail(change, account, is_taken, may_mail))
+
+    def confirm(self, token: str, email: str | None, caller: Caller | None) -> Opened | Challenge:
+        """Every token from before ends; who confirms is signed in anew. Of two at once one does."""
+        change = self.proofs.find(token, email, caller.account.id if caller else None)
+        proven = self._state(change)
+        with transaction(self.session):
+            account = self._hold(change.account_id)
+            held = self._again(change.id)
+            if account is None or held is None or self._state(held) != proven:
+                raise InvalidProof
+            self._make(held, account)
+            return self.gate.admit(account, by=(EMAIL,))
+
+    def undo(self, token: str) -> None:
+        """Put the old address back, whatever the account's has become since. Whoever changed it may
+        know the password, or have linked a person of their own: neither opens the account now."""
+        change = self.proofs.find_undoable(token)
+        with transaction(self.session):
+            account = self._hold(change.account_id)
+            held = self._again(change.id)
+            if account is None or held is None:
+                raise InvalidProof
+            # Later ones go too: with theirs a thief would take the address back again.
+            self._forget(EmailChange.account_id == account.id, EmailChange.id >= held.id)
+            if account.email != held.old_email:
+                self._free(held.old_email)
+                self.accounts.change(account, email=held.old_email)
+            self.accounts.reclaim(account)
+            self.identities.unlink(account)
+            for take_back in self.undoing:
+                take_back(account)
+            record(self.session, "email.change_undone", account_id=account.id)
+            after_commit(self.session, lambda: self.recovery.begin(account))
+
+    def end_all(self, account: AccountLike) -> None:
+        """After somebody else's word on the address, such as an operator's. Of a change that was
+        made here the newest leads to the address as it is."""
+        leads_here = select(EmailChange.id).where(
+            EmailChange.account_id == account.id,
+            EmailChange.new_email == account.email,
+            EmailChange.confirmed_at.is_not(None),
+        )
+        if self.session.scalar(leads_here.limit(1)) is None:
+            self._forget(EmailChange.account_id == account.id)
+
+    def prune(self, batch: int) -> int:
+        """Forget those that can neither be made nor undone any more."""
+        lives = self.proofs.confirming.token_life + self.proofs.undoing.token_life
+        over = select(EmailChange.id).where(EmailChange.requested_at < self.clock.now() - lives)
+        gone = 0
+        while True:
+            with transaction(self.session):
+                ids = self.session.scalars(over.limit(batch)).all()
+                self._forget(EmailChange.id.in_(ids))
+            gone += len(ids)
+            if len(ids) < batch:
+                return gone
+
+    def _store(self, account: AccountLike, email: str) -> EmailChange:
+        """The newest alone can be made."""
+        self._forget(EmailChange.account_id == account.id, EmailChange.confirmed_at.is_(None))
+        change = EmailChange(
+            account_id=account.id,
+            old_email=account.email,
+            new_email=email,
+            is_undoable=self.accounts.has_proven_address(account),
+            requested_at=self.clock.now(),
+        )
+        self.session.add(change)
+        self.session.flush()
+        return change
+
+    def _mail(
+        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
+    ) -> None:
+        issued = self.proofs.issue(change, account)
+        proof = self.mails.confirm_email(change.new_email, issued)
+        taken = self.mails.email_in_use(change.new_email)
+        if may_mail:
+            self.one_off_mail.send_soon(taken if is_taken else proof)
+        self._tell_old_address(change)
+
+    def _make(self, change: EmailChange, account: AccountLike) -> None:
+        change.confirmed_at = self.clock.now()
+        self._free(change.new_email)
+        code_of = pending(change, account)
+        self.accounts.change(account, email=change.new_email)
+        if not self.accounts.has_proven_address(account):
+            self.accounts.prove_address(account)
+        after_commit(self.session, lambda: self.proofs.end_code(code_of))
+        after_commit(self.session, lambda: self._tell_old_address(change))
+
+    def _tell_old_address(self, change: EmailChange) -> None:
+        if change.is_undoable:
+            token = self.proofs.undo_token(change)
+            is_made = change.confirmed_at is not None
+            notice = self.mails.email_change(change.old_email, change.new_email, token, is_made)
+            self.one_off_mail.send_soon(notice)
+
+    def _free(self, email: str) -> None:
+        """Of who began with an address that was not theirs, and never proved it."""
+        model = self.accounts.model
+        self.session.execute(
+            delete(model)
+            .where(model.email == email, model.status == PENDING)
+            .execution_options(synchronize_session=False)
+        )
+
+    def _hold(self, account_id: Any) -> AccountLike | None:
+        """Its changes are made one after the other."""
+        model = self.accounts.model
+        if not lock_row(self.session, model, model.id == account_id):
+            return None
+        found: AccountLike | None = self.session.get(model, account_id, populate_existing=True)
+        return found
+
+    def _again(self, change_id: int) -> EmailChange | None:
+        return self.session.get(EmailChange, change_id, populate_existing=True)
+
+    def _state(self, change: EmailChange) -> object:
+        account = self.accounts.by_id(change.account_id)
+        made = change.confirmed_at is not None
+        return None if account is None else (made, *pending(change, account).state)
+
+    def _forget(self, *which: Any) -> None:
+        self.session.execute(
+            delete(EmailChange).where(*which).execution_options(synchronize_session="fetch")
+        )

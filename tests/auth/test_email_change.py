@@ -1,0 +1,342 @@
+"""Another e-mail address for an account: proven by who reads it, and taken back by who read the old
+one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..registration.visitors import Visitor, emails
+from ..rigs.racing import at_once
+from .test_login import listen_to, log_in
+
+ADA, NEW = "ada@example.com", "countess@example.com"
+NEW_PASSWORD = "a password never seen before"
+
+
+def ask(api: Api, email: str = NEW, status: int = 202, **more: Any) -> Answer:
+    return api.post("/account/email", status, json={"email": email, **more})
+
+
+def mailed(mails: MailOutbox, email: str = NEW) -> tuple[str, str]:
+    """The token of the newest mail to an address, and the code where it has one."""
+    text = mails.last(email).text
+    token, code = re.search(r"\?token=(\S+)", text), re.search(r"\b\d{8}\b", text)
+    assert token
+    return token[1], code[0] if code else ""
+
+
+def confirm(api: Api, token: str, status: int = 200, **more: Any) -> Answer:
+    return api.as_token(None).post("/account/email/confirm", status, json={"token": token, **more})
+
+
+def undo(api: Api, token: str, status: int = 200) -> Answer:
+    return api.as_token(None).post("/account/email/undo", status, json={"token": token})
+
+
+def change(ada: Person, mails: MailOutbox, email: str = NEW) -> Api:
+    """To another address from start to end; whoever is signed in afterwards."""
+    here = ada.api()
+    ask(here, email)
+    answer = confirm(here, mailed(mails, email)[0])
+    ada.email = email
+    return here.as_token(answer.json["access_token"])
+
+
+def test_the_new_address_proves_itself_and_every_token_from_before_ends(
+    ada: Person, mails: MailOutbox, api: Api
+) -> None:
+    here, elsewhere = ada.api(), ada.api()
+    assert ask(here).json == {"message": "Check the mail of your new address to confirm it"}
+    assert here.get("/account").json["email"] == ADA
+    answer = confirm(here, mailed(mails)[0]).json
+    assert answer["account"]["email"] == NEW
+    for before in (here, elsewhere):
+        before.get("/account", 404)
+    assert api.as_token(answer["access_token"]).get("/account").json["email"] == NEW
+    log_in(api, ADA, PASSWORD, 400)
+    log_in(api, NEW, PASSWORD)
+
+
+def test_links_lead_to_pages_and_opening_one_changes_nothing(
+    ada: Person, mails: MailOutbox
+) -> None:
+    here = ada.api()
+    ask(here)
+    assert "http://localhost:3000/confirm-email?token=" in mails.last(NEW).text
+    assert "http://localhost:3000/undo-email?token=" in mails.last(ADA).text
+    for route, email in (("confirm", NEW), ("undo", ADA)):
+        here.get(f"/account/email/{route}?token={mailed(mails, email)[0]}", 405)
+    assert here.get("/account").json["email"] == ADA
+
+
+def test_the_code_confirms_it_with_the_address_that_it_was_sent_to(
+    ada: Person, mails: MailOutbox
+) -> None:
+    here = ada.api()
+    ask(here)
+    _, code = mailed(mails)
+    assert confirm(here, code, 422).faults == ["json:email"]
+    confirm(here, code, 400, email=ADA)
+    confirm(here, f"{(int(code) + 1) % 10**8:08d}", 400, email=NEW)
+    assert confirm(here, code, email=NEW.upper()).json["account"]["email"] == NEW
+
+
+def test_five_wrong_codes_end_the_code_and_not_the_link(ada: Person, mails: MailOutbox) -> None:
+    here = ada.api()
+    ask(here)
+    token, code = mailed(mails)
+    for step in range(1, 6):
+        confirm(here, f"{(int(code) + step) % 10**8:08d}", 400, email=NEW)
+    confirm(here, code, 400, email=NEW)
+    confirm(here, token)
+
+
+def test_whoever_is_signed_in_confirms_their_own_change_alone(
+    ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    grace = person("grace").api()
+    ask(ada.api())
+    token, code = mailed(mails)
+    for body in ({"token": token}, {"token": code, "email": NEW}):
+        grace.post("/account/email/confirm", 400, json=body)
+    ada.api().post("/account/email/confirm", json={"token": token})
+
+
+@pytest.mark.parametrize(
+    ("email", "fault"),
+    [
+        ("no address", "json:email"),
+        ("\u212aim@example.com", "json:email"),
+        (ADA.title(), "json:email"),
+    ],
+)
+def test_what_cannot_be_a_new_address_is_a_422(
+    ada: Person, mails: MailOutbox, email: str, fault: str
+) -> None:
+    assert ask(ada.api(), email, 422).faults == [fault]
+    mails.assert_empty()
+
+
+def test_an_address_with_an_account_is_answered_alike_and_its_owner_told(
+    ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    person("grace")
+    here = ada.api()
+    known, unknown = (ask(here, f"{name}@example.com") for name in ("grace", "nobody"))
+    assert known.response.data == unknown.response.data
+    told = mails.assert_sent("grace@example.com", "has an account", "nothing has changed")
+    assert "token=" not in told.text
+    assert len(mails.to("nobody@example.com")) == 1
+    first, second = mails.to(ADA)
+    assert first.text.splitlines()[0] == second.text.splitlines()[0]
+
+
+@only_on("sqlite")
+def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
+    here = person("ada", into=app).api()
+    clock.step(minutes=16)
+    assert ask(here, status=403).json["code"] == "fresh_sign_in_required"
+    for _ in range(5):
+        answer = ask(here, status=400, password="wrong")
+        assert answer.detail == "Incorrect email or password"
+    ask(here, status=429, password=PASSWORD)
+    mails.assert_empty()
+    clock.step(minutes=6)
+    ask(here, password=PASSWORD)
+
+
+def test_nobody_else_may_ask(api: Api, ada: Person) -> None:
+    ask(api, status=401)
+    here = ada.api()
+    ada.change(status="suspended")
+    assert ask(here, status=401).json["code"] == "account_inactive"
+
+
+def test_an_account_that_was_suspended_meanwhile_keeps_its_address(
+    ada: Person, mails: MailOutbox
+) -> None:
+    here = ada.api()
+    ask(here)
+    ada.change(status="suspended")
+    assert confirm(here, mailed(mails)[0], 400).detail == "Inactive account"
+    assert emails(ada.app) == [ADA]
+
+
+def test_an_address_that_was_taken_meanwhile_is_a_409(
+    ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    here = ada.api()
+    ask(here)
+    person(NEW)
+    answer = confirm(here, mailed(mails)[0], 409)
+    assert answer.json["code"] == "email_taken"
+    assert here.get("/account").json["email"] == ADA
+
+
+@pytest.mark.parametrize("what", ["password", "email", "sign-out", "newer"])
+def test_a_proof_ends_with_what_it_was_made_for(
+    ada: Person, mails: MailOutbox, clock: SteppingClock, what: str
+) -> None:
+    here = ada.api()
+    ask(here)
+    token, _ = mailed(mails)
+    if what == "newer":
+        ask(here, "another@example.com")
+    elif what == "sign-out":
+        ada.app.test_cli_runner().invoke(args=["accounts", "sign-out", ADA])
+    else:
+        ada.change(**{what: {"password": NEW_PASSWORD, "email": "a@example.com"}[what]})
+    confirm(here, token, 400)
+
+
+@only_on("sqlite")
+def test_link_and_code_end_with_their_time(
+    ada: Person, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    here = ada.api()
+    ask(here)
+    token, code = mailed(mails)
+    clock.step(minutes=11)
+    confirm(here, code, 400, email=NEW)
+    clock.step(hours=48)
+    confirm(here, token, 400)
+
+
+def test_a_proof_counts_once_also_of_many_at_once(ada: Person, mails: MailOutbox) -> None:
+    here = ada.api()
+    ask(here)
+    token, _ = mailed(mails)
+
+    def send() -> int:
+        client = here.app.test_client()
+        return client.post("/api/v1/account/email/confirm", json={"token": token}).status_code
+
+    assert at_once(*[send] * 5) == [200, 400, 400, 400, 400]
+    confirm(here, token, 400)
+
+
+def test_two_accounts_that_want_one_address_at_once_are_let_have_it_one(
+    ada: Person, person: MakePerson, mails: MailOutbox, make_app: MakeApp
+) -> None:
+    app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
+    grace = person("grace")
+    tokens = []
+    for each in (ada, grace):
+        ask(Api(app, token=each.token()))
+        tokens.append(mailed(mails)[0])
+
+    def send(token: str) -> int:
+        client = app.test_client()
+        return client.post("/api/v1/account/email/confirm", json={"token": token}).status_code
+
+    assert at_once(*(lambda each=each: send(each) for each in tokens)) == [200, 409]
+    assert emails(app).count(NEW) == 1
+
+
+def test_an_old_address_that_nobody_had_proven_has_no_say(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    """A mistyped one is a stranger's, to whom the account would otherwise fall."""
+    app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="optional")
+    visitor = Visitor(app, mails)
+    api = Api(app, token=visitor.register(201).json["access_token"])
+    assert api.get("/account").json["email_verified"] is False
+    mails.clear()
+    ask(api)
+    answer = confirm(api, mailed(mails)[0])
+    assert answer.json["account"]["email_verified"] is True
+    assert mails.to(ADA) == []
+
+
+def test_who_began_with_an_address_and_never_proved_it_does_not_keep_it_from_its_owner(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
+    Visitor(app, mails, NEW).register()
+    here = Api(app, token=person("ada", into=app).token())
+    ask(here)
+    mails.assert_sent(NEW, "confirm your new email address")
+    confirm(here, mailed(mails)[0])
+    assert emails(app) == [NEW]
+
+
+def test_a_proof_of_an_address_is_no_proof_of_another_kind(
+    ada: Person, mails: MailOutbox, api: Api
+) -> None:
+    ask(ada.api())
+    proof, back = mailed(mails)[0], mailed(mails, ADA)[0]
+    confirm(api, back, 400)
+    undo(api, proof, 400)
+    for token in (proof, back):
+        api.post("/email-verification", 400, json={"token": token})
+        body = {"token": token, "new_password": NEW_PASSWORD}
+        api.post("/reset-password", 400, json=body)
+
+
+def test_one_account_asks_so_often_and_no_more(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__EMAIL_CHANGE_LIMIT="2 per hour")
+    here = Api(app, token=person("ada", into=app).token())
+    for name, status in (("one", 202), ("two", 202), ("three", 429)):
+        answer = ask(here, f"{name}@example.com", status)
+    assert int(answer.headers["Retry-After"]) > 0
+    assert len(mails) == 4
+
+
+def test_one_address_has_one_mail_a_minute_whoever_asks(
+    ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    for each in (ada, person("grace"), person("mary")):
+        ask(each.api())
+    assert len(mails.to(NEW)) == 1
+
+
+def test_only_the_listed_domains_may_be_changed_to(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__REGISTRATION="domains", AUTH__REGISTRATION_DOMAINS='["example.com"]')
+    here = Api(app, token=person("ada", into=app).token())
+    assert ask(here, "ada@example.org", 403).json["code"] == "email_refused"
+    mails.assert_empty()
+    ask(here)
+
+
+def test_listeners_are_told_of_each_change(ada: Person, mails: MailOutbox, api: Api) -> None:
+    told: list[str] = []
+    listen_to(ada.app, "email-changed", lambda account, _: told.append(account.email))
+    change(ada, mails)
+    undo(api, mailed(mails, ADA)[0])
+    assert told == [NEW, ADA]
+
+
+def test_changes_that_can_neither_be_made_nor_undone_are_pruned(
+    ada: Person, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    change(ada, mails)
+    runner = ada.app.test_cli_runner()
+    clock.step(hours=119)
+    assert '"email_changes":0' in runner.invoke(args=["frontdesk", "prune"]).output
+    clock.step(hours=2)
+    assert '"email_changes":1' in runner.invoke(args=["frontdesk", "prune"]).output
+
+
+def test_owners_need_not_be_told_of_a_new_password(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__SECURITY_MAILS="false")
+    here = Api(app, token=person("ada", into=app).token())
+    body = {"current_password": PASSWORD, "new_password": NEW_PASSWORD}
+    here.put("/account/password", json=body)
+    mails.assert_empty()
