@@ -3,6 +3,7 @@
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
 # about; beside each other they wait.
 WAITING = (
+    "tests/audit/test_killed.py",
     "tests/auth/test_idp_outages.py",
     "tests/core/test_breaker.py",
     "tests/delivery/test_background.py",

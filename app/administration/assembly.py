@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from ..accounts.service import Accounts
+from ..audit.service import Records
 from ..auth.limits import Failures
 from ..auth.recovery.service import Recovery
 from ..auth.sign_in.log_out import LogOut
@@ -33,4 +34,5 @@ def assemble(context: Context) -> None:
             context.get(Verification),
         )
     )
-    context.add(Surroundings(accounts, context.get(ReceivedDeliveries), context.get(Workspaces)))
+    received, workspaces = context.get(ReceivedDeliveries), context.get(Workspaces)
+    context.add(Surroundings(accounts, received, workspaces, context.get(Records)))

@@ -8,6 +8,8 @@ from typing import Any
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
+from ..audit.examples import OF_ANYBODY
+from ..audit.schemas import RecordPage, RecordRead
 from ..auth.blueprint import address
 from ..auth.caller import caller
 from ..auth.errors import NotAuthorized, TooManyAttempts
@@ -178,3 +180,14 @@ def list_account_deliveries(account_id: Any, query: dict[str, Any]) -> Slice:
 def list_account_memberships(account_id: Any, query: dict[str, Any]) -> Sequence[Entry]:
     """List the workspaces that an account is in"""
     return service(Surroundings).memberships(account_id, **query)
+
+
+@blueprint.get("/<account_id:account_id>/events")
+@administrators_only
+@example(answer=[OF_ANYBODY])
+@raises(AccountNotFound)
+@takes(query=RecordPage)
+@answers(200, RecordRead, sliced=True, ready=True)
+def list_account_events(account_id: Any, query: dict[str, Any]) -> Slice:
+    """List what happened to an account, the newest first"""
+    return service(Surroundings).events(account_id, **query)

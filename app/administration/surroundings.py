@@ -1,4 +1,4 @@
-"""What stands around an account: what it was sent, and where it is a member."""
+"""What stands around an account: what it was sent, where it is a member, what happened to it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from ..accounts.errors import AccountNotFound
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
+from ..audit.service import Records
 from ..core.web.paging import Slice
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..notifications.models import SUBJECT
@@ -21,6 +22,7 @@ class Surroundings:
     accounts: Accounts
     received: ReceivedDeliveries
     workspaces: Workspaces
+    records: Records
 
     def deliveries(self, account_id: Any, *, limit: int, after: int | None = None) -> Slice:
         self._get(account_id)
@@ -31,6 +33,10 @@ class Surroundings:
 
     def memberships(self, account_id: Any, *, offset: int, limit: int) -> Sequence[Entry]:
         return self.workspaces.page(self._get(account_id), offset, limit)
+
+    def events(self, account_id: Any, *, limit: int, after: str | None) -> Slice:
+        self._get(account_id)
+        return self.records.page({"account": account_id}, after, limit)
 
     def _get(self, account_id: Any) -> AccountLike:
         account = self.accounts.by_id(account_id)

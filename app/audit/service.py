@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Select, select, tuple_
 
 from ..core.clock import Clock
 from ..core.db.account_ids import MAX_ID
-from ..core.db.transaction import AnySession, release
+from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import Record
 from ..core.records.recorder import Recorder
@@ -56,18 +56,28 @@ class Records:
 
     def lines(self, filters: Mapping[str, Any]) -> Iterator[bytes]:
         """All of them as JSON lines, the oldest first; some at a time are in memory."""
-        read = row_reader(RecordRead)
-        in_order = (
-            _columns(RecordRead).where(*self._matching(filters)).order_by(Record.at, Record.id)
-        )
-        further = in_order.limit(ROWS_AT_ONCE)
-        while rows := self.session.execute(further).all():
-            # Whoever reads slowly holds no connection meanwhile.
-            release(self.session)
-            items = [read(row) for row in rows]
+        which = self._matching(filters)
+        in_order = _columns(RecordRead).where(*which).order_by(Record.at, Record.id)
+        # Host code around us may have something in hand: its session stays as it is.
+        in_use = is_in_use(self.session)
+        # The first ones are read before anything is answered.
+        return self._lines(in_order, self._some(in_order, in_use), in_use)
+
+    def _lines(
+        self, in_order: Select[Any], items: list[RecordItem], in_use: bool
+    ) -> Iterator[bytes]:
+        while items:
             yield b"".join(orjson.dumps(item) + b"\n" for item in items)
             last = tuple_(Record.at, Record.id) > (items[-1]["at"], items[-1]["id"])
-            further = in_order.where(last).limit(ROWS_AT_ONCE)
+            items = self._some(in_order.where(last), in_use)
+
+    def _some(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
+        read = row_reader(RecordRead)
+        items = [read(row) for row in self.session.execute(in_order.limit(ROWS_AT_ONCE))]
+        if not in_use:
+            # Whoever reads slowly holds no connection meanwhile.
+            release(self.session)
+        return items
 
     def _slice(
         self,

@@ -263,6 +263,7 @@ def test_a_page_is_one_statement_beside_the_callers_own(
         f"{ACCOUNTS}/{ada.id}": 2,
         f"{ACCOUNTS}/{ada.id}/deliveries": 3,
         f"{ACCOUNTS}/{ada.id}/memberships": 3,
+        f"{ACCOUNTS}/{ada.id}/events": 3,
     }.items():
         with noted_queries(app) as noted:
             boss.get(path)

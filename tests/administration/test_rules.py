@@ -22,6 +22,7 @@ LOOKING = {
     "get": ("GET", ACCOUNTS + "/{}", None),
     "deliveries": ("GET", ACCOUNTS + "/{}/deliveries", None),
     "memberships": ("GET", ACCOUNTS + "/{}/memberships", None),
+    "events": ("GET", ACCOUNTS + "/{}/events", None),
 }
 DEEDS = {
     "unlock": ("POST", ACCOUNTS + "/{}/unlock", None),

@@ -22,7 +22,9 @@ from .reading import records, types
 @pytest.fixture
 def frontdesk() -> Frontdesk:
     frontdesk = Frontdesk()
+    # [declare]
     frontdesk.record_type("order.refunded", "a customer has their money back", amount="in cents")
+    # [end]
     return frontdesk
 
 
@@ -40,7 +42,9 @@ def host(frontdesk: Frontdesk) -> Flask:
     @host.post("/refunds/<ending>")
     @active_account_required
     def refund(ending: str) -> str:
+        # [record]
         frontdesk.record("order.refunded", target=("order", 17), amount=990)
+        # [end]
         getattr(db.session, ending)()
         return "done"
 

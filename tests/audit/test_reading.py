@@ -119,6 +119,17 @@ def test_a_target_and_a_time_are_filters_too(
     assert [each["target_id"] for each in doors] == ["0"]
 
 
+def test_what_happened_to_one_account_is_found_by_it(
+    boss: Api, ada: Person, person: MakePerson
+) -> None:
+    person("bob")
+    boss.patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
+    [first, *others] = boss.get(f"/admin/accounts/{ada.id}/events").json
+    assert (first["type"], first["data"]["after"]) == ("account.updated", {"status": "suspended"})
+    assert [each["type"] for each in others] == ["workspace.created", "account.created"]
+    boss.get("/admin/accounts/999/events", 404)
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -137,6 +148,8 @@ def test_a_target_and_a_time_are_filters_too(
 )
 def test_what_no_record_could_have_is_refused(boss: Api, query: str) -> None:
     boss.get(f"/admin/events?{query}", 422)
+    if not query.startswith(("after", "limit")):
+        boss.get(f"/admin/events.jsonl?{query}", 422)
 
 
 def test_nobody_but_admins_sees_all(ada: Person, api: Api) -> None:
