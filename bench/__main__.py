@@ -13,6 +13,7 @@ from bench.places import RESULTS
 from bench.servers import CONTENDERS
 from bench.works import (
     account,
+    administration,
     broadcast,
     growth,
     inbox,
@@ -35,6 +36,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "registration": registration.measure,
     "start": start.measure,
     "growth": growth.measure,
+    "administration": administration.measure,
     "mixed": mixed.measure,
     "slow": slow.measure,
 }

@@ -21,12 +21,13 @@ def _rare(name: str, condition: str, *columns: str) -> Index:
 
 
 class Account(AccountMixin, ServiceBase):
-    # What administrators search and sort by. Nothing that a sign-in writes is among it: PostgreSQL
-    # would then have to write to every index of the row.
+    # What administrators search and sort by.
     __table_args__: Any = (
         Index("ix_accounts_created_at", "created_at", "id"),
         # PostgreSQL has the unique one in the order of a language, where a prefix is no range.
         Index("ix_accounts_email", "email", postgresql_ops={"email": 'COLLATE "C"'}),
+        # A sign-in writes to it, and by that, on PostgreSQL, to all of them.
+        Index("ix_accounts_last_login_date", "last_login_date", "id"),
         _rare("ix_accounts_phone", "phone IS NOT NULL", "phone"),
         _rare("ix_accounts_role", "role <> 'user'", "role", "created_at", "id"),
         _rare("ix_accounts_status", "status <> 'active'", "status", "created_at", "id"),

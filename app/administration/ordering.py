@@ -54,18 +54,35 @@ class Ordering:
     def falls(self) -> bool:
         return self.sort.startswith("-")
 
-    def parts(self, place: Place | None) -> Iterator[Part]:
-        if place is None:
-            yield Part((), self._by_value())
-        elif place.value is not None or self.name == ID:
-            yield Part((self._beyond(place),), self._by_value())
-            if self.falls and self.may_be_null:
-                yield Part((self.column.is_(None),), (self._turned(self.id),))
+    def parts(self, place: Place | None, offset: int) -> Iterator[Part]:
+        """One after the other, until the page is full. Rows with a value and those without are
+        asked for apart, since databases differ in which of them an index has first."""
+        if not self.may_be_null:
+            yield Part(() if place is None else (self._beyond(place),), self._by_value())
+        elif offset:
+            yield Part((), self._by_null_and_value())
         else:
-            beyond = self._after(self.id, literal(place.id, self.id.type))
-            yield Part((self.column.is_(None), beyond), (self._turned(self.id),))
-            if not self.falls:
-                yield Part((self.column.is_not(None),), self._by_value())
+            ways = [self._without_value(place), self._with_value(place)]
+            for part in reversed(ways) if self.falls else ways:
+                if part is not None:
+                    yield part
+
+    def _without_value(self, place: Place | None) -> Part | None:
+        # Also by what none of them has: else some databases take another index.
+        by = self._by_value()
+        if place is None or (place.value is not None and self.falls):
+            return Part((self.column.is_(None),), by)
+        if place.value is not None:
+            return None
+        beyond = self._after(self.id, literal(place.id, self.id.type))
+        return Part((self.column.is_(None), beyond), by)
+
+    def _with_value(self, place: Place | None) -> Part | None:
+        if place is not None and place.value is not None:
+            return Part((self._beyond(place),), self._by_value())
+        if place is not None and self.falls:
+            return None
+        return Part((self.column.is_not(None),), self._by_value())
 
     def place_of(self, row: Mapping[str, Any]) -> str:
         place = [self.sort, row[self.name], row[ID]]
@@ -93,9 +110,12 @@ class Ordering:
 
     def _by_value(self) -> Sequence[Any]:
         turned = self._turned(self.column)
-        if self.may_be_null:
-            turned = turned.nulls_last() if self.falls else turned.nulls_first()
         return (turned,) if self.name in (ID, EMAIL) else (turned, self._turned(self.id))
+
+    def _by_null_and_value(self) -> Sequence[Any]:
+        turned = self._turned(self.column)
+        turned = turned.nulls_last() if self.falls else turned.nulls_first()
+        return (turned, self._turned(self.id))
 
     def _beyond(self, place: Place) -> ColumnElement[bool]:
         account_id = literal(place.id, self.id.type)

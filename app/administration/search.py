@@ -48,7 +48,7 @@ class AccountSearch:
         place = None if after is None else order.read_place(after)
         conditions = list(self._conditions(filters))
         found: list[Details] = []
-        for part in order.parts(place):
+        for part in order.parts(place, offset):
             if (wanted := limit + 1 - len(found)) > 0:
                 rows = self.view.rows.where(*conditions, *part.conditions).order_by(*part.by)
                 page = self.accounts.session.execute(rows.offset(offset).limit(wanted))

@@ -34,6 +34,7 @@ def upgrade() -> None:
     for name, (condition, columns) in RARE.items():
         where = sa.text(condition)
         op.create_index(name, "accounts", columns, sqlite_where=where, postgresql_where=where)
+    op.create_index("ix_accounts_last_login_date", "accounts", ["last_login_date", "id"])
     in_bytes = {"email": 'COLLATE "C"'}
     op.create_index("ix_accounts_email", "accounts", ["email"], postgresql_ops=in_bytes)
 
@@ -41,7 +42,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     accounts = current_app.extensions["frontdesk"].accounts_in_migrations
     if current_app.extensions["frontdesk"].owns_application:
-        for name in ["ix_accounts_email", *RARE, "ix_accounts_created_at"]:
+        for name in ["ix_accounts_email", "ix_accounts_last_login_date", *RARE, "ix_accounts_created_at"]:
             op.drop_index(name, "accounts")
     op.drop_index(RECEIVED, "frontdesk_deliveries")
     accounts.drop_column("suspended_reason")

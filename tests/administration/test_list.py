@@ -172,6 +172,8 @@ def test_every_order_leads_from_page_to_page(
     person("bob")
     ada.api()
     names = order.split()
+    for offset in range(4):
+        assert find(boss, sort=sort, offset=offset, limit=2) == names[offset : offset + 2]
     for limit in (1, 2, 3, 4):
         listed = list(pages(boss, sort=sort, limit=limit))
         assert [name for page in listed for name in page] == names, limit
@@ -257,7 +259,10 @@ def test_a_page_is_one_statement_beside_the_callers_own(
     for path, statements in {
         ACCOUNTS: 2,
         f"{ACCOUNTS}?search=p&limit=2": 2,
-        f"{ACCOUNTS}?status=active&role=user&verified=true&sort=-last_login_date": 2,
+        f"{ACCOUNTS}?status=active&role=user&verified=true": 2,
+        # Those who have signed in, and those who never have.
+        f"{ACCOUNTS}?sort=-last_login_date": 3,
+        f"{ACCOUNTS}?sort=last_login_date&limit=2": 2,
         # Whether somebody has this id, and then who.
         f"{ACCOUNTS}?search={ada.id}": 3,
         f"{ACCOUNTS}/{ada.id}": 2,
