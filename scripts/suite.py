@@ -14,9 +14,11 @@ import sys
 from tests import rounds
 
 CORES = os.cpu_count() or 1
-BUSY = ("-m", "not waiting and not alone", "-n", str(CORES), "--dist", "loadfile")
+# A file at a time, in the order of tests/rounds.py: a core that is done takes the next file.
+BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
+BUSY = ("-m", "not waiting and not alone", "-n", str(CORES), *BY_FILE)
 # By their names, since collecting the whole suite takes its time in every process.
-WAITING = (*rounds.WAITING, "-n", str(2 * CORES), "--dist", "loadfile")
+WAITING = (*rounds.WAITING, "-n", str(2 * CORES), *BY_FILE)
 ALONE = rounds.ALONE
 
 

@@ -30,7 +30,7 @@ from .rigs.backends import postgres_database, quick_folder, redis_server
 from .rigs.emptying import Emptier
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_builders
-from .rounds import ALONE, WAITING
+from .rounds import ALONE, LONG, WAITING
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -49,6 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.waiting)
         if item.nodeid.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_collection_finish() -> None:

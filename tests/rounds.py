@@ -1,5 +1,18 @@
 """Which files `make test` leaves for its later rounds (scripts/suite.py). It imports nothing."""
 
+# Files of few tests that take long: begun at the end, one would keep the other cores waiting.
+LONG = (
+    "tests/project/test_examples.py",
+    "tests/core/test_generated_clients.py",
+    "tests/project/test_bare.py",
+    "tests/extension/test_foreign_hosts.py",
+    "tests/core/test_generated_requests.py",
+    "tests/project/test_site.py",
+    "tests/transfer/test_import.py",
+    "tests/server/test_gunicorn.py",
+    "tests/project/test_run.py",
+)
+
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
 # about; beside each other they wait.
 WAITING = (

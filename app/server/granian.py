@@ -36,7 +36,7 @@ CONNECTIONS = 800
 HEAD_SECONDS = 10
 HEAD_LIMIT = 64 * 1024
 GRACE_SECONDS = 30
-# How long a worker that is being replaced waits for the requests of whom it has let in.
+# How long a worker that is about to end waits for the requests of whom it has let in.
 LAST_SECONDS = 0.3
 # systemd's first socket.
 _LISTEN_FD = 3
@@ -55,7 +55,8 @@ class Server(MPServer):
 
     With one for each, as granian has it, those that wait at the socket of a worker are lost when
     it ends. granian also hangs up on whom it has let in and who has not spoken yet, so a worker
-    that is replaced lets nobody in any more for a moment before it is told to end.
+    that is replaced or stopped lets nobody in any more for a moment before it is told to end:
+    behind systemd's socket, whoever comes meanwhile waits for the next server.
     """
 
     def __init__(self, app: Flask, listener: socket.socket, threads: int, **options: Any) -> None:
@@ -75,6 +76,9 @@ class Server(MPServer):
         watch = worker._watcher
 
         def watch_to_the_end() -> None:
+            worker.inner.join()
+            # Whoever ends by itself while all are stopped has not failed.
+            worker.interrupt_by_parent |= self.interrupt_signal
             watch()
             forget_worker(worker._id())
 
@@ -83,13 +87,22 @@ class Server(MPServer):
 
         def let_go() -> None:
             if not self.interrupt_signal:
-                with suppress(ProcessLookupError):
-                    os.kill(worker._id(), signal.SIGUSR1)
-                time.sleep(LAST_SECONDS)
+                self._close_doors(worker)
             end()
 
         worker.terminate = let_go
         return worker
+
+    def _stop_workers(self) -> None:
+        self._close_doors(*self.wrks)
+        stop: Any = super()._stop_workers
+        stop()
+
+    def _close_doors(self, *workers: Any) -> None:
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker._id(), signal.SIGUSR1)
+        time.sleep(LAST_SECONDS)
 
     def serve(self, *arguments: Any, **options: Any) -> None:
         """Without the word about many threads: nearly all of them wait for clients."""
@@ -97,6 +110,9 @@ class Server(MPServer):
 
     def begin_worker(self) -> Turnstile:
         """In a process that was forked off, before it answers."""
+        # A stop that comes before granian listens for it: what the parent does about one would be
+        # done to a copy, and the worker would be waited for until it is killed.
+        signal.signal(signal.SIGTERM, _leave)
         if self.interrupt_signal:
             sys.exit(0)  # a stop that came between the fork and here
         with suppress(AttributeError, OSError):
@@ -114,6 +130,10 @@ class Server(MPServer):
             nowhere.bind("")
             nowhere.listen(0)
             os.dup2(nowhere.fileno(), self.listener.fileno())
+
+
+def _leave(*_: Any) -> None:
+    sys.exit(0)
 
 
 def main() -> None:

@@ -42,7 +42,6 @@ def run(
         cwd=cwd,
         env=bare_environment(
             PIP_DISABLE_PIP_VERSION_CHECK="1",
-            PYTHONDONTWRITEBYTECODE="1",
             SECRET_KEY="a key that only the tests of examples know",
             **environment,
         ),

@@ -185,6 +185,20 @@ def test_each_client_has_limits_of_its_own_and_no_word_about_its_address(front: 
     assert log_in(front, client=other).status == 200
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_name_comes_through_that_granian_takes_for_another(
+    kind: str, listener: tuple[int, list[bytes]], tmp_path: Path
+) -> None:
+    port, seen = listener
+    lies = {"X_Forwarded_For": "10.0.0.1", "X-Forwarded_For": "10.0.0.2", "script_name": "/zzz"}
+    with proxy(kind, port, tmp_path / kind) as front, closing(front.connect()) as connection:
+        front.begin(connection, "GET", "/api/v1/account", 0, lies)
+        within(10, lambda: b"\r\n\r\n" in b"".join(seen).partition(b"/account")[2])
+    names = [line.partition(b":")[0] for line in b"".join(seen).splitlines()]
+    assert b"x-forwarded-for" in [name.lower() for name in names]
+    assert [name for name in names if b"_" in name] == []
+
+
 def test_the_proxy_gives_each_request_its_id(front: Proxy) -> None:
     answers = [front.ask("GET", "/api/v1/health", headers={"X-Request-ID": "mine"}) for _ in "ab"]
     ids = [answer.headers.get_all("X-Request-ID") for answer in answers]

@@ -133,6 +133,14 @@ def test_a_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
     assert set(ledger.acknowledged) <= stored(unit.port)
 
 
+@pytest.mark.parametrize("unit", ["granian"], indirect=True)
+def test_a_stop_that_comes_while_the_workers_begin_is_heard(unit: Unit) -> None:
+    for _ in range(5):
+        assert unit.stop() == 0
+        unit.start()
+    assert "after it refused to gracefully stop" not in unit.log.read_text()
+
+
 @pytest.mark.parametrize("unit", ["gunicorn"], indirect=True)
 def test_the_log_says_when_none_of_the_sockets_is_the_one_for_the_metrics(unit: Unit) -> None:
     unit.stop()
