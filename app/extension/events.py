@@ -43,7 +43,8 @@ EVENTS = (
     Event(
         VERIFIED,
         "the account",
-        "when its address was proven by the mailed token or code, inside the transaction",
+        "when its address was proven by the mailed token or code, or vouched for by an"
+        " administrator, inside the transaction",
     ),
     Event(DELETED, "the account", "when an account is deleted, inside the transaction"),
     Event(

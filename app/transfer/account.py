@@ -62,6 +62,8 @@ class ImportedAccount:
     last_login_date: datetime | None = None
     tokens_valid_from: datetime | None = None
     logged_out_at: datetime | None = None
+    suspended_until: datetime | None = None
+    suspended_reason: str | None = None
     current_workspace: str | None = None
     workspaces: Sequence[ImportedMembership] = ()
     identities: Sequence[ImportedIdentity] = ()

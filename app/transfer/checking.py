@@ -16,7 +16,7 @@ from sqlalchemy import inspect
 from ..accounts.addresses import read_email, read_phone
 from ..accounts.errors import InvalidEmail, InvalidPhone
 from ..accounts.foreign.errors import UnusableHash
-from ..accounts.models import HASH_LENGTH, ROLES
+from ..accounts.models import HASH_LENGTH, REASON_LENGTH, ROLES
 from ..accounts.passwords import check_hash
 from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT
 from ..core.clock import Clock
@@ -79,6 +79,9 @@ class Checks:
             "tokens_valid_from": account.tokens_valid_from,
             "logged_out_at": account.logged_out_at,
             "email_unverified_since": unverified_since,
+            "suspended_until": account.suspended_until,
+            "suspended_reason": account.suspended_reason
+            and _short(account.suspended_reason, "reason", REASON_LENGTH),
         }
         return Checked(
             line=account.line,

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, TextIO
 
 import orjson
-from sqlalchemy import select
+from sqlalchemy import inspect, select
+from sqlalchemy.orm import undefer
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
@@ -23,6 +24,7 @@ COLUMNS = (
     *("id", "email", "email_verified", "email_unverified_since", "password_hash"),
     *("role", "status", "phone"),
     *("created_at", "last_login_date", "tokens_valid_from", "logged_out_at"),
+    *("suspended_until", "suspended_reason"),
     *("current_workspace", "workspaces", "identities", "profile"),
 )
 _NOT_OF_A_PROFILE = {"id", "account_id"}
@@ -45,6 +47,8 @@ class Exporter:
     def _page(self, after: Any) -> Sequence[Any]:
         model = self.accounts.model
         page = select(model).order_by(model.id).limit(PAGE)
+        if "suspended_reason" in inspect(model).column_attrs:
+            page = page.options(undefer(model.suspended_reason))
         return self.session.scalars(page if after is None else page.where(model.id > after)).all()
 
     def _with_all(self, page: Sequence[AccountLike]) -> Iterator[Line]:
@@ -67,6 +71,8 @@ class Exporter:
                 "last_login_date": _moment(getattr(account, "last_login_date", None)),
                 "tokens_valid_from": _moment(account.tokens_valid_from),
                 "logged_out_at": _moment(account.logged_out_at),
+                "suspended_until": _moment(getattr(account, "suspended_until", None)),
+                "suspended_reason": getattr(account, "suspended_reason", None),
                 "current_workspace": current.get(account.id),
                 "workspaces": members.get(account.id),
                 "identities": identities.get(account.id),

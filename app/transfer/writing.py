@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from sqlalchemy import insert, inspect, select, text
 
+from ..accounts.models import OPTIONAL
 from ..accounts.service import REGISTERED, Accounts
 from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
@@ -134,7 +135,7 @@ class AccountWriter:
         if checked.current_workspace is not None:
             values["current_workspace_id"] = workspaces[checked.current_workspace]
         # A host may do without these, and has None in their place.
-        for name in ("last_login_date", "email_unverified_since"):
+        for name in (*OPTIONAL, "suspended_reason"):
             if getattr(model, name, None) is None:
                 del values[name]
         return values

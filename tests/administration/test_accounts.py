@@ -15,6 +15,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.engine import ManualEngine
 from app.testing.outbox import MailOutbox
+from app.testing.queries import noted_queries
 
 from ..auth.test_login import listen_to
 from ..conftest import MakePerson, Person, only_on
@@ -152,7 +153,9 @@ def test_a_guard_counts_who_is_over_with_it_without_a_further_question(
         current_frontdesk.session.commit()
     api = Api(app, token=token)
     api.get("/notifications")
-    assert api.get("/account").json["status"] == "active"
+    with noted_queries(app) as noted:
+        assert api.get("/account").json["status"] == "active"
+    assert len(noted) == 1
 
 
 def test_another_status_forgets_until_when_and_why(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.accounts.suspension import Suspension
 from app.auth.idp.identities import Identities
 from app.core.context import service
 from app.core.db.transaction import transaction
@@ -33,6 +35,8 @@ def everybody(app: Flask, person: MakePerson) -> list[Person]:
         account = accounts.get(ada.email)
         with transaction(accounts.session):
             service(Identities).link(account, "https://id.example.com", "ada|1", "a@example.com")
+        until = Suspension(datetime(2100, 1, 1, tzinfo=UTC), "Sells beans")
+        accounts.change(accounts.get(bob.email), status="suspended", suspension=until)
         accounts.session.add(accounts.model(email="sso@example.com"))
         accounts.session.commit()
     return [ada, bob]

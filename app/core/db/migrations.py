@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from sqlalchemy import Connection, text
 from .migration_state import render_item
 
 MIGRATION_LOCK = 7_305_731_402
+ASK_SECONDS = 0.1
 
 
 def run_migrations() -> None:
@@ -88,12 +90,19 @@ def _sqlite(connection: Connection) -> Iterator[Connection]:
 @contextmanager
 def _postgresql(connection: Connection) -> Iterator[Connection]:
     """Several machines may start at once; the first one migrates and the others wait, for as long
-    as it takes: a large table's new index outlasts what a silent server is given (postgres.py)."""
+    as it takes: a large table's new index outlasts what a silent server is given (postgres.py).
+
+    They ask again and again: an index that is made while others write waits for whoever has a
+    question open, and who waited in the database itself would wait for that index.
+    """
     from .postgres import patience
 
     connection = connection.execution_options(isolation_level="READ COMMITTED")
     with patience(connection, None):
-        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})
+        take = text("SELECT pg_try_advisory_lock(:key)")
+        while not connection.scalar(take, {"key": MIGRATION_LOCK}):
+            connection.commit()
+            time.sleep(ASK_SECONDS)
         connection.commit()
         try:
             yield connection

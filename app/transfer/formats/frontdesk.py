@@ -28,6 +28,8 @@ def account(row: Fields) -> ImportedAccount:
         last_login_date=moment(row, "last_login_date"),
         tokens_valid_from=moment(row, "tokens_valid_from"),
         logged_out_at=moment(row, "logged_out_at"),
+        suspended_until=moment(row, "suspended_until"),
+        suspended_reason=text(row, "suspended_reason"),
         current_workspace=text(row, "current_workspace"),
         workspaces=[_membership(each) for each in objects(row, "workspaces")],
         identities=[_identity(each) for each in objects(row, "identities")],
