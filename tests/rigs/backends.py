@@ -36,14 +36,8 @@ def missing(what: str) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def lasting_port() -> int:
-    """For a server that is stopped and started again: no client is given this port meanwhile."""
+    """None that the system gives to clients: whoever knocks until a server is there might be given
+    its very port, meet themselves, and keep the server from it."""
     while True:
         port = random.randrange(15_000, 30_000)
         with socket.socket() as probe:
@@ -52,6 +46,11 @@ def lasting_port() -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+def lasting_port() -> int:
+    """For a server that is stopped and started again: no client is given this port meanwhile."""
+    return free_port()
 
 
 @contextmanager
@@ -127,7 +126,7 @@ def rabbitmq_queue() -> Iterator[str]:
         channel.exchange_delete(queue)
 
 
-def wait_for_port(port: int, seconds: float = 15) -> None:
+def wait_for_port(port: int, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with socket.socket() as probe:
