@@ -30,7 +30,7 @@ from .archive import Archive
 from .reading import Pulse, Reading
 
 
-class Owner(NamedTuple):
+class DataSubject(NamedTuple):
     id: Any
     # None where nobody has proven to read its mail.
     email: str | None
@@ -52,7 +52,7 @@ class Holdings:
         archive.json("account.json", account_of(account))
         tables = set(inspect(self.engine).get_table_names())
         reading = Reading(autocommitting(self.engine), pulse)
-        owner = Owner(
+        owner = DataSubject(
             account.id,
             account.email if self.has_proven_address(account) else None,
             statements.receiver_id(account, session),
@@ -67,7 +67,7 @@ class Holdings:
         self._write_hosts(archive, account, session, pulse)
 
     def _files(
-        self, owner: Owner, reading: Reading
+        self, owner: DataSubject, reading: Reading
     ) -> Iterator[tuple[str, tuple[type[Base], ...], Iterator[Mapping[str, Any]]]]:
         workspaces = reading.rows(statements.workspaces(owner.id))
         yield "workspaces.jsonl", (Member, Workspace), workspaces
