@@ -14,6 +14,7 @@ _HOMES = {
     "auth": "auth.routes",
     "docs": "core.web.docs",
     "events": "audit.routes",
+    "exports": "exports.routes",
     "health": "health.routes",
     "invitations": "workspaces.invitations.routes",
     "monitoring": "monitoring.routes",

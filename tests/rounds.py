@@ -21,6 +21,7 @@ WAITING = (
     "tests/core/test_breaker.py",
     "tests/delivery/test_background.py",
     "tests/delivery/test_one_off.py",
+    "tests/exports/test_processes.py",
     "tests/notifications/test_celery.py",
     "tests/notifications/test_celery_connections.py",
     "tests/notifications/test_killed.py",

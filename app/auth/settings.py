@@ -55,6 +55,18 @@ class AuthSettings(AccountSettings):
         default=False,
         description="On: a recovery answers unknown addresses as known ones; a mail tells them.",
     )
+    ACCOUNT_EXPORTS: Literal["off", "on"] = Field(
+        default="off",
+        description="Whether accounts may ask for a copy of all that is held of them.",
+    )
+    EXPORT_KEEP_DAYS: PositiveInt = Field(
+        default=7, description="Days for which such a copy can be fetched."
+    )
+    EXPORT_FOLDER: str = Field(
+        default="exports",
+        description="Folder for them; a relative one lies under `instance/`. With avatars in a"
+        " bucket: what their keys there begin with.",
+    )
     REGISTRATION: Literal["closed", "invited", "domains", "open"] = Field(
         default="closed", description="Who may make an account of their own."
     )

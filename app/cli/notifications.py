@@ -54,7 +54,8 @@ def retry(channel: str | None, notification: int | None) -> None:
 @in_words
 def send(channel: str | None) -> None:
     """Send what is due now, here and not in a worker; what must wait is left."""
-    service(Worker).drain([channel] if channel else None)
+    worker = service(Worker)
+    worker.drain([channel] if channel else worker.channels.names())
     status.callback(as_json=False)  # type: ignore[misc]
 
 

@@ -10,6 +10,7 @@ from ..auth.email_change.service import EmailChanges
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
+from ..exports.service import Exports
 from ..profiles.avatars import Avatars
 from ..registration.verification import Verification
 from ..workspaces.invitations.service import Invitations
@@ -22,14 +23,15 @@ ACCOUNT_BATCH = 1_000
 INVITATION_BATCH = 1_000
 RECORD_BATCH = 5_000
 EMAIL_CHANGE_BATCH = 1_000
+EXPORT_BATCH = 500
 
 
 @group.command()
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address and records, and accounts that have waited too
-    long for their address to be proven."""
+    notifications, invitations, changes of address, exports and records, and accounts that have
+    waited too long for their address to be proven."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -38,6 +40,7 @@ def prune() -> None:
         "invitations": _invitations(),
         "events": service(RecordRetention).prune(RECORD_BATCH),
         "email_changes": _email_changes(),
+        "exports": _exports(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -57,6 +60,11 @@ def _invitations() -> int:
 def _email_changes() -> int:
     has = EmailChanges in current_frontdesk.services
     return service(EmailChanges).prune(EMAIL_CHANGE_BATCH) if has else 0
+
+
+def _exports() -> int:
+    has = "exports" in current_frontdesk.mounted
+    return service(Exports).prune(EXPORT_BATCH) if has else 0
 
 
 def _keystore() -> int:

@@ -55,6 +55,16 @@ def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]
     return call
 
 
+def each(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+    """Each takes part, in order; nothing is returned."""
+
+    def call(*args: Any) -> None:
+        for hook in registered:
+            hook(*args)
+
+    return call
+
+
 def takes_shared(hook: F) -> F:
     """Mark a hook of ours that is also given `shared=`: what one has read there, another need not
     read again."""

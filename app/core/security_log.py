@@ -36,6 +36,7 @@ EVENTS: Mapping[str, str] = {
     "email_change_request": "a caller asks for another e-mail address",
     "email_undo": "an account's former address takes the change of it back",
     "account_deletion": "an account is deleted",
+    "account_export": "somebody asks for a copy of all that is held of their account",
     "account_unlock": "an operator forgets the wrong passwords of an account",
     "tokens_ended": "an operator ends the tokens of one account or of all",
     "identity_link": "an account is linked to a person at a provider",

@@ -26,6 +26,7 @@ from ..core.records.recorder import Recorder
 from ..core.records.refused import RefusalKeeper
 from ..core.security_log import Refusals
 from ..delivery.assembly import assemble as delivery
+from ..exports.assembly import assemble as exports
 from ..health.assembly import assemble as health
 from ..monitoring.assembly import assemble as monitoring
 from ..notifications.assembly import assemble as notifications
@@ -49,6 +50,7 @@ SLICES = (
     profiles,
     notifications,
     audit,
+    exports,
     health,
     monitoring,
 )

@@ -63,6 +63,8 @@ class Frontdesk(Recording, Generic[A]):
     workspace_resolver = hooks.workspace_resolver
     receivers = hooks.receivers
     channel = hooks.channel
+    exporter = hooks.exporter
+    eraser = hooks.eraser
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from ..auth.recovery.service import Recovery
 from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.errors import Problem
-from ..core.hooks import Hook, chained, merged, moment, named_moment
+from ..core.hooks import Hook, chained, each, merged, moment, named_moment
 from ..delivery.errors import SwitchedOff
 
 
@@ -123,6 +123,32 @@ def channel(message: Any, receiver: Any, /) -> str | None:
     raise SwitchedOff("Nothing handles this channel")
 
 
+@named_moment
+def exporter(account: Any, session: AnySession, /) -> Iterable[tuple[str, Any]]:
+    """What else is held of an account
+
+    Moment: when a copy of all that is held of an account is made, in a worker
+    Receives: `account`, `session` (of the copy's own, to read with)
+    Returns: pairs of a file's name and its content: bytes as they are, and anything else as JSON. A
+        generator has each of them in memory by itself. They come into a folder of the hook's name,
+        and can neither leave it nor take another's place.
+    Without it: [what Frontdesk holds](../exports.md) alone
+    """
+    return ()
+
+
+@moment(each)
+def eraser(account: Any, session: AnySession, /) -> object:
+    """What else goes with an account
+
+    Moment: when an account is deleted, inside its transaction, while it is still there
+    Returns: nothing. What it raises undoes the deletion. Files and other services are for
+        `after_commit(session, action)`.
+    Without it: what Frontdesk holds goes, and whatever the database takes along
+    """
+    return None
+
+
 HOOKS: dict[str, Hook[Any]] = {
     hook.name: hook
     for hook in (
@@ -133,5 +159,7 @@ HOOKS: dict[str, Hook[Any]] = {
         workspace_resolver,
         receivers,
         channel,
+        exporter,
+        eraser,
     )
 }

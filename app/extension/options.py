@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..core.clock import Clock
     from ..delivery.mail.one_off import OneOffMail
     from ..delivery.worker.engine import Engine
-    from ..storage import FileStore
+    from ..storage import FileStore, LargeFileStore
 
 
 class Schemas(NamedTuple):
@@ -39,6 +39,8 @@ class Parts(NamedTuple):
     clock: Clock | None = None
     one_off_mail: OneOffMail | None = None
     file_store: FileStore | None = None
+    # For copies of what is held of an account, which no other file is among.
+    export_store: LargeFileStore | None = None
     engine: Engine | None = None
     # The host's own Celery application, whose workers deliver too; no broker need be set for us.
     celery: Celery | None = None

@@ -9,7 +9,7 @@ from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context, current_frontdesk, service
 from ..core.extras import missing_extra
-from ..storage.files import FileStore
+from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
 from .avatars import Avatars
@@ -42,10 +42,13 @@ def forget_picture(account: AccountLike, options: dict[str, Any]) -> None:
         service(Profiles).forget(account.id)
 
 
-def open_file_store(settings: ProfilesSettings, instance_folder: Path) -> FileStore:
-    """The folder is taken to lie under `instance/`, as SQLite's file is."""
+def open_file_store(
+    settings: ProfilesSettings, instance_folder: Path, folder: str | None = None
+) -> LargeFileStore:
+    """The folder, the avatars' or another one beside it, is taken to lie under `instance/`, as
+    SQLite's file is."""
     if settings.AVATAR_STORAGE == "local":
-        return LocalFileStore(instance_folder / settings.AVATAR_FOLDER)
+        return LocalFileStore(instance_folder / (folder or settings.AVATAR_FOLDER))
     if not settings.AVATAR_S3_BUCKET:
         raise SettingsError("Wrong settings: PROFILES__AVATAR_S3_BUCKET: must be set with s3")
     if line := missing_extra("s3"):
@@ -57,6 +60,6 @@ def open_file_store(settings: ProfilesSettings, instance_folder: Path) -> FileSt
             settings.AVATAR_S3_REGION or None,
             reveal(settings.AVATAR_S3_ACCESS_KEY) or None,
             reveal(settings.AVATAR_S3_SECRET_KEY) or None,
-            settings.AVATAR_S3_PREFIX,
+            f"{folder}/" if folder else settings.AVATAR_S3_PREFIX,
         )
     )

@@ -1,6 +1,13 @@
 """Where files live: a folder, an S3 bucket, or memory, all behind one protocol."""
 
-from .files import FileMissing, FileStore, StorageUnavailable, StoredFile, UnsafeName
+from .files import (
+    FileMissing,
+    FileStore,
+    LargeFileStore,
+    StorageUnavailable,
+    StoredFile,
+    UnsafeName,
+)
 from .local import LocalFileStore
 from .memory import MemoryFileStore
 from .s3 import S3FileStore
@@ -8,6 +15,7 @@ from .s3 import S3FileStore
 __all__ = [
     "FileMissing",
     "FileStore",
+    "LargeFileStore",
     "LocalFileStore",
     "MemoryFileStore",
     "S3FileStore",

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from ..core.errors import Unavailable
 
@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 # Lower case only, so that a name means one file on every file system; no separator, no leading dot.
 _SAFE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*", re.ASCII)
 _LONGEST_NAME = 128
+CHUNK_BYTES = 64 * 1024
 
 
 class FileMissing(Exception):
@@ -60,6 +61,16 @@ class FileStore(Protocol):
 
     def files(self) -> Iterator[StoredFile]:
         """Yield every stored file, in no particular order."""
+
+
+class LargeFileStore(FileStore, Protocol):
+    """One for files that no memory need hold whole."""
+
+    def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
+        """Store the whole of an open file, from its beginning, or nothing."""
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """The file in pieces. `FileMissing` is raised at once, and not with the first piece."""
 
 
 def checked_name(name: str) -> str:

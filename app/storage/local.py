@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
+from typing import IO
 
-from .files import FileMissing, StorageUnavailable, StoredFile, checked_name
+from .files import CHUNK_BYTES, FileMissing, StorageUnavailable, StoredFile, checked_name
 
 
 class LocalFileStore:
@@ -19,6 +22,9 @@ class LocalFileStore:
         self._folder = folder
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
+        self.put_from(name, BytesIO(data), content_type)
+
+    def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
         """Write beside the file and rename, so that no reader ever sees half of it.
 
         The half-written file has an ordinary name: if the process dies here, a listing shows the
@@ -29,7 +35,7 @@ class LocalFileStore:
         with _storage_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
             try:
-                _write_through(part, data)
+                _write_through(part, file)
                 part.replace(target)
             except BaseException:
                 part.unlink(missing_ok=True)
@@ -42,6 +48,15 @@ class LocalFileStore:
                 return path.read_bytes()
             except FileNotFoundError:
                 raise FileMissing(name) from None
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        path = self._folder / checked_name(name)
+        with _storage_errors():
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                raise FileMissing(name) from None
+        return _pieces(file)
 
     def delete(self, name: str) -> None:
         path = self._folder / checked_name(name)
@@ -58,12 +73,19 @@ class LocalFileStore:
                         yield found
 
 
-def _write_through(path: Path, data: bytes) -> None:
+def _write_through(path: Path, source: IO[bytes]) -> None:
     # Without the fsync a power cut after the rename could leave an empty file under the final name.
+    source.seek(0)
     with path.open("xb") as file:
-        file.write(data)
+        shutil.copyfileobj(source, file, CHUNK_BYTES)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file, _storage_errors():
+        while piece := file.read(CHUNK_BYTES):
+            yield piece
 
 
 def _stored_file(entry: os.DirEntry[str]) -> StoredFile | None:

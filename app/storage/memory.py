@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import IO
 
-from .files import FileMissing, StoredFile, checked_name
+from .files import CHUNK_BYTES, FileMissing, StoredFile, checked_name
 
 
 class MemoryFileStore:
@@ -23,6 +24,14 @@ class MemoryFileStore:
         except KeyError:
             raise FileMissing(name) from None
         return data
+
+    def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
+        file.seek(0)
+        self.put(name, file.read(), content_type)
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        data = self.read(name)
+        return (data[at : at + CHUNK_BYTES] for at in range(0, len(data), CHUNK_BYTES))
 
     def delete(self, name: str) -> None:
         self._files.pop(checked_name(name), None)

@@ -6,13 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import IO, Any
 
-from .files import FileMissing, StorageUnavailable, StoredFile, UnsafeName, checked_name
+from .files import (
+    CHUNK_BYTES,
+    FileMissing,
+    StorageUnavailable,
+    StoredFile,
+    UnsafeName,
+    checked_name,
+)
 
 # A caller is answered within five seconds even when the store is silent: nothing is retried here.
 _CONNECT_SECONDS = 2
 _READ_SECONDS = 2.5
+# Nobody waits for a large file, which a store takes its time to put away.
+_PATIENT_SECONDS = 60.0
 _PAGE = 1000
 
 
@@ -34,7 +43,7 @@ class S3FileStore:
     def __init__(self, bucket: S3Bucket) -> None:
         self._bucket = bucket
         self._lock = Lock()
-        self._made_client: Any = None
+        self._made_clients: dict[float, Any] = {}
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         key = self._key(name)
@@ -49,6 +58,19 @@ class S3FileStore:
             answer = self._client().get_object(Bucket=self._bucket.name, Key=key)
             data: bytes = answer["Body"].read()
         return data
+
+    def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
+        key = self._key(name)
+        file.seek(0)
+        with _storage_errors(name):
+            self._client(_PATIENT_SECONDS).put_object(
+                Bucket=self._bucket.name, Key=key, Body=file, ContentType=content_type
+            )
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        with _storage_errors(name):
+            answer = self._client().get_object(Bucket=self._bucket.name, Key=self._key(name))
+        return _pieces(name, answer["Body"])
 
     def delete(self, name: str) -> None:
         key = self._key(name)
@@ -77,21 +99,26 @@ class S3FileStore:
         except UnsafeName:
             return
 
-    def _client(self) -> Any:
+    def _client(self, read_seconds: float = _READ_SECONDS) -> Any:
         # Made once and after the fork: a client may be shared by threads, but making one may not.
         with self._lock:
-            if self._made_client is None:
-                self._made_client = _new_client(self._bucket)
-            return self._made_client
+            if read_seconds not in self._made_clients:
+                self._made_clients[read_seconds] = _new_client(self._bucket, read_seconds)
+            return self._made_clients[read_seconds]
 
 
-def _new_client(bucket: S3Bucket) -> Any:
+def _pieces(name: str, body: Any) -> Iterator[bytes]:
+    with body, _storage_errors(name):
+        yield from body.iter_chunks(CHUNK_BYTES)
+
+
+def _new_client(bucket: S3Bucket, read_seconds: float = _READ_SECONDS) -> Any:
     import boto3
     from botocore.config import Config
 
     config = Config(
         connect_timeout=_CONNECT_SECONDS,
-        read_timeout=_READ_SECONDS,
+        read_timeout=read_seconds,
         retries={"total_max_attempts": 1},
         # Servers other than Amazon's refuse the checksums that boto3 sends by itself since 1.36.
         request_checksum_calculation="when_required",

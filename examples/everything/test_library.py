@@ -2,22 +2,27 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from flask import Flask
 from flask_frontdesk.testing import Kit, Person
 from library import create_app, decisions
-from library.models import db
+from library.models import Visit, db
 from library.settings import Settings
 from pydantic import SecretStr
+from sqlalchemy import select
 
 NEW_PASSWORD = "battery staple"
 
 
 # [app]
 @pytest.fixture
-def app() -> Flask:
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
+    monkeypatch.setenv("FRONTDESK_AUTH__EXPORT_FOLDER", str(tmp_path))
     app = create_app(Settings(SECRET_KEY=SecretStr("x" * 32)), SQLALCHEMY_DATABASE_URI="sqlite://")
     with app.app_context():
         db.create_all()
@@ -194,6 +199,25 @@ def test_profile(ada: Person) -> None:
     assert shown["shelf"] == "Mathematics"
     assert "date_of_birth" not in shown
     assert ada.api().put("/desk/profiles", 200, json={"shelf": "Poetry"}).json["shelf"] == "Poetry"
+
+
+def test_exporter(frontdesk: Kit, ada: Person) -> None:
+    asked = ada.api().post("/desk/account/exports", 202, json={}).json
+    frontdesk.deliver()
+    answer = ada.api().get(f"/desk/account/exports/{asked['id']}/file")
+    archive = ZipFile(BytesIO(answer.response.get_data()))
+    assert json.loads(archive.read("library/card.json"))["nickname"] == "Ada"
+    assert "library/visits.txt" in archive.namelist()
+
+
+def test_eraser(app: Flask, frontdesk: Kit, ada: Person) -> None:
+    bob = frontdesk.account("bob", status="reader")
+    with app.app_context():
+        db.session.add(Visit(account_id=bob.id, note="looked for Ada"))
+        db.session.commit()
+        decisions.frontdesk.accounts.delete(decisions.frontdesk.accounts.get(ada.email))
+        notes = db.session.scalars(select(Visit.note)).all()
+    assert "looked for Ada" not in notes
 
 
 def test_account_deleted(app: Flask, ada: Person) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from io import BytesIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from flask import Flask
@@ -18,6 +19,9 @@ from sqlalchemy import BigInteger, Integer, LargeBinary, String, Uuid
 from sqlalchemy.orm import mapped_column
 
 from app import AccountMixin, Frontdesk, Parts, SetupError, blueprints
+from app.accounts.service import Accounts
+from app.auth.settings import AuthSettings
+from app.core.context import service
 from app.storage import MemoryFileStore
 from app.testing.kit import Kit
 from app.testing.people import Person
@@ -33,6 +37,7 @@ SCHEMA = "crm"
 
 
 class Settings(HostSettings):
+    AUTH = AuthSettings(BCRYPT_ROUNDS=4, ACCOUNT_EXPORTS="on")
     WORKSPACES = WorkspacesSettings(ADDING="direct")
 
 
@@ -76,13 +81,14 @@ def host_at(url: str, kind: str, schema: str | None = None) -> Flask:
         db,
         settings=Settings(),
         account_model=account_model(db, kind, schema),
-        parts=Parts(file_store=MemoryFileStore()),
+        parts=Parts(file_store=MemoryFileStore(), export_store=MemoryFileStore()),
     )
     for name, path in (
         ("auth", ""),
         ("profiles", "/profiles"),
         ("workspaces", "/workspaces"),
         ("invitations", ""),
+        ("exports", ""),
         ("notifications", "/notifications"),
         ("admin_notifications", "/admin/notifications"),
         ("docs", ""),
@@ -294,3 +300,22 @@ def test_an_id_of_no_kind_that_we_know_is_told() -> None:
     model = type("Account", (AccountMixin, db.Model), {"id": key})
     with pytest.raises(SetupError, match=r"an id of type LargeBinary.*knows whole numbers, UUIDs"):
         Frontdesk().init_app(host, db, account_model=model)
+
+
+def test_a_copy_holds_what_is_its_owners(app: Flask, frontdesk: Kit) -> None:
+    ada, bob = frontdesk.account("ada", role="admin"), frontdesk.account("bob")
+    data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
+    for receiver in (ada, bob):
+        body = {"data": data, "account_receiver_ids": [written(receiver)]}
+        ada.api().post("/admin/notifications", 201, json=body)
+    export_id = ada.api().post("/account/exports", 202, json={}).json["id"]
+    frontdesk.deliver()
+    answer = ada.api().get(f"/account/exports/{export_id}/file")
+    archive = ZipFile(BytesIO(answer.response.get_data()))
+    assert json.loads(archive.read("account.json"))["id"] == written(ada)
+    counts = {name: archive.read(name).count(b"\n") for name in archive.namelist()}
+    assert (counts["inbox.jsonl"], counts["deliveries.jsonl"], counts["sent.jsonl"]) == (1, 1, 2)
+    with app.app_context():
+        accounts = service(Accounts)
+        accounts.delete(accounts.get(ada.email))
+    assert list(app.extensions["frontdesk"].parts["export_store"].files()) == []

@@ -9,6 +9,7 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from app.storage import (
     FileMissing,
     FileStore,
+    LargeFileStore,
     LocalFileStore,
     MemoryFileStore,
     S3FileStore,
@@ -62,6 +64,21 @@ def test_what_was_put_is_read_back(store: FileStore) -> None:
     data = bytes(range(256)) * 100
     store.put("a1.png", data, "image/png")
     assert store.read("a1.png") == data
+
+
+def test_a_large_file_comes_and_goes_in_pieces(store: LargeFileStore) -> None:
+    data = secrets.token_bytes(300_000)
+    with TemporaryFile() as file:
+        file.write(data)
+        store.put_from("a1.zip", file, "application/zip")
+    pieces = list(store.chunks("a1.zip"))
+    assert b"".join(pieces) == store.read("a1.zip") == data
+    assert max(map(len, pieces)) <= 64 * 1024
+
+
+def test_a_large_file_that_was_never_put_is_missing_at_once(store: LargeFileStore) -> None:
+    with pytest.raises(FileMissing):
+        store.chunks("nobody.zip")
 
 
 def test_an_empty_file_is_a_file(store: FileStore) -> None:

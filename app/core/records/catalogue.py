@@ -94,6 +94,11 @@ DEEDS = (
     ),
     RecordType("account.deleted", "an account is deleted", tells="account_deletion"),
     RecordType(
+        "account.exported",
+        "somebody asks for a copy of all that is held of their account",
+        tells="account_export",
+    ),
+    RecordType(
         "account.unlocked",
         "an operator forgets the wrong passwords of an account",
         tells="account_unlock",

@@ -128,10 +128,7 @@ class CeleryEngine:
     def sweep(self) -> float:
         """In a worker: ask for what is due, whoever has stored it and however long ago."""
         try:
-            waits = {
-                name: self._worker.batches.seconds_until_due(name)
-                for name in self._worker.channels.names()
-            }
+            waits = {name: self._worker.seconds_until_due(name) for name in self._worker.names()}
         except (DBAPIError, PoolTimeout) as error:
             log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
             return SWEEP_SECONDS

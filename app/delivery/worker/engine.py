@@ -64,7 +64,7 @@ class ThreadEngine:
     def start(self) -> None:
         if not self._started:
             self._started = True
-            for name in self._worker.channels.names():
+            for name in self._worker.names():
                 self._thread(name).begin(FIRST_SWEEP_SECONDS)
 
     def wake(self, channels: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from types import TracebackType
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ..outbox.batches import LEASE, Batch, Batches
+from ..outbox.batches import LEASE
 
 log = logging.getLogger(__name__)
 
@@ -23,11 +23,10 @@ RECORD_SECONDS = 25.0
 
 
 class Lease:
-    """Moved on by a thread of its own for as long as the batch is worked on."""
+    """Moved on by a thread of its own for as long as the work goes on."""
 
-    def __init__(self, batches: Batches, batch: Batch) -> None:
-        self._batches = batches
-        self._batch = batch
+    def __init__(self, renew: Callable[[], object]) -> None:
+        self._renew = renew
         self._done = Event()
         self._until = time.monotonic() + LEASE_SECONDS
 
@@ -54,7 +53,7 @@ class Lease:
             if not self.holds:
                 return
             try:
-                self._batches.renew(self._batch)
+                self._renew()
                 self._until = begin + LEASE_SECONDS
             except Exception as error:
                 log.warning("A lease could not be renewed: %s", type(error).__name__)

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ...core.clock import Clock
 from ..channel import Channel, Channels
@@ -22,17 +23,38 @@ TAKEN_PAUSE = 0.05
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
 
 
+class Chore(Protocol):
+    """Work of another kind that is done behind the requests, by whatever drives the worker."""
+
+    def seconds_until_due(self) -> float | None:
+        """Negative when it is late; None: nothing waits."""
+
+    def work(self, stopping: Callable[[], bool]) -> float | None:
+        """Do a part of it. Says in how many seconds there is more to do, None: nothing waits."""
+
+
 @dataclass(eq=False)
 class Worker:
     batches: Batches
     channels: Channels
     clock: Clock
+    # By names that no channel has.
+    chores: dict[str, Chore] = field(default_factory=dict, init=False)
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
+    def names(self) -> list[str]:
+        """What there may be work under: the channels, and the chores."""
+        return [*self.channels.names(), *self.chores]
+
+    def seconds_until_due(self, name: str) -> float | None:
+        if (chore := self.chores.get(name)) is not None:
+            return chore.seconds_until_due()
+        return self.batches.seconds_until_due(name)
+
     def drain(self, names: Iterable[str] | None = None) -> None:
-        """Send all that is due now, on these channels or all; what has to wait is left."""
-        for name in self.channels.names() if names is None else names:
+        """Do all that is due now, under these names or all; what has to wait is left."""
+        for name in self.names() if names is None else names:
             while self.work(name) == 0.0:
                 pass
 
@@ -48,6 +70,8 @@ class Worker:
         `on_full` is told when there may be more than this batch, as soon as the server answers:
         another worker can begin with the next.
         """
+        if (chore := self.chores.get(name)) is not None:
+            return chore.work(stopping)
         # Asked first: it is what most sweeps end with, and costs less than an attempt to claim.
         wait = self.batches.seconds_until_due(name)
         if wait is None or wait > 0:
@@ -59,7 +83,7 @@ class Worker:
             return 0.0
         begun = on_full if len(batch.deliveries) == BATCH_SIZE else lambda: None
         run = BatchRun(self.batches, batch, name, self.clock.now())
-        with Lease(self.batches, batch) as lease:
+        with Lease(lambda: self.batches.renew(batch)) as lease:
             pause = self._deliver(run, begun, lambda: lease.holds and not stopping())
         self.batches.drop_finished({each.message.id for each in batch.deliveries})
         return pause

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import flask_frontdesk
 from flask_frontdesk import after_commit
+from sqlalchemy import delete, select
 
 from .models import Account, Visit
 
@@ -210,6 +211,26 @@ def to_discord(message: Any, receiver: Any) -> str | None:
 
 
 shouted: list[str] = []  # stands in for the call to Discord
+# [end]
+
+
+# [exporter]
+@frontdesk.exporter("library")
+def what_the_library_has(account: Account, session: Any) -> Iterator[tuple[str, Any]]:
+    yield "card.json", {"card": account.card, "nickname": account.nickname}
+    visits = select(Visit.note).where(Visit.account_id == account.id).order_by(Visit.id)
+    yield "visits.txt", "\n".join(session.scalars(visits)).encode()
+
+
+# [end]
+
+
+# [eraser]
+@frontdesk.eraser
+def forget_the_searches(account: Account, session: Any) -> None:
+    session.execute(delete(Visit).where(Visit.note == f"looked for {account.nickname}"))
+
+
 # [end]
 
 

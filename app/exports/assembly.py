@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
+
+from sqlalchemy.orm import Session, scoped_session
+
+from ..accounts.models import AccountLike
+from ..accounts.service import DELETED, Accounts
+from ..auth.settings import AuthSettings
+from ..core.context import Context
+from ..delivery.worker.engine import Engine
+from ..delivery.worker.worker import Worker
+from ..profiles.assembly import open_file_store
+from ..profiles.avatars import Avatars
+from ..profiles.settings import ProfilesSettings
+from .holdings import Holdings
+from .making import CHORE, ExportMaking
+from .queue import ExportQueue
+from .service import Exports
+
+
+def assemble(context: Context) -> None:
+    if not context.has(Accounts):
+        return
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    keep = timedelta(days=auth.EXPORT_KEEP_DAYS)
+    files = context.parts["export_store"] or open_file_store(
+        context.settings.of(ProfilesSettings), Path(context.app.instance_path), auth.EXPORT_FOLDER
+    )
+    engine = context.get(Engine)  # type: ignore[type-abstract]
+    exports = Exports(context.session, files, engine, context.clock, keep)
+    context.add(exports)
+
+    def forget(account: AccountLike, _options: object) -> None:
+        # Where the blueprint is mounted there are exports, and their table.
+        if "exports" in context.mounted:
+            exports.forget(account)
+        context.hooks.eraser(account, context.session)
+
+    context.emitter.on(DELETED, forget)
+    if auth.ACCOUNT_EXPORTS == "off":
+        return
+    worker = context.get(Worker)
+    holdings = Holdings(
+        context.db.engine,
+        context.hooks,
+        worker.channels,
+        context.get(Avatars).files,
+        accounts.has_proven_address,
+    )
+    queue = ExportQueue(context.db.engine, context.clock, keep)
+    worker.chores[CHORE] = ExportMaking(queue, holdings, files, _sessions(context), accounts.model)
+
+
+def _sessions(context: Context) -> Callable[[], Session]:
+    """Each of its own, however a test may have changed those of the requests."""
+    found = cast("scoped_session[Session]", context.session)
+    return lambda: found.session_factory()

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from ..accounts.errors import TooManyHashes
+from ..accounts.service import Accounts
+from ..auth.blueprint import address
+from ..auth.caller import caller
+from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAttempts
+from ..auth.fresh import Freshness
+from ..auth.guards import active_account_required, guard
+from ..auth.settings import AuthSettings
+from ..core.context import current_frontdesk, service
+from ..core.web.answering import answers
+from ..core.web.blueprint import Blueprint
+from ..core.web.operation import example, raises
+from ..core.web.reading import takes
+from . import examples
+from .errors import ExportNotFound, ExportNotReady, ExportsOff, TooManyExports
+from .models import AccountExport
+from .schemas import ExportCreate, ExportRead
+from .service import Exports
+
+blueprint = Blueprint(
+    "exports", __name__, needs=Accounts, about="A copy of all that is held of an account"
+)
+
+
+@guard(ExportsOff, bearer=False)
+def exports_required() -> None:
+    """Exports are switched on; asked before the request is read."""
+    if current_frontdesk.settings.of(AuthSettings).ACCOUNT_EXPORTS == "off":
+        raise ExportsOff
+
+
+@blueprint.post("/account/exports")
+@active_account_required
+@exports_required
+@example(json=examples.ASKED, answer=examples.PENDING)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired, TooManyExports)
+@takes(json=ExportCreate)
+@answers(202, ExportRead)
+def create_export(json: dict[str, Any]) -> dict[str, Any]:
+    """Ask for a copy of all that is held of the caller's account: a zip, made in the background"""
+    service(Freshness).check(caller(), json["password"], address())
+    return service(Exports).create(caller().account.id)
+
+
+@blueprint.get("/account/exports/<row_id:export_id>")
+@active_account_required
+@exports_required
+@example(answer=examples.READY)
+@raises(ExportNotFound)
+@answers(200, ExportRead)
+def get_export(export_id: int) -> AccountExport:
+    """Get the state of a copy"""
+    return service(Exports).get(caller().account.id, export_id)
+
+
+@blueprint.get("/account/exports/<row_id:export_id>/file")
+@active_account_required
+@exports_required
+@raises(ExportNotFound, ExportNotReady)
+@answers(200, None, media=("application/zip",))
+def get_export_file(export_id: int) -> Response:
+    """Get the copy itself"""
+    size, chunks = service(Exports).read(caller().account.id, export_id)
+    response = Response(chunks, mimetype="application/zip")
+    response.content_length = size
+    response.headers["Content-Disposition"] = f'attachment; filename="export-{export_id}.zip"'
+    return response

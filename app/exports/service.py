@@ -1,0 +1,143 @@
+"""Copies as their owner sees them: asked for, waited for, fetched, and gone after some days."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import and_, delete, or_, select
+
+from ..accounts.models import AccountLike
+from ..core.clock import Clock
+from ..core.db.races import lock_name
+from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.records.recorder import record
+from ..delivery.worker.engine import Engine
+from ..storage import FileMissing, LargeFileStore
+from .errors import ExportNotFound, ExportNotReady, TooManyExports
+from .making import CHORE
+from .models import FAILED, PENDING, READY, AccountExport
+
+INTERVAL = timedelta(days=1)
+# A file this old that no row names is not about to be named.
+ORPHAN_AGE = timedelta(hours=1)
+# The remains of a file that was half written among them.
+_OURS = re.compile(r"[0-9a-f]{32}\.zip(\.[0-9a-f]+\.part)?")
+
+
+@dataclass(eq=False)
+class Exports:
+    session: AnySession
+    files: LargeFileStore
+    engine: Engine
+    clock: Clock
+    keep: timedelta
+
+    def create(self, account_id: Any) -> dict[str, Any]:
+        now = self.clock.now()
+        with transaction(self.session):
+            # Of two at once, the second finds the first.
+            lock_name(self.session, AccountExport, str(account_id))
+            self._check_interval(account_id)
+            export = AccountExport(
+                account_id=account_id, state=PENDING, due_at=now, created_at=now, attempts=0
+            )
+            self.session.add(export)
+            self.session.flush()
+            record(self.session, "account.exported", account_id=account_id)
+            after_commit(self.session, lambda: self.engine.wake([CHORE]))
+            # As it is now: where there is no other thread, it is made before this returns.
+            return {
+                "id": export.id,
+                "state": PENDING,
+                "size": None,
+                "created_at": now,
+                "expires_at": None,
+            }
+
+    def get(self, account_id: Any, export_id: int) -> AccountExport:
+        found = self.session.scalar(
+            select(AccountExport).where(
+                AccountExport.id == export_id, AccountExport.account_id == account_id
+            )
+        )
+        if found is None or (found.expires_at and found.expires_at <= self.clock.now()):
+            raise ExportNotFound
+        return found
+
+    def read(self, account_id: Any, export_id: int) -> tuple[int, Iterator[bytes]]:
+        """Its size, and its pieces."""
+        found = self.get(account_id, export_id)
+        if found.state != READY or found.file is None or found.size is None:
+            raise ExportNotReady
+        name, size = found.file, found.size
+        # A client takes its time over the pieces: no database connection waits for it.
+        release(self.session)
+        try:
+            return size, self.files.chunks(name)
+        except FileMissing:
+            raise ExportNotFound from None
+
+    def forget(self, account: AccountLike) -> None:
+        """In the transaction that deletes the account, which takes the rows along."""
+        named = select(AccountExport.file).where(
+            AccountExport.account_id == account.id, AccountExport.file.is_not(None)
+        )
+        for name in self.session.scalars(named).all():
+            if name is not None:
+                after_commit(self.session, partial(self.files.delete, name))
+
+    def prune(self, most: int) -> int:
+        """Delete those whose time is over, so many at once, and files that no row names."""
+        now, gone = self.clock.now(), 0
+        over = or_(
+            AccountExport.expires_at <= now,
+            and_(AccountExport.state == FAILED, AccountExport.created_at <= now - self.keep),
+        )
+        old = select(AccountExport.id, AccountExport.file).where(over).limit(most)
+        while rows := self.session.execute(old).all():
+            for row in rows:
+                if row.file is not None:
+                    self.files.delete(row.file)
+            with transaction(self.session):
+                self.session.execute(
+                    delete(AccountExport).where(AccountExport.id.in_([row.id for row in rows])),
+                    execution_options={"synchronize_session": False},
+                )
+            gone += len(rows)
+        self._delete_orphans(most)
+        return gone
+
+    def _check_interval(self, account_id: Any) -> None:
+        """One that failed does not count."""
+        newest = self.session.scalar(
+            select(AccountExport.created_at)
+            .where(AccountExport.account_id == account_id, AccountExport.state != FAILED)
+            .order_by(AccountExport.id.desc())
+            .limit(1)
+        )
+        if newest is not None and (wait := newest + INTERVAL - self.clock.now()) > timedelta():
+            raise TooManyExports(math.ceil(wait.total_seconds()))
+
+    def _delete_orphans(self, most: int) -> None:
+        """A process that died may have left some."""
+        oldest = self.clock.now() - ORPHAN_AGE
+        old = (
+            file.name
+            for file in self.files.files()
+            if file.stored_at < oldest and _OURS.fullmatch(file.name)
+        )
+        while names := list(islice(old, most)):
+            named = set(
+                self.session.scalars(
+                    select(AccountExport.file).where(AccountExport.file.in_(names))
+                )
+            )
+            for name in set(names) - named:
+                self.files.delete(name)

@@ -1,0 +1,332 @@
+"""A copy of all that is held of an account: asking for it, fetching it, and its end."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.core.hooks import Hooks
+from app.delivery.worker.worker import Worker
+from app.exports.making import CHORE
+from app.exports.reading import Reading
+from app.exports.service import Exports
+from app.extension.frontdesk import Frontdesk
+from app.storage import LocalFileStore, StorageUnavailable
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
+
+from ..cli.test_command_line import run
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..profiles.test_avatars import send
+from ..profiles.test_profiles import ADA
+from ..rigs.pictures import opened as opened_picture
+from ..rigs.pictures import plain
+from ..rigs.racing import at_once, request
+from .conftest import Fetch, ask, document, lines, opened, state
+
+KEEP_SECONDS = 7 * 24 * 3600
+
+
+def stored(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.exists() else []
+
+
+def test_without_the_setting_there_are_none(make_app: MakeApp, person: MakePerson) -> None:
+    api = person("bob", into=make_app()).api()
+    for refused in (
+        api.post("/account/exports", 403),
+        api.get("/account/exports/1", 403),
+        api.get("/account/exports/1/file", 403),
+    ):
+        assert refused.json["code"] == "exports_off"
+
+
+def test_a_copy_is_asked_for_and_then_fetched(ada: Person, engine: ManualEngine) -> None:
+    api = ada.api()
+    answer = api.post("/account/exports", 202, json={}).json
+    assert (answer["state"], answer["size"], answer["expires_at"]) == ("pending", None, None)
+    path = f"/account/exports/{answer['id']}"
+    assert api.get(f"{path}/file", 409).json["code"] == "export_not_ready"
+    engine.deliver()
+    ready = api.get(path).json
+    assert ready["state"] == "ready"
+    file = api.get(f"{path}/file")
+    assert file.headers["Content-Type"] == "application/zip"
+    assert file.headers["Cache-Control"] == "no-store"
+    assert (
+        file.headers["Content-Disposition"] == f'attachment; filename="export-{answer["id"]}.zip"'
+    )
+    assert len(file.response.get_data()) == ready["size"] == file.response.content_length
+
+
+def test_it_holds_the_account_without_the_hash_of_its_password(ada: Person, fetch: Fetch) -> None:
+    archive = fetch(ada.api())
+    account = document(archive, "account.json")
+    assert (account["id"], account["email"], account["role"]) == (ada.id, ada.email, "user")
+    assert "tokens_valid_from" in account
+    assert "password_hash" not in account
+    assert not any(b"$2b$" in archive.read(name) for name in archive.namelist())
+
+
+def test_it_holds_what_every_part_of_the_house_has(
+    app: Flask, ada: Person, person: MakePerson, fetch: Fetch
+) -> None:
+    api = ada.api()
+    api.post("/profiles", json={**ADA, "motto": "slowly"})
+    send(api, plain("PNG"))
+    slug = api.get("/workspaces/default").json["slug"]
+    api.post(f"/workspaces/{slug}/invitations", 201, json={"email": "bob@example.com"})
+    with app.app_context():
+        Frontdesk().notify("To all", "One.", channels=["inapp", "email"], sender=ada.id)
+        Frontdesk().notify("To Ada", "Two.", channels=["inapp"], receivers=[ada.id])
+    archive = fetch(api)
+    profile = document(archive, "profile.json")
+    assert (profile["first_name"], profile["motto"]) == (ADA["first_name"], "slowly")
+    avatar = next(name for name in archive.namelist() if name.startswith("avatar."))
+    assert opened_picture(archive.read(avatar)).size
+    assert [row["slug"] for row in lines(archive, "workspaces.jsonl")] == [slug]
+    assert [row["email"] for row in lines(archive, "invitations.jsonl")] == ["bob@example.com"]
+    assert [row["title"] for row in lines(archive, "inbox.jsonl")] == ["To all", "To Ada"]
+    assert [row["title"] for row in lines(archive, "sent.jsonl")] == ["To all"]
+    assert [row["channel"] for row in lines(archive, "deliveries.jsonl")] == ["email"]
+    assert lines(archive, "identities.jsonl") == lines(archive, "email_changes.jsonl") == []
+    types = [row["type"] for row in lines(archive, "events.jsonl")]
+    assert types[0] == "account.created"
+    assert types[-1] == "account.exported"
+
+
+def test_it_holds_nothing_of_anybody_else(
+    app: Flask, ada: Person, person: MakePerson, fetch: Fetch
+) -> None:
+    bob = person("bob")
+    bob.api().post("/profiles", json=ADA)
+    with app.app_context():
+        Frontdesk().notify("To Bob", "x", channels=["inapp", "email"], receivers=[bob.id])
+    archive = fetch(ada.api())
+    assert "profile.json" not in archive.namelist()
+    assert lines(archive, "inbox.jsonl") == lines(archive, "deliveries.jsonl") == []
+    assert not any(b"bob@" in archive.read(name) for name in archive.namelist())
+
+
+def test_from_where_others_acted_is_left_out(ada: Person, person: MakePerson, fetch: Fetch) -> None:
+    slug = ada.api().get("/workspaces/default").json["slug"]
+    bob = person("bob")
+    ada.api().post(f"/workspaces/{slug}/invitations", 201, json={"email": bob.email})
+    (invitation,) = bob.api().get("/invitations").json
+    bob.api().post(f"/invitations/{invitation['id']}/accept")
+    ada.api().delete(f"/workspaces/{slug}/members/{bob.id}")
+    events = {row["type"]: row for row in lines(fetch(bob.api()), "events.jsonl")}
+    assert events["login.succeeded"]["address"] == "127.0.0.1"
+    assert events["member.removed"]["actor_id"] == ada.id
+    assert events["member.removed"]["address"] is None
+
+
+def test_another_accounts_copy_is_not_found(
+    ada: Person, person: MakePerson, engine: ManualEngine
+) -> None:
+    export_id = ask(ada.api())
+    engine.deliver()
+    bob = person("bob").api()
+    for path in (f"/account/exports/{export_id}", f"/account/exports/{export_id}/file"):
+        assert bob.get(path, 404).json["code"] == "export_not_found"
+
+
+def test_it_takes_a_fresh_sign_in_or_the_password(ada: Person, clock: SteppingClock) -> None:
+    api = ada.api()
+    clock.step(seconds=16 * 60)
+    answer = api.post("/account/exports", 403, json={})
+    assert answer.json["code"] == "fresh_sign_in_required"
+    answer = api.post("/account/exports", 400, json={"password": "wrong"})
+    assert answer.json["code"] == "incorrect_credentials"
+    api.post("/account/exports", 202, json={"password": PASSWORD})
+
+
+def test_there_is_one_a_day(ada: Person, person: MakePerson, clock: SteppingClock) -> None:
+    ask(ada.api())
+    clock.step(seconds=3600)
+    answer = ada.api().post("/account/exports", 429, json={})
+    assert answer.json["code"] == "too_many_exports"
+    # The clock of these tests goes on.
+    assert 23 * 3600 - 60 < int(answer.headers["Retry-After"]) <= 23 * 3600
+    ask(person("bob").api())
+    clock.step(seconds=23 * 3600)
+    ask(ada.api())
+
+
+def test_of_many_at_once_there_is_one(ada: Person) -> None:
+    api = ada.api()
+    answers = at_once(*(request(api, "POST", "/account/exports", json={}) for _ in range(6)))
+    assert answers == [202, 429, 429, 429, 429, 429]
+
+
+def test_after_its_days_it_is_gone_with_its_file(
+    app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
+) -> None:
+    export_id = ask(ada.api())
+    engine.deliver()
+    assert len(stored(folder)) == 1
+    clock.step(seconds=KEEP_SECONDS + 1)
+    ada.api().get(f"/account/exports/{export_id}/file", 404)
+    assert json.loads(run(app, "frontdesk", "prune"))["exports"] == 1
+    assert stored(folder) == []
+    ada.api().get(f"/account/exports/{export_id}", 404)
+
+
+def test_what_a_worker_has_left_behind_is_cleaned_away(
+    app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
+) -> None:
+    export_id = ask(ada.api())
+    engine.deliver()
+    LocalFileStore(folder).put(f"{'0' * 32}.zip", b"left", "application/zip")
+    folder.joinpath("notes.txt").write_text("somebody else's")
+    clock.step(seconds=2 * 3600)
+    run(app, "frontdesk", "prune")
+    assert len(stored(folder)) == 2
+    assert folder.joinpath("notes.txt").exists()
+    assert opened(ada.api(), export_id).testzip() is None
+
+
+def test_copies_go_with_their_account(
+    app: Flask, ada: Person, person: MakePerson, engine: ManualEngine, folder: Path
+) -> None:
+    ask(ada.api())
+    engine.deliver()
+    bob = person("bob")
+    ask(bob.api())
+    for email in (ada.email, bob.email):
+        run(app, "accounts", "delete", email)
+    engine.deliver()
+    assert stored(folder) == []
+
+
+def test_a_worker_that_dies_is_followed_by_another(
+    app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
+) -> None:
+    export_id = ask(ada.api())
+    with mock.patch.object(Reading, "rows", side_effect=SystemExit), pytest.raises(SystemExit):
+        engine.deliver()
+    engine.deliver()
+    assert state(ada.api(), export_id) == "pending"
+    clock.step(seconds=31)
+    engine.deliver()
+    assert state(ada.api(), export_id) == "ready"
+    assert len(stored(folder)) == 1
+
+
+def test_one_that_kills_every_worker_is_given_up(
+    ada: Person, engine: ManualEngine, clock: SteppingClock
+) -> None:
+    export_id = ask(ada.api())
+    for _ in range(4):
+        with mock.patch.object(Reading, "rows", side_effect=SystemExit), pytest.raises(SystemExit):
+            engine.deliver()
+        clock.step(seconds=31)
+    engine.deliver()
+    assert state(ada.api(), export_id) == "failed"
+
+
+def test_one_that_fails_is_tried_some_times_and_the_log_says_why(
+    ada: Person,
+    engine: ManualEngine,
+    clock: SteppingClock,
+    folder: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    export_id = ask(ada.api())
+    away = mock.patch.object(LocalFileStore, "put_from", side_effect=StorageUnavailable("away"))
+    with away as put, caplog.at_level(logging.WARNING, logger="app.exports.making"):
+        for _ in range(6):
+            engine.deliver()
+            clock.step(seconds=3600)
+    assert put.call_count == 4
+    assert state(ada.api(), export_id) == "failed"
+    assert f"Export {export_id} is given up: StorageUnavailable" in caplog.messages
+    # It does not count as the one of the day.
+    again = ask(ada.api())
+    engine.deliver()
+    assert state(ada.api(), again) == "ready"
+
+
+def test_an_account_that_goes_meanwhile_leaves_no_file(
+    app: Flask, ada: Person, engine: ManualEngine, hooks: Hooks, folder: Path
+) -> None:
+    def leave(account: Any, session: Any) -> Any:
+        # As another process would.
+        accounts = service(Accounts)
+        accounts.delete(accounts.get(ada.email))
+        yield "gone.json", {}
+
+    hooks.add("exporter", leave, "leaving")
+    ask(ada.api())
+    engine.deliver()
+    assert stored(folder) == []
+
+
+@only_on("sqlite")
+def test_a_server_that_stops_hands_its_work_on(app: Flask, ada: Person) -> None:
+    export_id = ask(ada.api())
+    with app.app_context():
+        service(Worker).work(CHORE, stopping=lambda: True)
+        assert service(Exports).get(ada.id, export_id).attempts == 0
+        service(Worker).work(CHORE)
+    assert state(ada.api(), export_id) == "ready"
+
+
+def test_it_is_read_a_page_at_a_time(
+    app: Flask, ada: Person, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.exports.reading.PAGE", 10)
+    monkeypatch.setattr("app.exports.reading.STRETCH", 7)
+    with app.app_context():
+        for number in range(31):
+            Frontdesk().notify(f"No {number}", "x", channels=["inapp", "email"], receivers=[ada.id])
+    most = 0
+    ask_page = Reading._ask
+
+    def asked(self: Reading, statement: Any) -> list[Any]:
+        nonlocal most
+        rows = ask_page(self, statement)
+        most = max(most, len(rows))
+        return rows
+
+    monkeypatch.setattr(Reading, "_ask", asked)
+    archive = fetch(ada.api())
+    assert most == 10
+    titles = [f"No {number}" for number in range(31)]
+    assert [row["title"] for row in lines(archive, "inbox.jsonl")] == titles
+    assert [row["title"] for row in lines(archive, "deliveries.jsonl")] == titles
+
+
+def test_invitations_to_an_address_are_its_owners_alone(
+    app: Flask, ada: Person, person: MakePerson, fetch: Fetch
+) -> None:
+    slug = ada.api().get("/workspaces/default").json["slug"]
+    body = {"emails": ["bob@example.com", "carol@example.com"]}
+    ada.api().post(f"/workspaces/{slug}/invitations", 201, json=body)
+    bob, carol = person("bob"), person("carol")
+    with app.app_context():
+        account: Any = service(Accounts).get(carol.email)
+        account.email_unverified_since = account.created_at
+        service(Accounts).session.commit()
+    assert len(lines(fetch(bob.api()), "invitations.jsonl")) == 1
+    assert lines(fetch(carol.api()), "invitations.jsonl") == []
+
+
+def test_the_log_says_who_has_asked(ada: Person, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="frontdesk.security"):
+        ask(ada.api())
+    (line,) = [each for each in caplog.messages if each.startswith("account_export")]
+    assert f"account_id={ada.id}" in line
+
+
+def test_nobody_is_asked_for_nothing(api: Api) -> None:
+    api.post("/account/exports", 401, json={})
