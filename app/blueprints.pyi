@@ -2,6 +2,7 @@ from .administration.routes import blueprint as administration
 from .audit.routes import blueprint as events
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
+from .deletion.routes import blueprint as deletion
 from .health.routes import blueprint as health
 from .monitoring.routes import blueprint as monitoring
 from .notifications.admin_routes import blueprint as admin_notifications
@@ -16,6 +17,7 @@ __all__ = [
     "admin_notifications",
     "administration",
     "auth",
+    "deletion",
     "docs",
     "events",
     "health",

@@ -10,6 +10,7 @@ from ..auth.email_change.service import EmailChanges
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
+from ..deletion.service import Deletion
 from ..profiles.avatars import Avatars
 from ..registration.verification import Verification
 from ..workspaces.invitations.service import Invitations
@@ -28,8 +29,8 @@ EMAIL_CHANGE_BATCH = 1_000
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address and records, and accounts that have waited too
-    long for their address to be proven."""
+    notifications, invitations, changes of address and records, accounts that have waited too long
+    for their address to be proven, and those whose owners want them to go."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -38,6 +39,7 @@ def prune() -> None:
         "invitations": _invitations(),
         "events": service(RecordRetention).prune(RECORD_BATCH),
         "email_changes": _email_changes(),
+        "deleted_accounts": _deleted_accounts(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -57,6 +59,10 @@ def _invitations() -> int:
 def _email_changes() -> int:
     has = EmailChanges in current_frontdesk.services
     return service(EmailChanges).prune(EMAIL_CHANGE_BATCH) if has else 0
+
+
+def _deleted_accounts() -> int:
+    return service(Deletion).sweep() if Deletion in current_frontdesk.services else 0
 
 
 def _keystore() -> int:
