@@ -2,6 +2,7 @@ from .administration.routes import blueprint as administration
 from .audit.routes import blueprint as events
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
+from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
 from .health.routes import blueprint as health
 from .monitoring.routes import blueprint as monitoring
@@ -17,6 +18,7 @@ __all__ = [
     "admin_notifications",
     "administration",
     "auth",
+    "deletion",
     "docs",
     "events",
     "exports",

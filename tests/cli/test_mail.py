@@ -55,7 +55,7 @@ def test_a_hosts_own_is_shown_with_what_is_given_and_with_the_names_of_the_rest(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing"], "There is no mail template nothing.html. Ours: account_made, "),
+        (["nothing"], "There is no mail template nothing.html. Ours: account_deleted, "),
         (["broken"], "It cannot be made: "),
         (["order", "--values", '{"number": 0, }'], "must be a JSON object"),
         (["order", "--out", "/nowhere/order.html"], "/nowhere/order.html cannot be written: "),
