@@ -16,6 +16,8 @@ TIME_ZONE_LENGTH = 64
 # Of an account whose address must be proven before it may sign in.
 PENDING = "pending"
 SUSPENDED = "suspended"
+# Of an account whose owner has asked for its end, until that comes.
+DELETING = "deleting"
 STATUSES = ("active", "online", "inactive", SUSPENDED)
 REASON_LENGTH = 500
 

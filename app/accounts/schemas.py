@@ -10,13 +10,13 @@ from ..core.web.fields import AccountId, IsUnset, Moment, Received, Text
 from ..core.web.words import Word, WordSet
 from .addresses import read_phone
 from .errors import InvalidPhone
-from .models import LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
+from .models import DELETING, LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
 from .places import LOCALE, locale_of, time_zones
 
 ROLE = WordSet("AccountRole", ROLES)
 STATUS = WordSet(
     "AccountStatus",
-    (*STATUSES, PENDING),
+    (*STATUSES, PENDING, DELETING),
     is_open=True,
     description="A host may have others beside these",
 )
@@ -32,7 +32,7 @@ class AccountRead(Schema):
     current_workspace_id = fields.Integer(required=True, allow_none=True)
     created_at = Moment(required=True)
     # Where the account's model has them.
-    email_verified = IsUnset(
+    email_verified: fields.Boolean = IsUnset(
         attribute="email_unverified_since",
         metadata={"description": "Whether the address is taken to be its owner's"},
     )
@@ -64,7 +64,7 @@ class TimeZone(Text):
         return name
 
 
-class AccountUpdate(Received):
+class OwnAccountUpdate(Received):
     """What its owner says of an account; null takes it away."""
 
     phone = Phone(min=1, max=64, allow_none=True, metadata={"example": "+442079460000"})
@@ -82,6 +82,6 @@ def account_update() -> type[Schema]:
 @cache
 def _without(lacking: tuple[str, ...]) -> type[Schema]:
     if not lacking:
-        return AccountUpdate
-    meta = type("Meta", (AccountUpdate.Meta,), {"exclude": lacking})
-    return type("AccountUpdate", (AccountUpdate,), {"Meta": meta})
+        return OwnAccountUpdate
+    meta = type("Meta", (OwnAccountUpdate.Meta,), {"exclude": lacking})
+    return type("OwnAccountUpdate", (OwnAccountUpdate,), {"Meta": meta})

@@ -25,6 +25,12 @@ class AwaitsVerification(BadRequest):
     security_event = "sign_in"
 
 
+class AccountDeleting(InactiveAccount):
+    """Told only to who has the right password."""
+
+    code = "account_deleting"
+
+
 class InvalidProof(BadRequest):
     """Wrong, used, ended, expired, or another account's: the answer does not tell which."""
 

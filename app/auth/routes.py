@@ -19,6 +19,7 @@ from .blueprint import address
 from .blueprint import blueprint as blueprint
 from .caller import caller
 from .errors import (
+    AccountDeleting,
     AmbiguousEmail,
     AwaitsVerification,
     EmailNotVerified,
@@ -57,6 +58,7 @@ from .sign_in.password import Login
 @signs_in
 @example(form=examples.LOGIN, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, TooManyAttempts, TooManyHashes)
+@raises(AccountDeleting)
 @takes(form=LoginForm)
 @answers(200, login_read)
 def login(form: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +130,7 @@ def idp_login(query: dict[str, Any]) -> Any:
 @idp_required
 @example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
 @raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
-@raises(SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
+@raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
 @takes(json=idp_callback_read)
 @answers(200, login_read)
 def idp_callback(json: dict[str, Any]) -> dict[str, Any]:

@@ -106,6 +106,15 @@ class AuthSettings(AccountSettings):
     EMAIL_UNDO_HOURS: PositiveInt = Field(
         default=72, description="Hours for which the old address can take a change back."
     )
+    ACCOUNT_DELETION: Literal["off", "on"] = Field(
+        default="off", description="Whether owners may delete their accounts."
+    )
+    ACCOUNT_DELETION_DAYS: int = Field(
+        default=14, ge=0, le=365, description="Days in which they can keep it; 0: it goes at once."
+    )
+    ACCOUNT_RESTORE_PATH: UrlPath = Field(
+        default="/keep-account", description="Path of the link that keeps an account."
+    )
     SECURITY_MAILS: bool = Field(
         default=True,
         description="Whether owners are told of a changed password, a new way to sign in and a"

@@ -11,6 +11,7 @@ from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
 from ..exports.service import Exports
+from ..deletion.service import Deletion
 from ..profiles.avatars import Avatars
 from ..registration.verification import Verification
 from ..workspaces.invitations.service import Invitations
@@ -30,8 +31,8 @@ EXPORT_BATCH = 500
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address, exports and records, and accounts that have
-    waited too long for their address to be proven."""
+    notifications, invitations, changes of address, exports and records, accounts that have waited
+    too long for their address to be proven, and those whose owners want them to go."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -41,6 +42,7 @@ def prune() -> None:
         "events": service(RecordRetention).prune(RECORD_BATCH),
         "email_changes": _email_changes(),
         "exports": _exports(),
+        "deleted_accounts": _deleted_accounts(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -65,6 +67,10 @@ def _email_changes() -> int:
 def _exports() -> int:
     has = "exports" in current_frontdesk.mounted
     return service(Exports).prune(EXPORT_BATCH) if has else 0
+
+
+def _deleted_accounts() -> int:
+    return service(Deletion).sweep() if Deletion in current_frontdesk.services else 0
 
 
 def _keystore() -> int:

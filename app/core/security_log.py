@@ -35,6 +35,8 @@ EVENTS: Mapping[str, str] = {
     "account_change": "an account's e-mail, password, role, status or another detail changes",
     "email_change_request": "a caller asks for another e-mail address",
     "email_undo": "an account's former address takes the change of it back",
+    "account_deletion_request": "an account's owner asks for its end",
+    "account_restoration": "an account that was to be deleted is kept",
     "account_deletion": "an account is deleted",
     "account_export": "somebody asks for a copy of all that is held of their account",
     "account_unlock": "an operator forgets the wrong passwords of an account",

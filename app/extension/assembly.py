@@ -25,6 +25,7 @@ from ..core.keystore import open_keystore
 from ..core.records.recorder import Recorder
 from ..core.records.refused import RefusalKeeper
 from ..core.security_log import Refusals
+from ..deletion.assembly import assemble as deletion
 from ..delivery.assembly import assemble as delivery
 from ..exports.assembly import assemble as exports
 from ..health.assembly import assemble as health
@@ -51,6 +52,7 @@ SLICES = (
     notifications,
     audit,
     exports,
+    deletion,
     health,
     monitoring,
 )

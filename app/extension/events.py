@@ -14,6 +14,7 @@ from ..auth.passwords import PASSWORD_CHANGED
 from ..auth.recovery.service import PASSWORD_RESET
 from ..auth.sign_in.gate import LOGGED_IN
 from ..auth.sign_in.log_out import LOGGED_OUT
+from ..deletion.service import DELETION_REQUESTED, RESTORED
 from ..registration.service import REQUESTED
 from ..registration.verification import VERIFIED
 from ..workspaces.invitations.received import ACCEPTANCE, REFUSAL
@@ -45,6 +46,16 @@ EVENTS = (
         "the account",
         "when its address was proven by the mailed token or code, or vouched for by an"
         " administrator, inside the transaction",
+    ),
+    Event(
+        DELETION_REQUESTED,
+        "the account, which is `deleting`",
+        "when its owner has asked for its end and days of grace begin, inside the transaction",
+    ),
+    Event(
+        RESTORED,
+        "the account",
+        "when an account that was to be deleted is kept after all, inside the transaction",
     ),
     Event(DELETED, "the account", "when an account is deleted, inside the transaction"),
     Event(

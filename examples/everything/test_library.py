@@ -86,6 +86,13 @@ def test_a_changed_address(frontdesk: Kit, ada: Person) -> None:
     assert "moved to countess@example.com" in ada.api().get("/visits").json
 
 
+def test_leaving_and_staying(frontdesk: Kit, ada: Person) -> None:
+    ada.api().delete("/desk/account", 202)
+    token = frontdesk.mails.last(ada.email).text.partition("?token=")[2].split()[0]
+    frontdesk.api("/desk").post("/account/restore", json={"token": token})
+    assert {"asked to leave", "stayed after all"} <= set(ada.api().get("/visits").json)
+
+
 def test_events(frontdesk: Kit, ada: Person) -> None:
     ada.api().delete("/desk/logout")
     assert ada.api().get("/visits").json == ["signed in", "signed out", "signed in"]

@@ -24,6 +24,7 @@ from ..workspaces.invited import Team, make_team
 WRONG, NEW, NEWER = "a wrong password", "another password of hers", "and one more password"
 SETTINGS = {
     "AUTH__REGISTRATION": "open",
+    "AUTH__ACCOUNT_DELETION": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
 }
@@ -66,7 +67,7 @@ class Walk:
         api.get("/admin/notifications/all", 403)
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
-        api = self.move(api, ada)
+        api = self.leave(self.move(api, ada), ada)
         api.delete("/logout")
         token, code = ask(api, self.mails)
         self.secrets |= {str(api.token), token, code}
@@ -90,6 +91,14 @@ class Walk:
         self.secrets |= {token, code, undo, reset}
         body = {"token": reset, "new_password": NEW}
         api.as_token(None).post("/reset-password", json=body)
+        return api.as_token(ada.log_in(password=NEW).json["access_token"])
+
+    def leave(self, api: Api, ada: Visitor) -> Api:
+        """And stay after all."""
+        api.delete("/account", 202)
+        token, _ = mailed(self.mails, ada.email)
+        self.secrets.add(token)
+        api.as_token(None).post("/account/restore", json={"token": token})
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def invite(self) -> None:

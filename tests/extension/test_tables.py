@@ -24,6 +24,7 @@ OURS = {
     "frontdesk_identities",
     "frontdesk_inbox",
     "frontdesk_invitations",
+    "frontdesk_account_deletions",
     "frontdesk_keystore_entries",
     "frontdesk_notifications",
     "frontdesk_outgoing_messages",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from ...accounts.models import PENDING, AccountLike
+from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession, transaction
@@ -15,7 +15,7 @@ from ...core.events import Emitter
 from ...core.hooks import Hooks
 from ...core.origin import note_account
 from ...core.records.recorder import record
-from ..errors import AwaitsVerification, InactiveAccount
+from ..errors import AccountDeleting, AwaitsVerification, InactiveAccount
 from ..tokens.access import Tokens
 from ..tokens.revocation import Revocations
 
@@ -113,6 +113,8 @@ def active_only(accounts: Accounts) -> Stage:
     def check(sign_in: SignIn) -> None:
         if sign_in.account.status == PENDING:
             raise AwaitsVerification(note={"account_id": sign_in.account.id})
+        if sign_in.account.status == DELETING:
+            raise AccountDeleting(note={"account_id": sign_in.account.id})
         if not accounts.is_active(sign_in.account):
             raise InactiveAccount(note={"account_id": sign_in.account.id})
         accounts.reinstate(sign_in.account)

@@ -92,6 +92,16 @@ DEEDS = (
         "an account's former address takes the change of it back",
         tells="email_undo",
     ),
+    RecordType(
+        "account.deletion_requested",
+        "an account's owner asks for its end",
+        tells="account_deletion_request",
+    ),
+    RecordType(
+        "account.restored",
+        "an account that was to be deleted is kept",
+        tells="account_restoration",
+    ),
     RecordType("account.deleted", "an account is deleted", tells="account_deletion"),
     RecordType(
         "account.exported",

@@ -106,9 +106,16 @@ def instance(schema: type[Schema]) -> Schema:
     return schema()
 
 
+def may_be_missing(schema: Schema | type[Schema]) -> bool:
+    """Whether no body says as much as an empty object; its `Meta` tells."""
+    return getattr(schema.Meta, "may_be_missing", False)
+
+
 def _read_json(schema: Schema) -> Any:
     body = _read_body()
     if not body.strip():
+        if may_be_missing(schema):
+            return {}
         # An empty object says that nothing is wanted; no body says nothing.
         raise ValidationError(schema.validate({}) or ["Send a JSON object."])
     if not (request.mimetype == "application/json" or request.mimetype.endswith("+json")):

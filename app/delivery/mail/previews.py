@@ -31,6 +31,7 @@ SAMPLES: Mapping[str, Any] = {
     "days": 14,
     "new_email": "countess@example.com",
     "undo_hours": 72,
+    "deletes_on": "2030-01-15",
     "provider": "accounts.example.com",
     "workspace": "The Library",
     "inviter": "grace@example.com",

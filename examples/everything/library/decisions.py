@@ -129,6 +129,24 @@ def note_the_change(account: Account, options: dict[str, Any]) -> None:
 # [end]
 
 
+# [account-deletion-requested]
+@frontdesk.on("account-deletion-requested")
+def call_books_back(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="asked to leave"))
+
+
+# [end]
+
+
+# [account-restored]
+@frontdesk.on("account-restored")
+def keep_the_card(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="stayed after all"))
+
+
+# [end]
+
+
 # [email-changed]
 @frontdesk.on("email-changed")
 def note_the_address(account: Account, options: dict[str, Any]) -> None:

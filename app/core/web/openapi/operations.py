@@ -10,6 +10,7 @@ from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ..operation import DocumentedAnswer, Operation, schema_class
+from ..reading import may_be_missing
 from .failures import failures
 from .headers import headers_of
 
@@ -106,10 +107,11 @@ def _other_parameters(described: Operation) -> list[dict[str, Any]]:
 
 
 def _body(described: Operation, place: str, kind: str) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": schema_class(described.reads[place])}
+    schema = schema_class(described.reads[place])
+    content: dict[str, Any] = {"schema": schema}
     if place in described.examples:
         content["example"] = described.examples[place]
-    return {"required": True, "content": {kind: content}}
+    return {"required": not may_be_missing(schema), "content": {kind: content}}
 
 
 def _answers(described: Operation) -> dict[str, Any]:

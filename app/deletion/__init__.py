@@ -1,0 +1,1 @@
+"""The end of an account, asked for by its owner."""

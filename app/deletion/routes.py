@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from ..accounts.errors import TooManyHashes
+from ..accounts.service import Accounts
+from ..administration.errors import LastRoot, SoleOwner
+from ..auth.blueprint import address
+from ..auth.caller import caller
+from ..auth.errors import (
+    FreshSignInRequired,
+    IncorrectCredentials,
+    InvalidProof,
+    TooManyAttempts,
+)
+from ..auth.examples import MAILED_TOKEN
+from ..auth.guards import active_account_required, guard
+from ..auth.schemas import MailedToken
+from ..auth.settings import AuthSettings
+from ..core.context import current_frontdesk, service
+from ..core.web.answering import answers, json_response
+from ..core.web.blueprint import Blueprint
+from ..core.web.fields import Message
+from ..core.web.operation import anyone, example, raises
+from ..core.web.reading import takes
+from . import examples
+from .errors import DeletionOff
+from .schemas import DeleteAccount, DeletionRead
+from .service import Deletion
+
+blueprint = Blueprint(
+    "deletion", __name__, needs=Accounts, about="The end of an account, and keeping it after all"
+)
+
+
+@guard(DeletionOff, bearer=False)
+def deletion_required() -> None:
+    """Owners may delete their accounts; asked before the request is read."""
+    if current_frontdesk.settings.of(AuthSettings).ACCOUNT_DELETION == "off":
+        raise DeletionOff
+
+
+@blueprint.delete("/account")
+@active_account_required
+@deletion_required
+@example(json=examples.WITH_PASSWORD, answer=examples.GONE, answer_202=examples.ASKED)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(LastRoot, SoleOwner)
+@takes(json=DeleteAccount)
+@answers(202, DeletionRead, description="It goes when its days of grace are over")
+@answers(200, Message)
+def delete_account(json: dict[str, Any]) -> dict[str, Any] | Response:
+    """Delete the caller's account"""
+    deletes_at = service(Deletion).request(caller(), json["password"], address())
+    if deletes_at is None:
+        return {"message": "Account deleted"}
+    message = "The account will be deleted; a mail tells how to keep it"
+    return json_response({"message": message, "deletes_at": deletes_at}, 202)
+
+
+@blueprint.post("/account/restore")
+@anyone
+@example(json=MAILED_TOKEN, answer=examples.KEPT)
+@raises(InvalidProof)
+@takes(json=MailedToken)
+@answers(200, Message)
+def restore_account(json: dict[str, Any]) -> dict[str, str]:
+    """Keep an account that is to be deleted, with the mailed token"""
+    service(Deletion).restore(json["token"])
+    return {"message": "The account is kept"}

@@ -1,0 +1,169 @@
+"""The end of an account, with days of grace in which its owner can keep it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from ..accounts.models import DELETING, AccountLike
+from ..accounts.service import Accounts
+from ..auth.caller import Caller
+from ..auth.errors import InvalidCredentials, InvalidProof
+from ..auth.fresh import Freshness
+from ..auth.proofs import Proofs, ProofSubject, Purpose
+from ..core.clock import Clock
+from ..core.db.account_ids import IdKind, shown
+from ..core.db.races import lock_row
+from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.events import Emitter
+from ..core.records.recorder import record
+from ..delivery.mail.one_off import OneOffMail
+from .mails import DeletionMails
+from .models import AccountDeletion
+from .rules import DeletionRules
+
+log = logging.getLogger(__name__)
+
+DELETION_REQUESTED = "account-deletion-requested"
+RESTORED = "account-restored"
+KIND = "account-deletion"
+
+
+@dataclass(eq=False)
+class Deletion:
+    session: AnySession
+    accounts: Accounts
+    ids: IdKind
+    freshness: Freshness
+    rules: DeletionRules
+    proofs: Proofs
+    # Of the mail that keeps the account; it lives as long as the days of grace.
+    keeping: Purpose
+    emitter: Emitter
+    mails: DeletionMails
+    one_off_mail: OneOffMail
+    notices: OneOffMail
+    clock: Clock
+
+    def request(self, caller: Caller, password: str | None, address: str) -> datetime | None:
+        """When the account goes; None where it is gone already."""
+        self.freshness.check(caller, password, address)
+        with transaction(self.session):
+            account = self._hold(caller.account.id)
+            # What has ended the caller's token in this moment ends its wishes too.
+            if account is None or account.tokens_valid_from != caller.account.tokens_valid_from:
+                raise InvalidCredentials
+            self.rules.check(account)
+            if self.keeping.token_life:
+                return self._begin(account)
+            notice = self.mails.deleted(account.email)
+            after_commit(self.session, lambda: self.notices.send_soon(notice))
+            self.accounts.delete(account)
+            return None
+
+    def restore(self, token: str) -> None:
+        """A second click on the link is no fault, as long as nothing else was asked for since."""
+        account_id, moment = self.proofs.by_token(self.keeping, KIND, token, self._find)
+        with transaction(self.session):
+            account = self._hold(account_id)
+            waiting = self._waiting(account_id)
+            if account is None or (waiting and waiting.deletes_at.isoformat() != moment):
+                raise InvalidProof
+            self.keep(account)
+
+    def keep(self, account: AccountLike) -> None:
+        """Within the transaction of whoever has shown that it is to be kept."""
+        waiting = self._waiting(account.id)
+        if waiting is None:
+            return
+        self.session.delete(waiting)
+        # An operator may have given it another status meanwhile.
+        if account.status == DELETING:
+            account.status = waiting.former_status
+            self.session.flush()
+            self.emitter.emit(RESTORED, account, self.session)
+            record(self.session, "account.restored", account_id=account.id)
+
+    def sweep(self, most: int = 100) -> int:
+        """Delete those whose days are over, each in a transaction of its own: it may break off
+        anywhere, and one that cannot go holds up no other."""
+        gone, after = 0, 0
+        while True:
+            due = (
+                select(AccountDeletion.id, AccountDeletion.account_id)
+                .where(AccountDeletion.deletes_at <= self.clock.now(), AccountDeletion.id > after)
+                .order_by(AccountDeletion.id)
+                .limit(most)
+            )
+            rows = self.session.execute(due).all()
+            for row_id, account_id in rows:
+                after = row_id
+                try:
+                    gone += self._delete(account_id)
+                except Exception:
+                    log.exception("Account %s could not be deleted; it is tried again", account_id)
+            if len(rows) < most:
+                return gone
+
+    def _begin(self, account: AccountLike) -> datetime:
+        deletes_at = self.clock.now() + self.keeping.token_life
+        self.session.execute(
+            delete(AccountDeletion).where(AccountDeletion.account_id == account.id)
+        )
+        self.session.add(
+            AccountDeletion(
+                account_id=account.id, former_status=account.status, deletes_at=deletes_at
+            )
+        )
+        account.status = DELETING
+        self.accounts.end_tokens(account)
+        self.session.flush()
+        self.emitter.emit(DELETION_REQUESTED, account, self.session)
+        record(self.session, "account.deletion_requested", account_id=account.id)
+        subject = _subject([shown(account.id), deletes_at.isoformat()])
+        token = self.proofs.token(self.keeping, subject)
+        mail = self.mails.asked(account.email, token, deletes_at)
+        after_commit(self.session, lambda: self.one_off_mail.send_soon(mail))
+        return deletes_at
+
+    def _delete(self, account_id: Any) -> bool:
+        """Unless it was kept in this moment."""
+        with transaction(self.session):
+            account = self._hold(account_id)
+            waiting = self._waiting(account_id)
+            if account is None or waiting is None or waiting.deletes_at > self.clock.now():
+                return False
+            if account.status != DELETING:
+                self.session.delete(waiting)
+                return False
+            for slug in self.rules.left_alone(account_id):
+                log.warning("With account %s goes the last owner of %s", account_id, slug)
+            self.accounts.delete(account)
+            return True
+
+    def _find(self, named: Any) -> ProofSubject[tuple[Any, str]]:
+        shown_id, moment = named
+        return _subject(named, (self.ids.from_text(shown_id), moment))
+
+    def _hold(self, account_id: Any) -> AccountLike | None:
+        model = self.accounts.model
+        if not lock_row(self.session, model, model.id == account_id):
+            return None
+        found: AccountLike | None = self.session.get(model, account_id, populate_existing=True)
+        return found
+
+    def _waiting(self, account_id: Any) -> AccountDeletion | None:
+        return self.session.scalar(
+            select(AccountDeletion)
+            .where(AccountDeletion.account_id == account_id)
+            .execution_options(populate_existing=True)
+        )
+
+
+def _subject(named: Any, row: Any = None) -> ProofSubject[Any]:
+    """The account and the moment at which it goes: another deletion is another subject."""
+    return ProofSubject(KIND, named, (), row)

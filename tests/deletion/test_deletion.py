@@ -1,0 +1,233 @@
+"""The end of an account: asked for by its owner, put off for some days, and taken back."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.deletion.service import Deletion
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..auth.test_email_change import mailed
+from ..auth.test_login import listen_to, log_in
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..registration.visitors import emails
+from ..rigs.racing import at_once, request
+
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__ACCOUNT_DELETION="on")
+
+
+def restore(api: Api, token: str, status: int = 200) -> Answer:
+    return api.as_token(None).post("/account/restore", status, json={"token": token})
+
+
+def sweep(app: Flask) -> int:
+    with app.app_context():
+        return service(Deletion).sweep()
+
+
+def test_it_is_off_unless_it_is_switched_on(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app()
+    here = Api(app, token=person("ada", into=app).token())
+    assert here.delete("/account", 403).json["code"] == "account_deletion_off"
+    assert emails(app) == [ADA]
+
+
+def test_an_account_waits_for_its_end_and_nobody_signs_in_meanwhile(
+    ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    here = ada.api()
+    answer = here.delete("/account", 202).json
+    left = datetime.fromisoformat(answer["deletes_at"]) - clock.now()
+    assert timedelta(days=13, hours=23) < left <= timedelta(days=14)
+    here.get("/account", 401)
+    refused = log_in(api, ADA, PASSWORD, 400)
+    assert (refused.detail, refused.json["code"]) == ("Inactive account", "account_deleting")
+    assert log_in(api, ADA, "wrong", 400).json["code"] == "incorrect_credentials"
+    assert "http://localhost:3000/keep-account?token=" in mails.last(ADA).text
+
+
+def test_the_mail_keeps_it_and_a_second_click_is_no_fault(
+    ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    here = ada.api()
+    here.delete("/account", 202)
+    token, _ = mailed(mails, ADA)
+    api.get(f"/account/restore?token={token}", 405)
+    log_in(api, ADA, PASSWORD, 400)
+    for _ in range(2):
+        assert restore(api, token).json == {"message": "The account is kept"}
+    here.get("/account", 401)
+    log_in(api, ADA, PASSWORD)
+    clock.step(days=15)
+    assert sweep(ada.app) == 0
+    assert emails(ada.app) == [ADA]
+
+
+def test_an_earlier_mail_does_not_keep_it_from_a_later_wish(
+    ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    ada.api().delete("/account", 202)
+    first, _ = mailed(mails, ADA)
+    restore(api, first)
+    clock.step(minutes=1)
+    ada.api().delete("/account", 202)
+    restore(api, first, 400)
+    restore(api, mailed(mails, ADA)[0])
+
+
+def test_when_its_days_are_over_it_goes_with_all_that_is_its_own(
+    ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    gone: list[str] = []
+    listen_to(ada.app, "account-deleted", lambda account, _: gone.append(account.email))
+    ada.api().delete("/account", 202)
+    token, _ = mailed(mails, ADA)
+    clock.step(days=13, hours=23)
+    assert sweep(ada.app) == 0
+    clock.step(hours=2)
+    restore(api, token, 400)
+    runner = ada.app.test_cli_runner()
+    assert '"deleted_accounts":1' in runner.invoke(args=["frontdesk", "prune"]).output
+    assert (emails(ada.app), gone) == ([], [ADA])
+
+
+def test_one_that_cannot_go_holds_up_no_other(
+    app: Flask, person: MakePerson, clock: SteppingClock
+) -> None:
+    def refuse(account: Any, _: object) -> None:
+        if account.email == ADA:
+            raise RuntimeError("not yet")
+
+    listen_to(app, "account-deleted", refuse)
+    for name in ("ada", "grace", "mary"):
+        person(name).api().delete("/account", 202)
+    clock.step(days=15)
+    with app.app_context():
+        assert service(Deletion).sweep(most=1) == 2
+    assert emails(app) == [ADA]
+
+
+def test_an_operators_word_is_the_last(ada: Person, api: Api, clock: SteppingClock) -> None:
+    ada.api().delete("/account", 202)
+    ada.change(status="active")
+    log_in(api, ADA, PASSWORD)
+    clock.step(days=15)
+    assert sweep(ada.app) == 0
+    assert emails(ada.app) == [ADA]
+
+
+def test_without_days_of_grace_it_goes_at_once_and_its_owner_is_told(
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox
+) -> None:
+    app = make_app(AUTH__ACCOUNT_DELETION="on", AUTH__ACCOUNT_DELETION_DAYS="0")
+    here = Api(app, token=person("ada", into=app).token())
+    assert here.delete("/account", json={"password": PASSWORD}).json == {
+        "message": "Account deleted"
+    }
+    here.get("/account", 404)
+    mails.assert_sent(ADA, "your account was deleted")
+    assert emails(app) == []
+
+
+@only_on("sqlite")
+def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__ACCOUNT_DELETION="on", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
+    here = Api(app, token=person("ada", into=app).token())
+    clock.step(minutes=16)
+    assert here.delete("/account", 403).json["code"] == "fresh_sign_in_required"
+    for _ in range(5):
+        here.delete("/account", 400, json={"password": "wrong"})
+    here.delete("/account", 429, json={"password": PASSWORD})
+    clock.step(minutes=6)
+    here.delete("/account", 422, json=["no object"])
+    here.delete("/account", 202, json={"password": PASSWORD})
+
+
+def test_the_last_active_root_stays(app: Flask, person: MakePerson) -> None:
+    roots = [person(name, role="root") for name in ("ada", "grace")]
+    first, second = (each.api() for each in roots)
+    first.delete("/account", 202)
+    assert second.delete("/account", 409).json["code"] == "last_root"
+
+
+def test_who_alone_owns_what_others_are_in_is_told_where(app: Flask, person: MakePerson) -> None:
+    ada, grace = person("ada"), person("grace")
+    here = ada.api()
+    here.post("/workspaces", json={"name": "Team", "slug": "team"})
+    share(app, "team", "grace@example.com", "member")
+    refused = here.delete("/account", 409).json
+    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+    share(app, "team", "grace@example.com", "owner")
+    here.delete("/account", 202)
+    refused = grace.api().delete("/account", 409).json
+    assert refused["workspaces"] == ["team"], "the other owner is about to go"
+
+
+def test_of_two_owners_who_go_at_once_one_stays(app: Flask, person: MakePerson) -> None:
+    ada, grace = person("ada"), person("grace")
+    here = ada.api()
+    here.post("/workspaces", json={"name": "Team", "slug": "team"})
+    share(app, "team", "grace@example.com", "owner")
+    person("mary")
+    share(app, "team", "mary@example.com", "member")
+    calls = [request(each.api(), "DELETE", "/account") for each in (ada, grace)]
+    assert at_once(*calls) == [202, 409]
+
+
+def share(app: Flask, slug: str, email: str, kind: str) -> None:
+    result = app.test_cli_runner().invoke(args=["workspaces", "add", slug, email, "--type", kind])
+    assert result.exit_code == 0, result.output
+
+
+def test_many_requests_at_once_are_one(ada: Person, mails: MailOutbox) -> None:
+    here = ada.api()
+    answers = at_once(*[request(here, "DELETE", "/account")] * 4)
+    assert answers.count(202) == 1
+    assert set(answers) == {202, 401}
+    assert len(mails) == 1
+
+
+def test_who_takes_a_change_of_address_back_keeps_the_account(
+    ada: Person, api: Api, mails: MailOutbox
+) -> None:
+    thief = ada.api()
+    thief.post("/account/email", 202, json={"email": "thief@example.com"})
+    body = {"token": mailed(mails, "thief@example.com")[0]}
+    thief = thief.as_token(api.post("/account/email/confirm", json=body).json["access_token"])
+    thief.delete("/account", 202)
+    api.post("/account/email/undo", json={"token": mailed(mails, ADA)[0]})
+    with ada.app.app_context():
+        account = service(Accounts).get(ADA)
+        assert (account.status, account.password_hash) == ("active", None)
+    restore(api, mailed(mails, "thief@example.com")[0])
+
+
+def test_listeners_are_told_of_the_wish_and_of_its_end(
+    ada: Person, api: Api, mails: MailOutbox
+) -> None:
+    told: list[str] = []
+    for event in ("account-deletion-requested", "account-restored"):
+        listen_to(ada.app, event, lambda account, _: told.append(account.status))
+    ada.api().delete("/account", 202)
+    restore(api, mailed(mails, ADA)[0])
+    assert told == ["deleting", "active"]
+
+
+@pytest.mark.parametrize("token", ["x", "00000000", "WyIxIiwiMSJd.aaaaaa.bbbbbb", "a" * 1025])
+def test_what_is_no_token_keeps_nothing(api: Api, token: str) -> None:
+    restore(api, token, 422 if len(token) > 1024 else 400)
