@@ -69,6 +69,7 @@ _HOMES = {
     "current_frontdesk": "core.context",
     "current_member": "workspaces.guards",
     "current_workspace": "workspaces.guards",
+    "fresh_required": "auth.guards",
     "make_default_workspace": "workspaces.login",
     "member_required": "workspaces.guards",
     "polled": "core.web.answering",

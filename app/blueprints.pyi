@@ -2,8 +2,8 @@ from .administration.routes import blueprint as administration
 from .audit.routes import blueprint as events
 from .auth.routes import blueprint as auth
 from .core.web.docs import blueprint as docs
-from .exports.routes import blueprint as exports
 from .deletion.routes import blueprint as deletion
+from .exports.routes import blueprint as exports
 from .health.routes import blueprint as health
 from .monitoring.routes import blueprint as monitoring
 from .notifications.admin_routes import blueprint as admin_notifications

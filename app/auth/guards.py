@@ -18,7 +18,15 @@ from ..core.web.operation import Params, Result, operation, synchronous
 from ..core.web.problems import known_problem
 from .caller import caller, find_caller
 from .caller import current_account as current_account
-from .errors import IdpDisabled, InactiveCaller, InvalidCredentials, LoggedOut, NotAuthorized
+from .errors import (
+    IdpDisabled,
+    InactiveCaller,
+    InvalidCredentials,
+    LoggedOut,
+    NotAuthorized,
+    ReauthenticationRequired,
+)
+from .fresh import FRESH_MINUTES, Freshness
 from .idp.service import IdpSignIn
 
 CREDENTIAL_PROBLEMS = (InvalidCredentials, LoggedOut, AccountNotFound)
@@ -119,6 +127,20 @@ def roles_required(*roles: str) -> Guard:
     @guard(*CREDENTIAL_PROBLEMS, NotAuthorized, name="roles_required")
     def check() -> None:
         _check_role(*roles)
+
+    return check
+
+
+def fresh_required(minutes: int = FRESH_MINUTES) -> Guard:
+    """An account that has signed in within the last minutes, active or not: for what is dangerous.
+    The refusal is that of RFC 9470, which tells a client how old a sign-in may be."""
+    if not isinstance(minutes, int) or minutes < 1:
+        raise SetupError("@fresh_required takes minutes: @fresh_required(minutes=15)")
+
+    @guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired, name="fresh_required")
+    def check() -> None:
+        if not service(Freshness).is_fresh(caller(), minutes * 60):
+            raise ReauthenticationRequired(minutes)
 
     return check
 

@@ -10,8 +10,8 @@ from ..auth.email_change.service import EmailChanges
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.keystore import DatabaseKeystore
-from ..exports.service import Exports
 from ..deletion.service import Deletion
+from ..exports.service import Exports
 from ..profiles.avatars import Avatars
 from ..registration.verification import Verification
 from ..workspaces.invitations.service import Invitations
