@@ -53,6 +53,7 @@ SLICES = (
     audit,
     deletion,
     exports,
+    deletion,
     health,
     monitoring,
 )

@@ -25,6 +25,7 @@ WRONG, NEW, NEWER = "a wrong password", "another password of hers", "and one mor
 SETTINGS = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_DELETION": "on",
+    "AUTH__ACCOUNT_EXPORTS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
 }
@@ -94,7 +95,8 @@ class Walk:
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def leave(self, api: Api, ada: Visitor) -> Api:
-        """And stay after all."""
+        """With a copy of all that is held of her, and stay after all."""
+        api.post("/account/exports", 202, json={})
         api.delete("/account", 202)
         token, _ = mailed(self.mails, ada.email)
         self.secrets.add(token)

@@ -20,6 +20,7 @@ class Settings(flask_frontdesk.ComposedSettings):
         REGISTRATION="open",
         ACCOUNT_DELETION="on",
         ACCOUNT_EXPORTS="on",
+        ACCOUNT_DELETION="on",
     )
 
 
