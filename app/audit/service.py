@@ -13,7 +13,7 @@ from ..core.clock import Clock
 from ..core.db.account_ids import MAX_ID
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
-from ..core.records.models import Record
+from ..core.records.models import MOST_FREQUENT, RARE, Record
 from ..core.records.recorder import Recorder
 from ..core.web.answering import row_reader, shown
 from ..core.web.paging import Slice
@@ -106,6 +106,9 @@ class Records:
             # Mistyped, it would look as if nothing had happened.
             raise Invalid.about("type", "Not a type of record.")
         which = [column == given[name] for name, column in columns.items() if name in given]
+        if "type" in given and given["type"] != MOST_FREQUENT:
+            # In the very words of the index, without which it would not be looked at.
+            which.append(RARE)
         if "target" in given:
             kind, colon, target_id = given["target"].partition(":")
             if not (kind and colon and target_id):

@@ -13,6 +13,7 @@ depends_on = None
 
 EVENTS = "frontdesk_events"
 Id = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+IS_RARE = sa.text("type <> 'login.succeeded'")
 IN_A_WORKSPACE = sa.text("workspace_id IS NOT NULL")
 HAS_A_TARGET = sa.text("target_id IS NOT NULL")
 
@@ -35,10 +36,15 @@ def upgrade() -> None:
         sa.Column("request_id", sa.String(128), nullable=True),
         sa.Column("data", sa.JSON, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_frontdesk_events"),
-        sqlite_autoincrement=True,
     )
     op.create_index("ix_frontdesk_events_at", EVENTS, ["at", "id"])
-    op.create_index("ix_frontdesk_events_type", EVENTS, ["type", "at", "id"])
+    op.create_index(
+        "ix_frontdesk_events_type",
+        EVENTS,
+        ["type", "at", "id"],
+        sqlite_where=IS_RARE,
+        postgresql_where=IS_RARE,
+    )
     op.create_index("ix_frontdesk_events_actor_id", EVENTS, ["actor_id", "at", "id"])
     op.create_index("ix_frontdesk_events_account_id", EVENTS, ["account_id", "at", "id"])
     op.create_index(

@@ -32,7 +32,7 @@ from .walk import SETTINGS, Walk
 def walked(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, tmp_path: Path
 ) -> tuple[Flask, Walk]:
-    app = make_app(**SETTINGS)
+    app = make_app(**SETTINGS, AUTH__EXPORT_FOLDER=str(tmp_path / "exports"))
     walk = Walk(app, mails, clock)
     walk.all(make_app(), tmp_path)
     return app, walk

@@ -66,6 +66,7 @@ class Walk:
         self.secrets.add(str(api.token))
         ada.log_in(400, WRONG)
         api.get("/admin/notifications/all", 403)
+        api.post("/account/exports", 202, json={})
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
         api = self.leave(self.move(api, ada), ada)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Select
+from sqlalchemy import Connection, Engine, Select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import scoped_session
@@ -116,6 +116,21 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
         ) from error
     finally:
         connection.close()
+
+
+def put(connection: Connection, sql: str, values: Sequence[Any]) -> None:
+    """Rows of one statement, within the transaction of a connection that is open."""
+    dialect = connection.dialect
+    driver = dialect.loaded_dbapi
+    try:
+        cursor = connection.connection.cursor()
+        if len(values) == 1:
+            cursor.execute(sql, values[0])
+        else:
+            cursor.executemany(sql, values)
+        cursor.close()
+    except driver.Error as error:
+        raise DBAPIError.instance(sql, None, error, driver.Error, dialect=dialect) from error
 
 
 def _read(rows: list[Row], readers: Readers) -> list[Row]:

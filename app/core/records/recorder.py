@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import orjson
-
 from ..clock import Clock
 from ..context import find_context
 from ..db.transaction import AnySession, is_open, write_last
@@ -90,7 +88,7 @@ class Recorder:
             "address": _fitting(origin.address, ADDRESS_LENGTH),
             "user_agent": _fitting(origin.user_agent, USER_AGENT_LENGTH),
             "request_id": origin.request_id,
-            "data": _plain(data) if data else {},
+            "data": data or {},
         }
 
     def knows(self, name: str) -> bool:
@@ -143,8 +141,3 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
 def _fitting(text: str | None, length: int) -> str | None:
     """A client, or a proxy, may say anything."""
     return text[:length].replace("\x00", "") if text else None
-
-
-def _plain(data: Mapping[str, Any]) -> Any:
-    """Ids of any kind and moments as they are answered."""
-    return orjson.loads(orjson.dumps(data, default=str, option=orjson.OPT_NON_STR_KEYS))
