@@ -53,7 +53,6 @@ SLICES = (
     audit,
     deletion,
     exports,
-    deletion,
     health,
     monitoring,
 )

@@ -20,7 +20,6 @@ class Settings(flask_frontdesk.ComposedSettings):
         REGISTRATION="open",
         ACCOUNT_DELETION="on",
         ACCOUNT_EXPORTS="on",
-        ACCOUNT_DELETION="on",
     )
 
 
