@@ -51,7 +51,6 @@ SLICES = (
     profiles,
     notifications,
     audit,
-    deletion,
     exports,
     health,
     monitoring,

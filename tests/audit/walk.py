@@ -96,8 +96,7 @@ class Walk:
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def leave(self, api: Api, ada: Visitor) -> Api:
-        """With a copy of all that is held of her, and stay after all."""
-        api.post("/account/exports", 202, json={})
+        """And stay after all."""
         api.delete("/account", 202)
         token, _ = mailed(self.mails, ada.email)
         self.secrets.add(token)

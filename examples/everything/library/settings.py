@@ -18,7 +18,6 @@ class Settings(flask_frontdesk.ComposedSettings):
         PASSWORD_RESET_PATH="/new-password",
         ACTIVE_STATUSES=["reader", "librarian"],
         REGISTRATION="open",
-        ACCOUNT_DELETION="on",
         ACCOUNT_EXPORTS="on",
     )
 
