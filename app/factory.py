@@ -107,6 +107,7 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
     app.register_blueprint(blueprints.auth, url_prefix=prefix)
     app.register_blueprint(blueprints.registration, url_prefix=prefix)
     app.register_blueprint(blueprints.exports, url_prefix=prefix)
+    app.register_blueprint(blueprints.deletion, url_prefix=prefix)
     if chosen.of(TasksSettings).ENABLED:
         app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
     app.register_blueprint(blueprints.workspaces, url_prefix=f"{prefix}/workspaces")

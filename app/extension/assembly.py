@@ -52,6 +52,7 @@ SLICES = (
     notifications,
     audit,
     exports,
+    deletion,
     health,
     monitoring,
 )

@@ -51,6 +51,7 @@ def create_app(settings: Any = None, **config: Any) -> Flask:
     app.register_blueprint(blueprints.auth, url_prefix="/desk")
     app.register_blueprint(blueprints.registration, url_prefix="/desk")
     app.register_blueprint(blueprints.exports, url_prefix="/desk")
+    app.register_blueprint(blueprints.deletion, url_prefix="/desk")
     app.register_blueprint(blueprints.tasks, url_prefix="/desk/loans")
     app.register_blueprint(blueprints.workspaces, url_prefix="/desk/branches")
     app.register_blueprint(blueprints.invitations, url_prefix="/desk")

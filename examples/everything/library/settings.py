@@ -19,6 +19,7 @@ class Settings(flask_frontdesk.ComposedSettings):
         ACTIVE_STATUSES=["reader", "librarian"],
         REGISTRATION="open",
         ACCOUNT_EXPORTS="on",
+        ACCOUNT_DELETION="on",
     )
 
 
