@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -132,22 +133,50 @@ def test_machines_that_start_together_migrate_once(url: str) -> None:
     assert [code for _, code in ended] == [0, 0, 0], ended
 
 
+LONGER = timedelta(seconds=PATIENCE_SECONDS + 1)
+IS_THERE = "clock_timestamp() - backend_start > %s"
+WAITS_FOR_A_TABLE = "wait_event_type = 'Lock' AND clock_timestamp() - query_start > %s"
+
+
+def wait_for_another(first: psycopg.Connection[Any], condition: str, second: Future[None]) -> None:
+    """Until another connection to the same database is as the condition has it."""
+    asked = (
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
+        f" AND pid <> pg_backend_pid() AND {condition}"
+    )
+    until = time.monotonic() + 60
+    while not first.execute(asked, [LONGER]).fetchone():
+        assert not second.done(), second.exception()
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_whoever_comes_second_waits_for_longer_than_a_silent_server_is_given(
     service: Flask, url: str
 ) -> None:
-    waits = (
-        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
-        " AND wait_event = 'advisory' AND clock_timestamp() - query_start > %s"
-    )
     first = psycopg.connect(url.replace("+psycopg", ""), autocommit=True)
     with first, ThreadPoolExecutor() as pool:
         first.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
         second = pool.submit(run, service, "upgrade")
-        while not first.execute(waits, [timedelta(seconds=PATIENCE_SECONDS + 1)]).fetchone():
-            assert not second.done(), second.exception()
-            first.execute("SELECT pg_sleep(0.05)")
-        first.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+        try:
+            wait_for_another(first, IS_THERE, second)
+        finally:
+            first.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+        second.result(timeout=60)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_step_may_take_longer_than_a_silent_server_is_given(service: Flask, url: str) -> None:
+    run(service, "upgrade", "0016_events")
+    first = psycopg.connect(url.replace("+psycopg", ""))
+    with first, ThreadPoolExecutor() as pool:
+        first.execute("LOCK TABLE accounts IN ACCESS SHARE MODE")
+        second = pool.submit(run, service, "upgrade")
+        try:
+            wait_for_another(first, WAITS_FOR_A_TABLE, second)
+        finally:
+            first.rollback()
         second.result(timeout=60)
 
 
