@@ -23,7 +23,7 @@ class Details:
         from ..core.web.answering import row_reader
         from .schemas import AccountRead
 
-        return row_reader(AccountRead, self.accounts.columns)
+        return row_reader(AccountRead, self.accounts.rows.columns)
 
     def shown(self, row: AccountLike) -> dict[str, Any]:
         """Of a plain row what `AccountRead` shows: every client asks for it at every start."""

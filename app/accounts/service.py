@@ -1,26 +1,22 @@
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Generic, cast
 
-from sqlalchemy import Column, bindparam, delete, inspect, or_, select, type_coerce, update
+from sqlalchemy import Column, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Mapper, make_transient_to_detached
-from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
-from ..core.db.base import UtcDateTime
-from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
-from .models import MOMENTS, PENDING, STATUSES, SUSPENDED, AccountLike, asked_of
+from .models import PENDING, STATUSES, AccountLike
 from .passwords import Passwords, check_password
+from .rows import AccountRows
 from .suspension import Suspension, is_over, note
 
 REGISTERED = "account-registered"
@@ -53,52 +49,11 @@ class Accounts(Generic[A]):
         self.active_statuses = frozenset(active_statuses)
         # What an account becomes that was made by its owner.
         self.active_status = next(iter(active_statuses))
-        # What the host loads later (deferred columns) is not read for every request either. What we
-        # ask for may be no column but a synonym of one, or an expression.
-        mapped = [name.key for name in _mapper(model).column_attrs if not name.deferred]
-        self._names = [*mapped, *(name for name in asked_of(model) if name not in mapped)]
-        # Renamed are those that a tuple cannot have, `_secret` for one.
-        self._row: Any = namedtuple("AccountRow", self._names, rename=True)  # type: ignore[misc]
-        columns = (to_read(model, name) for name in self._names)
-        self._rows = Rows(select(*columns).where(model.email == bindparam("email")))
+        self.rows = AccountRows(session, model, clock, self.active_status)
         # As the database calls what no two accounts may share.
         self._email_columns = {
             each.name for each in iterate(select(model.email)) if isinstance(each, Column)
         }
-        self._credentials = Rows(
-            select(model.id, model.password_hash).where(model.email == bindparam("email"))
-        )
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """Of a row that is read, in their order."""
-        return self._names
-
-    def read(self, email: str) -> AccountLike | None:
-        """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
-        rows = self._rows.read(self.session, email=email)
-        if not rows:
-            return None
-        row = self._row._make(rows[0])
-        if row.status == SUSPENDED and is_over(row, self.clock.now()):
-            row = row._replace(status=self.active_status)
-        return cast(AccountLike, row)
-
-    def attach(self, row: AccountLike) -> AccountLike:
-        """The account whose row this is, as an object of the session, without asking again."""
-        present: AccountLike | None = self.session.identity_map.get(
-            _mapper(self.model).identity_key_from_primary_key((row.id,))
-        )
-        if present is not None:
-            return present
-        mapper = _mapper(self.model)
-        account = mapper.class_manager.new_instance()
-        for name, value in zip(self._names, cast(Any, row), strict=True):
-            if name in mapper.column_attrs:
-                set_committed_value(account, name, value)
-        make_transient_to_detached(account)
-        self.session.add(account)
-        return cast(AccountLike, account)
 
     def find(self, email: str) -> A | None:
         found: A | None = self.session.scalar(
@@ -109,11 +64,6 @@ class Accounts(Generic[A]):
     def by_id(self, account_id: object) -> A | None:
         found: A | None = self.session.get(self.model, account_id)
         return found
-
-    def credentials(self, email: str) -> tuple[object, str | None]:
-        """The id and password hash of an account, without loading it; nothing where none is."""
-        rows = self._credentials.read(self.session, email=fold(email))
-        return (rows[0][0], rows[0][1]) if rows else (None, None)
 
     def is_active(self, account: AccountLike) -> bool:
         return account.status in self.active_statuses or is_over(account, self.clock.now())
@@ -308,16 +258,3 @@ class Accounts(Generic[A]):
             if any(name in str(error.orig) for name in self._email_columns):
                 raise EmailTaken from None
             raise
-
-
-def to_read(model: type[Any], name: str) -> Any:
-    """A host may keep a moment without an offset; ours are in UTC."""
-    found = getattr(model, name)
-    if name in MOMENTS and not isinstance(found.type, UtcDateTime):
-        return type_coerce(found, UtcDateTime).label(name)
-    return found
-
-
-def _mapper(model: type[Any]) -> Mapper[Any]:
-    found: Mapper[Any] = inspect(model)
-    return found

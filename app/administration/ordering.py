@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 from sqlalchemy import ColumnElement, DateTime, collate, literal, select, tuple_
 
-from ..accounts.service import to_read
+from ..accounts.rows import to_read
 from ..core.db.account_ids import IdKind
 from ..core.db.base import UtcDateTime
 from ..core.errors import Invalid

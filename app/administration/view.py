@@ -9,7 +9,8 @@ from sqlalchemy import Row, null, select
 
 from ..accounts.errors import AccountNotFound
 from ..accounts.models import SUSPENDED
-from ..accounts.service import Accounts, to_read
+from ..accounts.rows import to_read
+from ..accounts.service import Accounts
 from ..core.db.account_ids import shown
 from ..core.web.answering import shown as names_of
 from .schemas import AccountDetails

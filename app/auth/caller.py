@@ -44,7 +44,7 @@ class Caller:
     @cached_property
     def attached_account(self) -> AccountLike:
         """The account as an object of the database session, which can be changed."""
-        return service(Accounts).attach(self.account)
+        return service(Accounts).rows.attach(self.account)
 
 
 # None: the request carries no credential of this kind. A bad one raises.

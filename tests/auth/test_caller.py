@@ -21,7 +21,7 @@ def read_badge(request: Request) -> Caller | None:
     badge = request.headers.get("X-Badge")
     if badge is None:
         return None
-    account = service(Accounts).read(badge)
+    account = service(Accounts).rows.read(badge)
     if account is None:
         raise InvalidCredentials
     return Caller(account, "badge")

@@ -44,7 +44,7 @@ class Login:
         # Host code around us may have: its session stays as it is.
         in_use = is_in_use(self.session)
         self.failures.check(email, address)
-        account_id, password_hash = self.accounts.credentials(email)
+        account_id, password_hash = self.accounts.rows.credentials(email)
         if not in_use:
             # A hash takes a quarter of a second: no database connection waits for it.
             release(self.session)

@@ -44,7 +44,7 @@ class BearerReader:
     def _account(self, claims: TokenClaims) -> AccountLike:
         """One look into the keystore and one query."""
         revoked = self.revocations.find(claims.email)
-        account = self.accounts.read(claims.email)
+        account = self.accounts.rows.read(claims.email)
         if account is None:
             raise AccountNotFound(note={"event": "credential"})
         if account.logged_out_at is not None or (

@@ -1,0 +1,83 @@
+"""Accounts as plain rows, for what each request asks: no object is made and nothing is loaded."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from typing import Any, cast
+
+from sqlalchemy import bindparam, inspect, select, type_coerce
+from sqlalchemy.orm import Mapper, make_transient_to_detached
+from sqlalchemy.orm.attributes import set_committed_value
+
+from ..core.clock import Clock
+from ..core.db.base import UtcDateTime
+from ..core.db.rows import Rows
+from ..core.db.transaction import AnySession
+from .addresses import fold
+from .models import MOMENTS, SUSPENDED, AccountLike, asked_of
+from .suspension import is_over
+
+
+class AccountRows:
+    def __init__(
+        self, session: AnySession, model: type[Any], clock: Clock, active_status: str
+    ) -> None:
+        self.session = session
+        self.clock = clock
+        self.active_status = active_status
+        self._mapper: Mapper[Any] = inspect(model)
+        # What the host loads later (deferred columns) is not read for every request either. What we
+        # ask for may be no column but a synonym of one, or an expression.
+        mapped = [name.key for name in self._mapper.column_attrs if not name.deferred]
+        # Of a row, in their order.
+        self.columns: Sequence[str] = [
+            *mapped,
+            *(name for name in asked_of(model) if name not in mapped),
+        ]
+        # Renamed are those that a tuple cannot have, `_secret` for one.
+        self._row: Any = namedtuple("AccountRow", self.columns, rename=True)  # type: ignore[misc]
+        asked = (to_read(model, name) for name in self.columns)
+        self._rows = Rows(select(*asked).where(model.email == bindparam("email")))
+        self._credentials = Rows(
+            select(model.id, model.password_hash).where(model.email == bindparam("email"))
+        )
+
+    def read(self, email: str) -> AccountLike | None:
+        """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
+        rows = self._rows.read(self.session, email=email)
+        if not rows:
+            return None
+        row = self._row._make(rows[0])
+        if row.status == SUSPENDED and is_over(row, self.clock.now()):
+            row = row._replace(status=self.active_status)
+        return cast(AccountLike, row)
+
+    def attach(self, row: AccountLike) -> AccountLike:
+        """The account whose row this is, as an object of the session, without asking again."""
+        mapper = self._mapper
+        present: AccountLike | None = self.session.identity_map.get(
+            mapper.identity_key_from_primary_key((row.id,))
+        )
+        if present is not None:
+            return present
+        account = mapper.class_manager.new_instance()
+        for name, value in zip(self.columns, cast(Any, row), strict=True):
+            if name in mapper.column_attrs:
+                set_committed_value(account, name, value)
+        make_transient_to_detached(account)
+        self.session.add(account)
+        return cast(AccountLike, account)
+
+    def credentials(self, email: str) -> tuple[object, str | None]:
+        """The id and password hash of an account, without loading it; nothing where none is."""
+        rows = self._credentials.read(self.session, email=fold(email))
+        return (rows[0][0], rows[0][1]) if rows else (None, None)
+
+
+def to_read(model: type[Any], name: str) -> Any:
+    """A host may keep a moment without an offset; ours are in UTC."""
+    found = getattr(model, name)
+    if name in MOMENTS and not isinstance(found.type, UtcDateTime):
+        return type_coerce(found, UtcDateTime).label(name)
+    return found
