@@ -31,7 +31,7 @@ def assemble(context: Context) -> None:
             settings.PASSWORD_MIN_LENGTH,
             refuses_common=settings.COMMON_PASSWORDS == "refuse",
             breaches=Breaches(settings.BREACHED_PASSWORDS_URL) if asks else None,
-            project=context.settings.core.PROJECT_NAME,
+            words=[context.settings.core.PROJECT_NAME, *settings.PASSWORD_WORDS],
         ),
     )
     accounts: Accounts = Accounts(

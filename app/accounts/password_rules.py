@@ -5,7 +5,7 @@ Whoever sets one for somebody else, by a command or in a host's code, is trusted
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -32,33 +32,45 @@ class PasswordRules:
         *,
         refuses_common: bool = True,
         breaches: Breaches | None = None,
-        project: str = "",
+        words: Iterable[str] = (),
     ) -> None:
         self.min_length = min_length
         self.refuses_common = refuses_common
         self.breaches = breaches
-        self._project = project.lower()
+        # Of this service, which whoever guesses tries first.
+        self._words = frozenset(map(_letters, words)) - {""}
 
     def check(self, password: str, email: str, field: str) -> None:
         """Raised about the field that the password was sent in. It may wait for another server:
         no database connection is held meanwhile."""
         if password.lower() == email.lower():
             raise Invalid.about(field, "Must not be the email address.")
-        for fault in self._faults(password, field):
+        for fault in self._faults(password, field, email):
             raise fault
 
     def warnings(self, password: str) -> list[str]:
         """What speaks against it, for an operator who may choose it all the same."""
         return [fault.faults[0].message for fault in self._faults(password, "")]
 
-    def _faults(self, password: str, field: str) -> Iterator[Invalid]:
+    def _faults(self, password: str, field: str, email: str = "") -> Iterator[Invalid]:
         if len(password) < self.min_length:
             yield Invalid.about(field, f"At least {self.min_length} characters are needed.")
-        is_project = bool(self._project) and password.lower() == self._project
-        if self.refuses_common and (is_project or password.lower() in _common()):
+        if self.refuses_common and self._is_common(password, email):
             yield CommonPassword(faults=[Fault("", field, CommonPassword.message)])
         elif self.breaches is not None and self.breaches.know(password):
             yield BreachedPassword(faults=[Fault("", field, BreachedPassword.message)])
+
+    def _is_common(self, password: str, email: str) -> bool:
+        """Among the commonest; or a word of this service, or of the owner's address, with nothing
+        but digits and signs beside it."""
+        word = _letters(password)
+        name, _, domain = email.partition("@")
+        own = {_letters(name), *map(_letters, domain.split("."))}
+        return password.lower() in _common() or word in self._words or (word != "" and word in own)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.lower()))
 
 
 @cache

@@ -35,6 +35,11 @@ class AccountSettings(Namespace):
         description="Whether the three thousand commonest passwords may be chosen; commands only"
         " warn.",
     )
+    PASSWORD_WORDS: list[str] = Field(
+        default=[],
+        description="Words of yours (products, places) that a password may not be made of, as"
+        " `Otters2026!` is; the project's name and the owner's address count by themselves.",
+    )
     BREACHED_PASSWORDS: Literal["off", "refuse"] = Field(
         default="off",
         description="refuse: passwords that Have I Been Pwned knows may not be chosen. It is told"

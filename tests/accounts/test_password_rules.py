@@ -69,9 +69,28 @@ def test_common_passwords_may_be_allowed(make_app: MakeApp) -> None:
     reset(make_app(AUTH__COMMON_PASSWORDS="allow"), COMMON, 200)
 
 
-def test_the_name_of_the_project_is_as_easy_to_guess(make_app: MakeApp) -> None:
-    app = make_app(CORE__PROJECT_NAME="Seven Otters")
-    assert reset(app, "seven otters", 422).json["code"] == "common_password"
+@pytest.mark.parametrize(
+    "password",
+    [
+        "seven otters",
+        "SevenOtters2026!",
+        "Lighthouse-77",
+        "ada-12345678",
+        "example.1234",
+    ],
+)
+def test_words_of_the_service_and_of_the_address_are_as_easy_to_guess(
+    make_app: MakeApp, password: str
+) -> None:
+    app = make_app(CORE__PROJECT_NAME="Seven Otters", AUTH__PASSWORD_WORDS='["lighthouse"]')
+    assert reset(app, password, 422).json["code"] == "common_password"
+
+
+@pytest.mark.parametrize("password", ["otters eat fish", "adalovelace", "19384756201"])
+def test_a_word_among_others_or_none_at_all_may_stand_in_a_password(
+    make_app: MakeApp, password: str
+) -> None:
+    reset(make_app(CORE__PROJECT_NAME="Otters"), password, 200)
 
 
 def test_an_operator_is_warned_and_obeyed(app: Flask) -> None:
