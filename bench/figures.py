@@ -73,7 +73,8 @@ class Table:
             rival = "the best peer" if len(goal.beside) > 1 else self.titles[goal.beside[0]]
             bound = f"at {'least' if goal.at_least else 'most'} {goal.bound:g}"
             verdict = "reached" if reached else "MISSED"
-            lines.append(f"- {verdict}: {heading} {ratio:.2f} times {rival} ({bound})")
+            whose = f"{heading} of {self.titles[goal.who]}"
+            lines.append(f"- {verdict}: {whose} {ratio:.2f} times {rival} ({bound})")
         return lines
 
 

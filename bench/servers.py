@@ -50,6 +50,11 @@ class Contender:
         python = str(self.python())
         if self.name == "frontdesk_granian":
             return [python, "-m", "app.server.granian"]
+        if self.name == "blacksheep":
+            target = "bench.peers.blacksheep.app:app"
+            options = ["--interface", "asgi", "--loop", "uvloop", "--workers", str(WORKERS)]
+            options += ["--host", HOST, "--port", str(port), "--log-level", "warning"]
+            return [python, "-m", "granian", *options, target]
         if self.name == "fastapi_users":
             target = "bench.peers.fastapi_users.app:app"
             options = ["--host", HOST, "--port", str(port), "--workers", str(WORKERS)]
@@ -85,6 +90,7 @@ CONTENDERS = {
             "/api/v1/account",
             "/api/v1/notifications/?limit=50",
         ),
+        Contender("blacksheep", "asynchronous, by hand (BlackSheep)"),
         Contender("security", "Flask-Security-Too"),
         Contender("fastapi_users", "fastapi-users, uvicorn"),
         Contender("drf", "Django REST framework"),

@@ -17,16 +17,21 @@ COLUMNS = (
     Column("cpu", "server CPU µs"),
     Column("database", "database CPU µs"),
 )
+GRANIAN = "frontdesk_granian"
 PEERS = ("security", "fastapi_users", "drf", "usual")
 
 
-def measure(options: Options, work: str, title: str, peer_factor: float) -> list[Table]:
+def measure(
+    options: Options, work: str, title: str, peer_factor: float, granian_factor: float
+) -> list[Table]:
     database.prepare(BASE)
     goals = (
         Goal("rate", 0.85, ("limit",), at_least=True),
         Goal("p99", 1.5, ("limit",), at_least=False),
         Goal("cpu", 1.2, ("limit",), at_least=False),
         Goal("rate", peer_factor, PEERS, at_least=True),
+        Goal("rate", granian_factor, ("frontdesk",), at_least=True, who=GRANIAN),
+        Goal("rate", 0.7, ("blacksheep",), at_least=True, who=GRANIAN),
     )
     kept = Table(f"{title}, kept connections", "limit", COLUMNS, goals)
     single = Table(f"{title}, one connection for each request", "limit", COLUMNS, goals)

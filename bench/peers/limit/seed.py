@@ -14,5 +14,9 @@ def header(number: int) -> str:
     return "Authorization: Bearer " + jwt.encode(claims, os.environ["SECRET_KEY"], "HS256")
 
 
-if __name__ == "__main__":
+def main() -> None:
     print(json.dumps([header(number) for number in range(1, int(sys.argv[1]) + 1)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What the work costs when nothing but the work is done."""
