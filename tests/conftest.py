@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 import sqlite3
@@ -67,7 +68,9 @@ class Backend:
 
 @pytest.fixture(autouse=True)
 def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither the machine's variables nor a `.env` decide what a test sees."""
+    """Neither the machine's variables nor a `.env` decide what a test sees, nor what an application
+    made before it has said of the log."""
+    logging.getLogger().setLevel(logging.WARNING)
     for name in list(os.environ):
         if name == "SECRET_KEY" or name.startswith(
             (
