@@ -16,9 +16,14 @@ from ..core.context import current_frontdesk, service
 from ..delivery.errors import DeliveryError
 from ..delivery.mail.base import Mailer
 from ..delivery.mail.previews import Previews
+from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 
 group = AppGroup("mail", help="Look at the mails that are sent.")
+
+
+def _previews() -> Previews:
+    return Previews(service(Templates), current_frontdesk.settings.core)
 
 
 def _values(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def _made(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **kwargs)
         except TemplateNotFound as error:
-            ours = ", ".join(service(Previews).names())
+            ours = ", ".join(_previews().names())
             raise click.ClickException(
                 f"There is no mail template {error.name}. Ours: {ours}."
             ) from None
@@ -63,10 +68,10 @@ def _made(command: Callable[..., Any]) -> Callable[..., Any]:
 def preview(name: str | None, to: str, out: Path | None, given: dict[str, Any]) -> None:
     """Write a mail's HTML, and its text beside it, from sample values; without NAME list them."""
     if name is None:
-        click.echo("\n".join(service(Previews).names()))
+        click.echo("\n".join(_previews().names()))
         return
     name = name.removesuffix(".html")
-    mail = service(Previews).email(name, to, given)
+    mail = _previews().email(name, to, given)
     page = out or Path(f"{Path(name).name}.html")
     for path, text in ((page, mail.html), (page.with_suffix(".txt"), mail.text)):
         try:
@@ -83,7 +88,7 @@ def preview(name: str | None, to: str, out: Path | None, given: dict[str, Any]) 
 @_made
 def send_test(name: str, to: str, given: dict[str, Any]) -> None:
     """Send a mail of sample values to TO, here and now, and say what became of it."""
-    _send(service(Previews).email(name.removesuffix(".html"), to, given))
+    _send(_previews().email(name.removesuffix(".html"), to, given))
     click.echo(f"Sent to {to}.")
 
 

@@ -15,7 +15,6 @@ from .mail.brand import BrandSettings
 from .mail.channel import EmailChannel
 from .mail.mailer import open_mailer
 from .mail.one_off import BackgroundMail, OneOffMail
-from .mail.previews import Previews
 from .mail.settings import MailSettings
 from .mail.templates import Templates
 from .outbox.batches import Batches
@@ -39,7 +38,6 @@ def assemble(context: Context) -> None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
     context.add(mailer, Mailer)
     context.add(Templates(context.app, BrandSettings.read(context.settings)))
-    context.add(Previews(context.get(Templates), context.settings.core))
     context.commands.append("mail")
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
