@@ -117,8 +117,8 @@ class AuthSettings(AccountSettings):
     )
     SECURITY_MAILS: bool = Field(
         default=True,
-        description="Whether owners are told of a changed password, a new way to sign in and a"
-        " deleted account. Mails with a way back are always sent.",
+        description="Whether owners are told of a changed password, a new way to sign in, a copy"
+        " of their data and a deleted account. Mails with a way back are always sent.",
     )
     ENABLE_IDP_OAUTH: bool = Field(
         default=False, description="Sign-in through an identity provider."

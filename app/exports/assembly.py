@@ -11,12 +11,15 @@ from ..accounts.models import AccountLike
 from ..accounts.service import DELETED, Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context
+from ..delivery.mail.one_off import OneOffMail, Untold
+from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
 from ..profiles.assembly import open_file_store
 from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
 from .holdings import Holdings
+from .mails import ExportMails
 from .making import CHORE, ExportMaking
 from .queue import ExportQueue
 from .service import Exports
@@ -31,7 +34,16 @@ def assemble(context: Context) -> None:
         context.settings.of(ProfilesSettings), Path(context.app.instance_path), auth.EXPORT_FOLDER
     )
     engine = context.get(Engine)  # type: ignore[type-abstract]
-    exports = Exports(context.session, files, engine, context.clock, keep)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    exports = Exports(
+        context.session,
+        files,
+        engine,
+        context.clock,
+        keep,
+        ExportMails(context.settings.core, context.get(Templates)),
+        one_off_mail if auth.SECURITY_MAILS else Untold(),
+    )
     context.add(exports)
 
     def forget(account: AccountLike, _options: object) -> None:

@@ -45,7 +45,7 @@ def exports_required() -> None:
 def create_export(json: dict[str, Any]) -> dict[str, Any]:
     """Ask for a copy of all that is held of the caller's account: a zip, made in the background"""
     service(Freshness).check(caller(), json["password"], address())
-    return service(Exports).create(caller().account.id)
+    return service(Exports).create(caller().account)
 
 
 @blueprint.get("/account/exports/<row_id:export_id>")

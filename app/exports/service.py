@@ -18,9 +18,11 @@ from ..core.clock import Clock
 from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.records.recorder import record
+from ..delivery.mail.one_off import OneOffMail
 from ..delivery.worker.engine import Engine
 from ..storage import FileMissing, LargeFileStore
 from .errors import ExportNotFound, ExportNotReady, TooManyExports
+from .mails import ExportMails
 from .making import CHORE
 from .models import FAILED, PENDING, READY, AccountExport
 
@@ -38,9 +40,12 @@ class Exports:
     engine: Engine
     clock: Clock
     keep: timedelta
+    mails: ExportMails
+    notices: OneOffMail
 
-    def create(self, account_id: Any) -> dict[str, Any]:
-        now = self.clock.now()
+    def create(self, account: AccountLike) -> dict[str, Any]:
+        account_id, now = account.id, self.clock.now()
+        notice = self.mails.asked(account.email)
         with transaction(self.session):
             # Of two at once, the second finds the first.
             lock_name(self.session, AccountExport, str(account_id))
@@ -52,6 +57,7 @@ class Exports:
             self.session.flush()
             record(self.session, "account.exported", account_id=account_id)
             after_commit(self.session, lambda: self.engine.wake([CHORE]))
+            after_commit(self.session, lambda: self.notices.send_soon(notice))
             # As it is now: where there is no other thread, it is made before this returns.
             return {
                 "id": export.id,

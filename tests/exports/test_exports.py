@@ -23,6 +23,7 @@ from app.storage import LocalFileStore, StorageUnavailable
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
 
 from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
@@ -66,6 +67,13 @@ def test_a_copy_is_asked_for_and_then_fetched(ada: Person, engine: ManualEngine)
         file.headers["Content-Disposition"] == f'attachment; filename="export-{answer["id"]}.zip"'
     )
     assert len(file.response.get_data()) == ready["size"] == file.response.content_length
+
+
+def test_its_owner_is_told_that_it_was_asked_for(ada: Person, mails: MailOutbox) -> None:
+    ask(ada.api())
+    mail = mails.sent[-1]
+    assert mail.to == ada.email
+    assert "a copy of your data was asked for" in mail.subject
 
 
 def test_it_holds_the_account_without_the_hash_of_its_password(ada: Person, fetch: Fetch) -> None:
