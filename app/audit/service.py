@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -131,10 +132,8 @@ def _place(item: RecordItem) -> str:
 
 def _read_place(after: str) -> tuple[datetime, int]:
     found = _PLACE.fullmatch(after)
-    try:
+    with suppress(OverflowError):
         if found is not None:
             moment = _EPOCH + int(found[1]) * _MICROSECOND
             return moment, min(int(found[2]), MAX_ID)
-    except OverflowError:
-        pass
     raise Invalid.about("after", "Not a place in this list.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.config.settings import CoreSettings
@@ -29,10 +28,11 @@ class Mails:
 
     def no_account(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: no account with this address"
-        return self._render("no_account", email_to, subject)
+        return self.templates.to_account(self.core, "no_account", email_to, subject)
 
     def confirm_email(self, email_to: str, issued: Issued) -> Email:
-        return self._render(
+        return self.templates.to_account(
+            self.core,
             "confirm_email",
             email_to,
             f"{self.core.PROJECT_NAME}: confirm your new email address",
@@ -45,12 +45,13 @@ class Mails:
 
     def email_in_use(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: this address has an account"
-        return self._render("email_in_use", email_to, subject)
+        return self.templates.to_account(self.core, "email_in_use", email_to, subject)
 
     def email_change(self, email_to: str, new_email: str, token: str, is_made: bool) -> Email:
         """To the old address, when it is asked for and when it is made."""
         what = "your email address was changed" if is_made else "a new email address was asked for"
-        return self._render(
+        return self.templates.to_account(
+            self.core,
             "email_changed" if is_made else "email_change_requested",
             email_to,
             f"{self.core.PROJECT_NAME}: {what}",
@@ -62,15 +63,18 @@ class Mails:
 
     def password_changed(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: your password was changed"
-        return self._render("password_changed", email_to, subject)
+        return self.templates.to_account(self.core, "password_changed", email_to, subject)
 
     def identity_linked(self, email_to: str, issuer: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: a new way to sign in"
         provider = urlsplit(issuer).hostname or issuer
-        return self._render("identity_linked", email_to, subject, provider=provider)
+        return self.templates.to_account(
+            self.core, "identity_linked", email_to, subject, provider=provider
+        )
 
     def _to_reset(self, template: str, email_to: str, subject: str, issued: Issued) -> Email:
-        return self._render(
+        return self.templates.to_account(
+            self.core,
             template,
             email_to,
             subject,
@@ -79,15 +83,4 @@ class Mails:
             code=issued.code,
             code_minutes=self.auth.RESET_CODE_EXPIRE_MINUTES,
             token_hours=self.auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS,
-        )
-
-    def _render(self, template: str, email_to: str, subject: str, **context: Any) -> Email:
-        return self.templates.email(
-            email_to,
-            subject,
-            template,
-            username=email_to,
-            project=self.core.PROJECT_NAME,
-            client_host=self.core.CLIENT_HOST,
-            **context,
         )

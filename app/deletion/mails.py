@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from ..auth.settings import AuthSettings
 from ..core.config.settings import CoreSettings
@@ -19,7 +18,8 @@ class DeletionMails:
     templates: Templates
 
     def asked(self, email_to: str, token: str, deletes_at: datetime) -> Email:
-        return self._render(
+        return self.templates.to_account(
+            self.core,
             "deletion_requested",
             email_to,
             f"{self.core.PROJECT_NAME}: your account will be deleted",
@@ -30,15 +30,4 @@ class DeletionMails:
 
     def deleted(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: your account was deleted"
-        return self._render("account_deleted", email_to, subject)
-
-    def _render(self, template: str, email_to: str, subject: str, **context: Any) -> Email:
-        return self.templates.email(
-            email_to,
-            subject,
-            template,
-            username=email_to,
-            project=self.core.PROJECT_NAME,
-            client_host=self.core.CLIENT_HOST,
-            **context,
-        )
+        return self.templates.to_account(self.core, "account_deleted", email_to, subject)

@@ -15,11 +15,5 @@ class ExportMails:
     templates: Templates
 
     def asked(self, email_to: str) -> Email:
-        return self.templates.email(
-            email_to,
-            f"{self.core.PROJECT_NAME}: a copy of your data was asked for",
-            "export_requested",
-            username=email_to,
-            project=self.core.PROJECT_NAME,
-            client_host=self.core.CLIENT_HOST,
-        )
+        subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
+        return self.templates.to_account(self.core, "export_requested", email_to, subject)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ..auth.proofs import Issued
 from ..auth.settings import AuthSettings
@@ -19,7 +18,8 @@ class RegistrationMails:
     templates: Templates
 
     def verification(self, email_to: str, issued: Issued) -> Email:
-        return self._render(
+        return self.templates.to_account(
+            self.core,
             "verify_email",
             email_to,
             f"{self.core.PROJECT_NAME}: confirm your email address",
@@ -32,19 +32,8 @@ class RegistrationMails:
 
     def already_registered(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: you already have an account"
-        return self._render("already_registered", email_to, subject)
+        return self.templates.to_account(self.core, "already_registered", email_to, subject)
 
     def refused(self, email_to: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: your registration"
-        return self._render("registration_refused", email_to, subject)
-
-    def _render(self, template: str, email_to: str, subject: str, **context: Any) -> Email:
-        return self.templates.email(
-            email_to,
-            subject,
-            template,
-            username=email_to,
-            project=self.core.PROJECT_NAME,
-            client_host=self.core.CLIENT_HOST,
-            **context,
-        )
+        return self.templates.to_account(self.core, "registration_refused", email_to, subject)

@@ -15,6 +15,7 @@ from jinja2 import (
     TemplateNotFound,
 )
 
+from ...core.config.settings import CoreSettings
 from ...core.process.folders import templates_folder
 from ..message import Email
 from .brand import BrandSettings
@@ -55,6 +56,20 @@ class Templates:
         html = render_template(self.get(f"{name}.html"), **context)
         text = self.find(f"{name}.txt")
         return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
+
+    def to_account(
+        self, core: CoreSettings, name: str, to: str, subject: str, /, **context: Any
+    ) -> Email:
+        """One about the account with this address, or about none."""
+        return self.email(
+            to,
+            subject,
+            name,
+            username=to,
+            project=core.PROJECT_NAME,
+            client_host=core.CLIENT_HOST,
+            **context,
+        )
 
     @cached_property
     def environment(self) -> Environment:
