@@ -1,6 +1,10 @@
 from .administration.routes import blueprint as administration
 from .audit.routes import blueprint as events
+from .auth.login_codes.routes import blueprint as login_codes
+from .auth.mfa.routes import blueprint as mfa
+from .auth.passkeys.routes import blueprint as passkeys
 from .auth.routes import blueprint as auth
+from .auth.sessions.routes import blueprint as sessions
 from .core.web.docs import blueprint as docs
 from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
@@ -24,10 +28,14 @@ __all__ = [
     "exports",
     "health",
     "invitations",
+    "login_codes",
+    "mfa",
     "monitoring",
     "notifications",
+    "passkeys",
     "profiles",
     "registration",
+    "sessions",
     "tasks",
     "workspaces",
 ]

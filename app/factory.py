@@ -108,6 +108,15 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
     app.register_blueprint(blueprints.registration, url_prefix=prefix)
     app.register_blueprint(blueprints.exports, url_prefix=prefix)
     app.register_blueprint(blueprints.deletion, url_prefix=prefix)
+    auth = chosen.of(AuthSettings)
+    if auth.keeps_sessions:
+        app.register_blueprint(blueprints.sessions, url_prefix=prefix)
+    if auth.keeps_authenticators:
+        app.register_blueprint(blueprints.mfa, url_prefix=prefix)
+    if auth.takes_passkeys:
+        app.register_blueprint(blueprints.passkeys, url_prefix=prefix)
+    if auth.LOGIN_BY_CODE == "on":
+        app.register_blueprint(blueprints.login_codes, url_prefix=prefix)
     if chosen.of(TasksSettings).ENABLED:
         app.register_blueprint(blueprints.tasks, url_prefix=f"{prefix}/tasks")
     app.register_blueprint(blueprints.workspaces, url_prefix=f"{prefix}/workspaces")

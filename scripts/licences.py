@@ -20,6 +20,7 @@ _WORDS = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",
+    "Apache License, Version 2.0": "Apache-2.0",
     # Says python-dateutil, and names these two.
     "Dual License": "Apache-2.0 OR BSD-3-Clause",
     "License :: OSI Approved :: MIT License": "MIT",

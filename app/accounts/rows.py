@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any, cast
 
-from sqlalchemy import bindparam, inspect, select, type_coerce
+from sqlalchemy import Select, bindparam, inspect, select, type_coerce
 from sqlalchemy.orm import Mapper, make_transient_to_detached
 from sqlalchemy.orm.attributes import set_committed_value
 
@@ -37,8 +37,8 @@ class AccountRows:
         ]
         # Renamed are those that a tuple cannot have, `_secret` for one.
         self._row: Any = namedtuple("AccountRow", self.columns, rename=True)  # type: ignore[misc]
-        asked = (to_read(model, name) for name in self.columns)
-        self._rows = Rows(select(*asked).where(model.email == bindparam("email")))
+        self._asked = [to_read(model, name) for name in self.columns]
+        self._rows = Rows(select(*self._asked).where(model.email == bindparam("email")))
         self._credentials = Rows(
             select(model.id, model.password_hash).where(model.email == bindparam("email"))
         )
@@ -46,9 +46,14 @@ class AccountRows:
     def read(self, email: str) -> AccountLike | None:
         """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
         rows = self._rows.read(self.session, email=email)
-        if not rows:
-            return None
-        row = self._row._make(rows[0])
+        return self.of(rows[0]) if rows else None
+
+    def selected(self, *more: Any) -> Select[Any]:
+        """A question for accounts and, beside their columns, for more."""
+        return select(*self._asked, *more)
+
+    def of(self, values: Sequence[Any]) -> AccountLike:
+        row = self._row._make(values)
         if row.status == SUSPENDED and is_over(row, self.clock.now()):
             row = row._replace(status=self.active_status)
         return cast(AccountLike, row)

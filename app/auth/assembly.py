@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..accounts.service import EMAIL_CHANGED, Accounts
 from ..core.config.environment import SettingsError
@@ -30,10 +31,13 @@ from .settings import AuthSettings
 from .sign_in.gate import Gate, active_only
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
-from .tokens.access import Tokens
+from .tokens.access import AMR, Tokens
 from .tokens.bearer import BearerReader
 from .tokens.revocation import Revocations
 from .tokens.signing import Signer
+
+if TYPE_CHECKING:
+    from .sessions.service import Sessions
 
 
 def assemble(context: Context) -> None:
@@ -53,9 +57,11 @@ def assemble(context: Context) -> None:
         context.clock,
         auth.AUDIENCE,
         auth.ISSUER,
+        _told(auth),
     )
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
-    context.add(Callers([BearerReader(accounts, tokens, revocations)]))
+    sessions = _open_sessions(context) if auth.keeps_sessions else None
+    context.add(Callers([BearerReader(accounts, tokens, revocations, sessions)]))
     gate = Gate(
         context.session,
         tokens,
@@ -64,6 +70,7 @@ def assemble(context: Context) -> None:
         context.hooks,
         context.clock,
         stages=[active_only(accounts)],
+        sessions=sessions,
     )
     context.add(gate)
     identities = Identities(context.session, accounts, context.clock)
@@ -72,7 +79,7 @@ def assemble(context: Context) -> None:
     context.add(failures)
     login = Login(context.session, accounts, accounts.passwords, gate, failures)
     context.add(login)
-    freshness = Freshness(login, context.clock)
+    freshness = Freshness(login, context.clock, auth.FRESH_MINUTES * 60)
     context.add(freshness)
     context.add(
         LogOut(
@@ -81,7 +88,8 @@ def assemble(context: Context) -> None:
             revocations,
             context.emitter,
             context.clock,
-            is_final=auth.LOGOUT_IS_FINAL,
+            # A session that has ended is not brought back by a later sign-in.
+            is_final=auth.LOGOUT_IS_FINAL or auth.keeps_sessions,
         )
     )
     admission = Admission(context.session, context.hooks, auth)
@@ -143,10 +151,40 @@ def assemble(context: Context) -> None:
     )
     context.add(changes)
     context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
+    _assemble_rooms(context, auth)
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, accounts, gate, notices)
     else:
         context.lack(IdpDisabled, IdpSignIn)
+
+
+def _open_sessions(context: Context) -> Sessions:
+    # For its weight, here and below: most applications do without.
+    from .sessions.assembly import assemble
+
+    return assemble(context)
+
+
+def _told(auth: AuthSettings) -> frozenset[str]:
+    """What tokens tell of a sign-in, and no hook of a host's can."""
+    if auth.keeps_sessions:
+        return frozenset((AMR, "auth_time", "sid"))
+    return frozenset((AMR,)) if auth.keeps_authenticators else frozenset()
+
+
+def _assemble_rooms(context: Context, auth: AuthSettings) -> None:
+    if auth.keeps_authenticators:
+        from .mfa.assembly import assemble as assemble_mfa
+
+        assemble_mfa(context)
+    if auth.takes_passkeys:
+        from .passkeys.assembly import assemble as assemble_passkeys
+
+        assemble_passkeys(context)
+    if auth.LOGIN_BY_CODE == "on":
+        from .login_codes.assembly import assemble as assemble_login_codes
+
+        assemble_login_codes(context)
 
 
 def _email_change_proofs(

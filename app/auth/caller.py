@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from flask import Request, has_request_context, request
 from werkzeug.local import LocalProxy
@@ -21,6 +21,10 @@ from ..core.errors import SetupError
 from ..core.origin import note_account
 from ..core.web.request_id import request_itself
 from .errors import InvalidCredentials
+
+if TYPE_CHECKING:
+    # Loaded only where sessions are on.
+    from .sessions.reading import SessionRow
 
 # On the request and not on `g`, which outlives it where an application context is open around it.
 _FOUND = "frontdesk_caller"
@@ -35,16 +39,30 @@ class Caller:
     via: str
     # None: whatever the account may do.
     scopes: frozenset[str] | None = None
-    # The server's own record of the sign-in; None where it keeps none.
-    session: Any = None
+    # The server's own record of the sign-in, as a plain row; None where it keeps none.
+    session: SessionRow | None = None
     # In seconds since 1970, as tokens tell time; None where the credential does not say.
     authenticated_at: float | None = None
+    # When a second factor was shown last; None where none was.
+    factor_at: float | None = None
     expires_at: float | None = None
 
     @cached_property
     def attached_account(self) -> AccountLike:
         """The account as an object of the database session, which can be changed."""
         return service(Accounts).rows.attach(self.account)
+
+
+def caller_of(session: SessionRow, account: AccountLike, via: str, expires_at: float) -> Caller:
+    shown = session.factor_at
+    return Caller(
+        account,
+        via,
+        session=session,
+        authenticated_at=session.authenticated_at.timestamp(),
+        factor_at=shown.timestamp() if shown else None,
+        expires_at=expires_at,
+    )
 
 
 # None: the request carries no credential of this kind. A bad one raises.

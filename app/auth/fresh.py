@@ -10,18 +10,20 @@ from .errors import FreshSignInRequired
 from .sign_in.password import Login
 
 FRESH_MINUTES = 15
-FRESH_SECONDS = FRESH_MINUTES * 60
 
 
 @dataclass(eq=False)
 class Freshness:
     login: Login
     clock: Clock
+    # How old a sign-in may be where nothing else is said.
+    seconds: float
 
-    def is_fresh(self, caller: Caller, seconds: float = FRESH_SECONDS) -> bool:
-        """The moment at which a token was issued is the one of its sign-in: none is refreshed."""
-        since = caller.authenticated_at
-        return since is not None and self.clock.now().timestamp() - since <= seconds
+    def is_fresh(self, caller: Caller, seconds: float | None = None, factors: int = 1) -> bool:
+        """Without sessions, the moment at which a token was issued is the one of its sign-in."""
+        since = caller.authenticated_at if factors == 1 else caller.factor_at
+        allowed = self.seconds if seconds is None else seconds
+        return since is not None and self.clock.now().timestamp() - since <= allowed
 
     def check(self, caller: Caller, password: str | None, address: str) -> None:
         """A sign-in of the last minutes, or the password, which is counted where it is wrong."""

@@ -19,8 +19,9 @@ from .caller import Caller
 from .errors import FreshSignInRequired, IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
-from .sign_in.gate import PASSWORD, Challenge, Gate, Opened
+from .sign_in.gate import Challenge, Gate, Opened
 from .sign_in.password import Login
+from .sign_in.proof import PASSWORD
 
 PASSWORD_CHANGED = "password-changed"
 
@@ -80,7 +81,7 @@ class PasswordChange:
             record(self.session, "password.changed", account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.notices.send_soon(notice))
-            return self.gate.admit(changed, by=(PASSWORD,))
+            return self.gate.admit(changed, by=(PASSWORD,), factor_at=caller.factor_at)
 
     def _stored_hash(self, account_id: object) -> str | None:
         """The right password may just have made its hash ours."""

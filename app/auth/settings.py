@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr
 
-from ..accounts.settings import AccountSettings
 from ..core.config.kinds import Limit, UrlPath
+from .mfa.settings import FactorSettings
 
 
-class AuthSettings(AccountSettings):
+class AuthSettings(FactorSettings):
     ACCESS_TOKEN_EXPIRE_MINUTES: PositiveInt = Field(
         default=30, description="Life of an access token."
     )

@@ -16,6 +16,7 @@ LIBRARIES = {
     "firebase": ("cryptography",),
     "idp": ("authlib", "joserfc", "requests"),
     "metrics": ("prometheus_client",),
+    "mfa": ("cryptography", "segno", "webauthn"),
     "postgresql": ("psycopg",),
     "redis": ("redis",),
     "s3": ("boto3",),

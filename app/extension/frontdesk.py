@@ -17,7 +17,7 @@ from typing_extensions import TypeVar
 from ..accounts.service import DELETED, REGISTERED, Accounts
 from ..auth.caller import Callers, current_account, known_account
 from ..auth.sign_in import by_host
-from ..auth.sign_in.gate import HOST
+from ..auth.sign_in.proof import HOST
 from ..cli.groups import lazy_group
 from ..core.context import EXTENSION, Context, find_context
 from ..core.db.session import Database

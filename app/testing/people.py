@@ -6,7 +6,8 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..auth.sign_in import gate
+from ..auth.sign_in.gate import Gate, Opened
+from ..auth.sign_in.proof import PASSWORD as BY_PASSWORD
 from ..core.context import service
 from .client import Api
 
@@ -28,8 +29,8 @@ class Person:
         url = _login_url(self.app)
         if url is None:
             with self.app.app_context():
-                outcome = service(gate.Gate).admit(self._account(), by=(gate.PASSWORD,))
-                assert isinstance(outcome, gate.Opened), outcome
+                outcome = service(Gate).admit(self._account(), by=(BY_PASSWORD,))
+                assert isinstance(outcome, Opened), outcome
                 return str(outcome.payload["access_token"])
         form = {"username": self.email, "password": self.password}
         return str(Api(self.app, "").post(url, data=form).json["access_token"])

@@ -6,7 +6,8 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
-from app.auth.sign_in.gate import PROVIDER, Gate, Opened
+from app.auth.sign_in.gate import Gate, Opened
+from app.auth.sign_in.proof import PROVIDER
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

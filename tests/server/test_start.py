@@ -118,3 +118,17 @@ def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
     warnings = [json.loads(line)["message"] for line in done.stderr.splitlines()]
     assert len(warnings) == len(set(warnings))
     assert [text for text in warnings if text.startswith("SECRET_KEY is not set")]
+
+
+def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(tmp_path: Path) -> None:
+    modules = loaded(tmp_path)
+    rooms = ("sessions", "passkeys", "login_codes")
+    inside = [name for name in modules if name.startswith(tuple(f"app.auth.{r}." for r in rooms))]
+    assert sorted(inside) == ["app.auth.sessions.settings"]
+    assert "app.auth.mfa.models" not in modules
+
+
+def test_ways_to_sign_in_that_are_switched_on_load_nothing_heavy(tmp_path: Path) -> None:
+    on = loaded(tmp_path, AUTH__SESSIONS="on", AUTH__MFA="optional", AUTH__LOGIN_BY_CODE="on")
+    assert "app.auth.mfa.models" in on
+    assert on & {*HEAVY, "webauthn", "segno"} == set()

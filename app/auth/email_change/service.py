@@ -85,7 +85,7 @@ class EmailChanges:
             if account is None or held is None or self._state(held) != proven:
                 raise InvalidProof
             self._make(held, account)
-            return self.gate.admit(account, by=(EMAIL,))
+            return self.gate.admit(account, (EMAIL,), caller.factor_at if caller else None)
 
     def undo(self, token: str) -> None:
         """Put the old address back, whatever the account's has become since. Whoever changed it may

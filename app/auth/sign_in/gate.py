@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
@@ -16,16 +16,17 @@ from ...core.hooks import Hooks
 from ...core.origin import note_account
 from ...core.records.recorder import record
 from ..errors import AccountDeleting, AwaitsVerification, InactiveAccount
-from ..tokens.access import Tokens
+from ..tokens.access import AMR, Tokens
 from ..tokens.revocation import Revocations
+from .entrance import Entrance, current_entrance
+from .proof import has_factor, methods
+
+if TYPE_CHECKING:
+    # Loaded only where sessions are on.
+    from ..sessions.models import AccountSession
+    from ..sessions.service import Begun, Sessions
 
 LOGGED_IN = "account-logged-in"
-
-# What an account proves itself by.
-PASSWORD = "password"
-PROVIDER = "provider"
-# A host vouches for it, and does not say by what.
-HOST = "host"
 
 
 @dataclass(eq=False)
@@ -35,14 +36,24 @@ class SignIn:
     account: AccountLike
     # Each proof that was given, in order: a second factor comes after a password.
     by: tuple[str, ...]
+    entrance: Entrance
+    # When it has shown a second factor already: the sign-in from which it goes on did.
+    factor_at: float | None = None
     # What one stage or hook of ours has read and a later one needs too.
     shared: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def has_factor(self) -> bool:
+        return self.factor_at is not None or has_factor(self.by)
+
 
 class Opened(NamedTuple):
-    """Signed in: what the login route answers."""
+    """Signed in: what the login route answers, and the server's own record of it."""
 
     payload: dict[str, Any]
+    session: AccountSession | None = None
+    # What a cookie is to hold; here for the last time.
+    secret: bytes | None = None
 
 
 class Challenge(NamedTuple):
@@ -74,18 +85,21 @@ class Gate:
     hooks: Hooks
     clock: Clock
     stages: list[Stage]
+    sessions: Sessions | None = None
 
-    def admit(self, account: AccountLike, by: tuple[str, ...]) -> Opened | Challenge:
+    def admit(
+        self, account: AccountLike, by: tuple[str, ...], factor_at: float | None = None
+    ) -> Opened | Challenge:
         """Sign an account in that has proved who it is, unless a stage asks for more."""
-        sign_in = SignIn(account, by)
+        sign_in = SignIn(account, by, current_entrance(), factor_at)
         with transaction(self.session):
             for stage in self.stages:
                 challenge = stage(sign_in)
                 if challenge is not None:
                     return challenge
-            return Opened(self._open(sign_in))
+            return self._open(sign_in)
 
-    def _open(self, sign_in: SignIn) -> dict[str, Any]:
+    def _open(self, sign_in: SignIn) -> Opened:
         account = sign_in.account
         # The keystore first: in the database it must not wait for our own write.
         self.revocations.lift(account.email, self.session)
@@ -96,17 +110,42 @@ class Gate:
         note_account(account.id)
         self.emitter.emit(LOGGED_IN, account, self.session)
         record(self.session, "login.succeeded", account_id=account.id, proofs=sign_in.by)
-        claims = self.hooks.claims(account, self.session, shared=sign_in.shared)
-        token, expires = self.tokens.issue(account.email, claims)
+        begun = self._begin(sign_in)
+        session, secret = begun if begun else (None, None)
         payload = {
-            "access_token": token,
-            "expires": expires,
-            "token_type": "bearer",
+            **self.carried(sign_in, session),
             "account": account,
             "user": None,
         }
         answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
-        return answered
+        return Opened(answered, session, secret)
+
+    def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
+        """What the client shows from now on: an access token, or the cookie that its route sets."""
+        account = sign_in.account
+        claims = self.hooks.claims(account, self.session, shared=sign_in.shared)
+        if session is not None and sign_in.entrance.cookie:
+            return {"expires": session.expires_at}
+        told: dict[str, Any] = {AMR: methods(sign_in.by)}
+        if session is not None:
+            told = {
+                AMR: session.amr.split(),
+                "auth_time": int(session.authenticated_at.timestamp()),
+                "sid": str(session.public_id),
+            }
+        token, expires = self.tokens.issue(account.email, claims, told)
+        return {"access_token": token, "expires": expires, "token_type": "bearer"}
+
+    def _begin(self, sign_in: SignIn) -> Begun | None:
+        if self.sessions is None:
+            return None
+        return self.sessions.begin(
+            sign_in.account,
+            sign_in.by,
+            sign_in.entrance,
+            token_life=self.tokens.lifetime,
+            has_shown_factor=sign_in.factor_at is not None,
+        )
 
 
 def active_only(accounts: Accounts) -> Stage:

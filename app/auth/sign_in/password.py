@@ -10,7 +10,8 @@ from ...accounts.service import Accounts
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
-from .gate import PASSWORD, Challenge, Gate, Opened
+from .gate import Challenge, Gate, Opened
+from .proof import PASSWORD
 
 
 class _Proved(NamedTuple):

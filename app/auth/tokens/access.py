@@ -11,7 +11,9 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import jwt
 from flask import current_app
@@ -20,12 +22,16 @@ from ...accounts.addresses import fold
 from ...core.clock import Clock
 from ...core.web.fields import storable
 from ..errors import InvalidCredentials
+from ..sign_in.proof import tells_of_factor
 from .signing import ALGORITHM, Signer
 
 log = logging.getLogger(__name__)
 
 # What a token is read by: of a host's making, it could be one that nobody enters with.
 OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
+# What a token tells of its sign-in, where the settings have us read that: see `told`.
+AMR = "amr"
+
 # Among the audiences of a token that names any, unless the settings have another word for us.
 AUDIENCE = "frontdesk"
 
@@ -37,6 +43,7 @@ REMEMBERED_TOKENS = 10_000
 
 _KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
 _TYPES = (None, "JWT", "at+jwt")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _OPTIONS: Any = {
     "verify_exp": False,
     "verify_nbf": False,
@@ -54,6 +61,10 @@ class TokenClaims(NamedTuple):
     # Unset in a token that was signed elsewhere, with `sub` and `exp` alone.
     issued_at: float | None
     not_before: float | None
+    # Whether a second factor was shown for it.
+    has_factor: bool
+    # The server's own record of the sign-in.
+    session_id: UUID | None
 
 
 class Tokens:
@@ -66,9 +77,12 @@ class Tokens:
         clock: Clock,
         audience: str | None = None,
         issuer: str | None = None,
+        told: frozenset[str] = frozenset(),
     ) -> None:
-        """With an audience or an issuer, a token must name it."""
+        """With an audience or an issuer, a token must name it. `told` are the claims about the
+        sign-in that are ours alone here; all others of them are the host's."""
         self.lifetime = lifetime
+        self._told = told
         self._signer = signer
         self.audience = audience
         self.issuer = issuer
@@ -76,12 +90,15 @@ class Tokens:
         self._clock = clock
         self._verified: dict[str, TokenClaims] = {}
 
-    def issue(self, email: str, claims: Mapping[str, Any]) -> tuple[str, datetime]:
+    def issue(
+        self, email: str, claims: Mapping[str, Any], sign_in: Mapping[str, Any] = _NOTHING
+    ) -> tuple[str, datetime]:
         """A token and the moment of its expiry. No claim of the host's replaces one of ours."""
         now = self._clock.now()
         expires = (now + self.lifetime).replace(microsecond=0)
         ours = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
-        token = self._signer.sign(email, {**self._theirs(claims), **ours})
+        told = {name: sign_in[name] for name in self._told & sign_in.keys()}
+        token = self._signer.sign(email, {**self._theirs(claims), **told, **ours})
         return token, expires.astimezone(UTC)
 
     def read(self, token: str) -> TokenClaims:
@@ -122,6 +139,8 @@ class Tokens:
             _moment(payload["exp"]),
             _moment(payload["iat"]) if "iat" in payload else None,
             _moment(payload["nbf"]) if "nbf" in payload else None,
+            AMR in self._told and tells_of_factor(payload.get(AMR)),
+            _session_id(payload.get("sid")) if "sid" in self._told else None,
         )
 
     def _decode(self, token: str) -> dict[str, Any]:
@@ -136,7 +155,7 @@ class Tokens:
 
     def _theirs(self, claims: Mapping[str, Any]) -> dict[str, Any]:
         """The host's claims, with our issuer and with ourselves among its audiences."""
-        ours = OURS if self.issuer is None else OURS | {"iss"}
+        ours = OURS | self._told if self.issuer is None else OURS | self._told | {"iss"}
         if refused := sorted(ours & claims.keys()):
             log.warning(
                 "A claims hook gives %s: left out, these are ours alone.", ", ".join(refused)
@@ -158,6 +177,14 @@ class Tokens:
             return self.audience is None
         wanted = self.audience or AUDIENCE
         return audience == wanted or (isinstance(audience, list) and wanted in audience)
+
+
+def _session_id(value: object) -> UUID:
+    """Where sessions are kept, a token without one is nobody's."""
+    try:
+        return UUID(value if isinstance(value, str) else "")
+    except ValueError:
+        raise InvalidCredentials from None
 
 
 def _moment(value: object) -> float:

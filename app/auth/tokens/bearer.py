@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from flask import Request
 
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ..caller import Caller
+from ..caller import Caller, caller_of
 from ..errors import InvalidCredentials, LoggedOut
 from .access import TokenClaims, Tokens
 from .revocation import Revocations
+
+if TYPE_CHECKING:
+    # Loaded only where sessions are on.
+    from ..sessions.service import Sessions
 
 _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+) *", re.ASCII)
 
 
 @dataclass(eq=False)
 class BearerReader:
-    """There is no session on the server: a token counts while its account stands, was not logged
-    out, and has had no moment since (password, e-mail, creation) that ended what was issued before.
+    """A token counts while its account stands, was not logged out, and has had no moment since
+    (password, e-mail, creation) that ended what was issued before; where sessions are kept, while
+    its own one counts too.
     """
 
     accounts: Accounts
     tokens: Tokens
     revocations: Revocations
+    sessions: Sessions | None = None
 
     def __call__(self, request: Request) -> Caller | None:
         header = request.environ.get("HTTP_AUTHORIZATION")
@@ -36,24 +43,36 @@ class BearerReader:
         if match is None:
             raise InvalidCredentials
         claims = self.tokens.read(match[1])
-        account = self._account(claims)
+        account, session = self._account(claims)
+        if session is not None:
+            return caller_of(session, account, "bearer", claims.expires)
         return Caller(
-            account, "bearer", authenticated_at=claims.issued_at, expires_at=claims.expires
+            account,
+            "bearer",
+            authenticated_at=claims.issued_at,
+            factor_at=claims.issued_at if claims.has_factor else None,
+            expires_at=claims.expires,
         )
 
-    def _account(self, claims: TokenClaims) -> AccountLike:
+    def _account(self, claims: TokenClaims) -> tuple[AccountLike, Any]:
         """One look into the keystore and one query."""
         revoked = self.revocations.find(claims.email)
-        account = self.accounts.rows.read(claims.email)
+        session = None
+        if self.sessions is None or claims.session_id is None:
+            account = self.accounts.rows.read(claims.email)
+        else:
+            account, session = self.sessions.rows.of_token(claims.email, claims.session_id)
         if account is None:
             raise AccountNotFound(note={"event": "credential"})
         if account.logged_out_at is not None or (
             revoked is not None and revoked == str(account.id)
         ):
             raise LoggedOut(note={"account_id": account.id})
-        if not _counts(claims, account):
+        if not _counts(claims, account) or (self.sessions is not None and session is None):
             raise InvalidCredentials(note={"account_id": account.id})
-        return account
+        if self.sessions is not None and session is not None:
+            self.sessions.use(session)
+        return account, session
 
 
 def _counts(claims: TokenClaims, account: AccountLike) -> bool:

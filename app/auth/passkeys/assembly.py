@@ -1,0 +1,6 @@
+from __future__ import annotations
+
+from ...core.context import Context
+
+
+def assemble(context: Context) -> None: ...

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import Index, LargeBinary, String, Uuid, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ...core.db.base import Base, Id, UtcDateTime, account_key
+from ...core.db.tables import WHEN_MOUNTED
+
+TOKEN, COOKIE = "token", "cookie"
+SECRET_BYTES = 32
+ADDRESS_LENGTH = 45
+USER_AGENT_LENGTH = 255
+
+_LIVE = text("ended_at IS NULL")
+
+
+class AccountSession(Base):
+    """A sign-in, from which one browser or program goes on until it ends."""
+
+    __tablename__ = "frontdesk_sessions"
+    __table_args__ = (
+        Index(
+            "ix_frontdesk_sessions_account_id",
+            "account_id",
+            "id",
+            sqlite_where=_LIVE,
+            postgresql_where=_LIVE,
+        ),
+        {"sqlite_autoincrement": True, "info": {WHEN_MOUNTED: True}},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    # What the outside knows it by.
+    public_id: Mapped[UUID] = mapped_column(Uuid, unique=True, default=uuid4)
+    account_id: Mapped[Any] = account_key()
+    kind: Mapped[str] = mapped_column(String(10))
+    # Of a cookie: the digest of its secret. Of a token: what its refresh tokens are made of,
+    # together with the application's key.
+    secret: Mapped[bytes] = mapped_column(LargeBinary(SECRET_BYTES))
+    # How often it was refreshed, and when last.
+    counter: Mapped[int] = mapped_column(default=0)
+    refreshed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # What its owner showed, in the words of RFC 8176.
+    amr: Mapped[str] = mapped_column(String(60))
+    authenticated_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # When a second factor was shown last; a trusted device shows none.
+    factor_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # To the hour: it is not worth a write for each request.
+    used_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Its end at the latest; what is long past it is deleted.
+    expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    end_reason: Mapped[str | None] = mapped_column(String(20))
+    ip: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))
+    user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))

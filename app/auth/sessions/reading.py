@@ -1,0 +1,82 @@
+"""Whose session it is: the account and its session in one question, as plain rows."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import and_, bindparam
+
+from ...accounts.models import AccountLike
+from ...accounts.rows import AccountRows
+from ...core.db.rows import Rows
+from .models import AccountSession
+
+if TYPE_CHECKING:
+
+    class SessionRow(NamedTuple):
+        id: int
+        public_id: UUID
+        kind: str
+        secret: bytes
+        authenticated_at: datetime
+        factor_at: datetime | None
+        created_at: datetime
+        used_at: datetime
+        expires_at: datetime
+        ended_at: datetime | None
+
+else:
+    SessionRow = namedtuple(
+        "SessionRow",
+        "id public_id kind secret authenticated_at factor_at created_at used_at expires_at"
+        " ended_at",
+    )
+
+_COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields]
+
+
+class SessionRows:
+    def __init__(self, accounts: AccountRows, model: type[Any], idle: timedelta) -> None:
+        self.accounts = accounts
+        self._idle = idle
+        named = AccountSession.public_id == bindparam("public_id")
+        own = AccountSession.account_id == model.id
+        asked = accounts.selected(*_COLUMNS)
+        # Outer, so that an account that is gone is told from a session that is.
+        self._of_token = Rows(
+            asked.outerjoin(AccountSession, and_(own, named)).where(
+                model.email == bindparam("email")
+            )
+        )
+        self._of_cookie = Rows(asked.join(AccountSession, own).where(named))
+
+    def of_token(self, email: str, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
+        rows = self._of_token.read(self.accounts.session, email=email, public_id=public_id)
+        return self._told(rows)
+
+    def of_cookie(self, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
+        return self._told(self._of_cookie.read(self.accounts.session, public_id=public_id))
+
+    def _told(self, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
+        if not rows:
+            return None, None
+        values = list(rows[0])
+        width = len(values) - len(_COLUMNS)
+        account = self.accounts.of(values[:width])
+        session = SessionRow._make(values[width:])
+        return account, session if self._counts(session, account) else None
+
+    def _counts(self, session: SessionRow, account: AccountLike) -> bool:
+        """Whatever ends an account's tokens ends the sessions of before that moment."""
+        if session.id is None or session.ended_at is not None:
+            return False
+        now = self.accounts.clock.now()
+        since = account.tokens_valid_from
+        return (
+            now < session.expires_at
+            and now - session.used_at < self._idle
+            and (since is None or session.created_at >= since)
+        )

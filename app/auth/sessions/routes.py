@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from .blueprint import blueprint as blueprint

@@ -1,0 +1,111 @@
+"""Sign-ins that the server keeps: begun at the gate, found for each request, ended at once."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from typing import NamedTuple
+
+from sqlalchemy import update
+
+from ...accounts.models import AccountLike
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, has_begun, transaction
+from ...core.origin import current_origin
+from ..settings import AuthSettings
+from ..sign_in.entrance import Entrance
+from ..sign_in.proof import has_factor, methods
+from .models import COOKIE, SECRET_BYTES, TOKEN, USER_AGENT_LENGTH, AccountSession
+from .reading import SessionRow, SessionRows
+
+# A use is written down as seldom as this.
+USE_SECONDS = 3600
+
+
+class Begun(NamedTuple):
+    session: AccountSession
+    # What a cookie holds of it; here for the last time.
+    secret: bytes
+
+
+@dataclass(eq=False)
+class Sessions:
+    session: AnySession
+    rows: SessionRows
+    clock: Clock
+    settings: AuthSettings
+
+    def begin(
+        self,
+        account: AccountLike,
+        by: tuple[str, ...],
+        entrance: Entrance,
+        *,
+        token_life: timedelta,
+        has_shown_factor: bool,
+    ) -> Begun:
+        """Within the transaction of the sign-in. One that only its access token goes on with ends
+        when that does."""
+        now, origin = self.clock.now(), current_origin()
+        secret = secrets.token_bytes(SECRET_BYTES)
+        made = AccountSession(
+            account_id=account.id,
+            kind=COOKIE if entrance.cookie else TOKEN,
+            secret=sha256(secret).digest() if entrance.cookie else secret,
+            amr=" ".join(methods(by)),
+            authenticated_at=now,
+            factor_at=now if has_shown_factor or has_factor(by) else None,
+            created_at=now,
+            used_at=now,
+            expires_at=now + (self._life(entrance) or token_life),
+            ip=self._kept(origin.address),
+            user_agent=_fitting(origin.user_agent),
+        )
+        self.session.add(made)
+        self.session.flush()
+        return Begun(made, secret)
+
+    def use(self, found: SessionRow) -> None:
+        """Write down that it is used. A host's own transaction is not ended for that: the next
+        request has it written."""
+        now = self.clock.now()
+        if (now - found.used_at).total_seconds() < USE_SECONDS or has_begun(self.session):
+            return
+        with transaction(self.session):
+            self.session.execute(
+                update(AccountSession)
+                .where(AccountSession.id == found.id, AccountSession.used_at == found.used_at)
+                .values(used_at=now)
+                .execution_options(synchronize_session=False)
+            )
+
+    def _life(self, entrance: Entrance) -> timedelta | None:
+        days = timedelta(days=self.settings.SESSION_DAYS)
+        if entrance.cookie:
+            return days
+        refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
+        asked = entrance.refresh or self.settings.REFRESH_ALWAYS
+        return min(days, refreshed) if refreshed and asked else None
+
+    def _kept(self, address: str | None) -> str | None:
+        if not address or self.settings.SESSION_ADDRESSES == "none":
+            return None
+        return address if self.settings.SESSION_ADDRESSES == "full" else _network(address)
+
+
+def _network(address: str) -> str | None:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    width = 24 if found.version == 4 else 48
+    return str(ipaddress.ip_network((found, width), strict=False))
+
+
+def _fitting(text: str | None) -> str | None:
+    return text[:USER_AGENT_LENGTH].replace("\x00", "") if text else None

@@ -1,0 +1,44 @@
+"""How a client comes in: what it wants to be known by, and what else it brings.
+
+The ways to sign in are many and lie in many rooms; none of them hands this on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flask import has_request_context
+
+from ...core.web.request_id import request_itself
+
+_ENTRANCE = "frontdesk_entrance"
+
+
+class Entrance(NamedTuple):
+    # Known by a cookie from here on, and not by a token.
+    cookie: bool = False
+    # Beside the password, so that no second request need bring it.
+    otp: str | None = None
+    # The secret of a trusted device.
+    device: str | None = None
+    # It keeps itself signed in.
+    refresh: bool = False
+
+
+def come_in(*, cookie: bool = False, otp: str | None = None) -> None:
+    """What a route has read of it, before it signs somebody in."""
+    setattr(request_itself(), _ENTRANCE, (cookie, otp))
+
+
+def current_entrance() -> Entrance:
+    if not has_request_context():
+        return Entrance()
+    asked = request_itself()
+    cookie, otp = getattr(asked, _ENTRANCE, (False, None))
+    prefers = asked.headers.get("Prefer", "").replace(";", ",").split(",")
+    return Entrance(
+        cookie,
+        otp,
+        device=asked.headers.get("X-Trusted-Device"),
+        refresh="refresh" in (each.strip().lower() for each in prefers),
+    )
