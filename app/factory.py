@@ -26,6 +26,7 @@ from .core.process.logging import configure_logging, log_requests
 from .core.web.forwarded import tell_of_unbelieved_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
+from .core.web.rules import RuleReadFirst
 from .core.web.sessions import SessionsWhenSent
 from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
@@ -49,6 +50,7 @@ def create_app(
     )
     # A path with more slashes is another path, as it is for the rules of a proxy in front.
     app.url_map.merge_slashes = False
+    app.url_rule_class = RuleReadFirst
     app.session_interface = SessionsWhenSent()
     _configure(app, chosen)
     db = _database(app)
