@@ -31,6 +31,7 @@ from .rigs.backends import postgres_database, quick_folder, redis_server
 from .rigs.emptying import Emptier
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_builders
+from .rigs.statements import share_statements
 from .rounds import ALONE, LONG, WAITING
 
 pytest_plugins = [
@@ -239,6 +240,8 @@ def make_app(
             )
         app.testing = True
         made.append(app)
+        with app.app_context():
+            share_statements(app.extensions["sqlalchemy"].engine)
         undocumented.append(note_undocumented_problems(app))
         return app
 
