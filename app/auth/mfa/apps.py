@@ -18,7 +18,7 @@ from ..sign_in.proof import TOTP
 from . import totp
 from .errors import SecretUnreadable, WrongFactor
 from .models import TOTP_KIND, Authenticator
-from .sealing import Sealing, Unreadable
+from .sealing import Sealing, Unopenable
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class AuthenticatorApps:
     def open(self, sealed: str | None, account_id: Any, authenticator_id: int) -> bytes:
         try:
             return self.sealing.open(sealed or "", _row(account_id, authenticator_id))
-        except Unreadable as error:
+        except Unopenable as error:
             log.error(
                 "The secret of authenticator %s cannot be decrypted: %s. See AUTH.ENCRYPTION_KEYS"
                 " and, where those are not set, SECRET_KEY and CORE.SECRET_KEY_FALLBACKS",

@@ -22,7 +22,7 @@ _KEY_ID = 4
 _NONCE = 12
 
 
-class Unreadable(Exception):
+class Unopenable(Exception):
     """None of the keys opens it, or it was moved here from another row. The text says which."""
 
 
@@ -43,20 +43,20 @@ class Sealing:
         parts = _parts(sealed)
         key = self._keys.get(parts[0])
         if key is None:
-            raise Unreadable(f"its key {parts[0].hex()} is none of those that are set")
+            raise Unopenable(f"its key {parts[0].hex()} is none of those that are set")
         _, nonce, box = parts
         from cryptography.exceptions import InvalidTag
 
         try:
             return _cipher(key).decrypt(nonce, box, row.encode())
         except (InvalidTag, ValueError):
-            raise Unreadable("it was damaged, or belongs to another row") from None
+            raise Unopenable("it was damaged, or belongs to another row") from None
 
     def is_current(self, sealed: str) -> bool:
         """Whether the key that encrypts now has encrypted it."""
         try:
             return _parts(sealed)[0] == self._first
-        except Unreadable:
+        except Unopenable:
             return False
 
 
@@ -78,7 +78,7 @@ def _parts(sealed: str) -> tuple[bytes, bytes, bytes]:
     except (binascii.Error, ValueError):
         whole = b""
     if whole[:1] != _FORM:
-        raise Unreadable("it is not of a form that is known here")
+        raise Unopenable("it is not of a form that is known here")
     key_end = len(_FORM) + _KEY_ID
     return (
         whole[len(_FORM) : key_end],
