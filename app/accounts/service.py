@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Generic, cast
 
 from sqlalchemy import Column, delete, or_, select, update
@@ -49,6 +50,8 @@ class Accounts(Generic[A]):
         self.active_statuses = frozenset(active_statuses)
         # What an account becomes that was made by its owner.
         self.active_status = next(iter(active_statuses))
+        # What else somebody may have set up whose address it was not, since a moment or at all.
+        self.reclaiming: list[Callable[[AccountLike, datetime | None], object]] = []
         self.rows = AccountRows(session, model, clock, self.active_status)
         # As the database calls what no two accounts may share.
         self._email_columns = {
@@ -104,11 +107,14 @@ class Accounts(Generic[A]):
             self.session.flush()
             self.emitter.emit(REGISTERED, account, self.session)
 
-    def reclaim(self, account: AccountLike) -> None:
+    def reclaim(self, account: AccountLike, since: datetime | None = None) -> None:
         """Whose address it is has come: what somebody else may have set up in their name, before
-        anybody had proven to read its mail, opens nothing any more."""
+        anybody had proven to read its mail, opens nothing any more. `since`: not before then, for
+        until that moment its owner had it."""
         account.password_hash = None
         self.end_tokens(account)
+        for take_away in self.reclaiming:
+            take_away(account, since)
         record(self.session, "password.removed", account_id=account.id)
         self.session.flush()
         if not self.has_proven_address(account):

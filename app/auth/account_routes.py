@@ -39,6 +39,7 @@ from .schemas import (
     account_read,
     login_read,
 )
+from .sign_in.admitting import admits
 from .sign_in.gate import payload_of
 
 
@@ -66,6 +67,7 @@ def change_account(json: dict[str, Any]) -> AccountLike:
 
 @blueprint.put("/account/password")
 @active_account_required
+@admits
 @example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
 @raises(CommonPassword, BreachedPassword)
@@ -95,6 +97,7 @@ def request_email_change(json: dict[str, Any]) -> dict[str, str]:
 
 @blueprint.post("/account/email/confirm")
 @account_optional
+@admits
 @example(json=examples.TOKEN, answer=examples.SIGNED_IN)
 @raises(InvalidProof, EmailTaken, InactiveAccount, KeystoreUnavailable)
 @takes(json=VerifyToken)

@@ -67,14 +67,16 @@ class FreshSignInRequired(Forbidden):
 
 
 class ReauthenticationRequired(Unauthorized):
-    """As RFC 9470 says it, with how old a sign-in may be."""
+    """As RFC 9470 says it, with how old a sign-in may be, and that it must have a factor."""
 
     code = "reauthentication_required"
     detail = "Sign in again first"
 
-    def __init__(self, minutes: int = 15) -> None:
+    def __init__(self, minutes: int = 15, factors: int = 1) -> None:
         error = "insufficient_user_authentication"
         challenge = f'Bearer error="{error}", max_age="{minutes * 60}"'
+        if factors > 1:
+            challenge += ', acr_values="mfa"'
         super().__init__(headers={"WWW-Authenticate": challenge})
 
 

@@ -41,13 +41,15 @@ from .idp.session_cookie import Departure
 from .recovery.service import Recovery
 from .schemas import (
     IdpLogin,
-    LoginForm,
     PasswordRecovery,
     ResetPassword,
     VerifyToken,
     idp_callback_read,
+    login_form,
     login_read,
 )
+from .sign_in.admitting import admits
+from .sign_in.entrance import come_in
 from .sign_in.gate import payload_of
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
@@ -56,13 +58,15 @@ from .sign_in.password import Login
 @blueprint.post("/login")
 @anyone
 @signs_in
+@admits
 @example(form=examples.LOGIN, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, TooManyAttempts, TooManyHashes)
 @raises(AccountDeleting)
-@takes(form=LoginForm)
+@takes(form=login_form)
 @answers(200, login_read)
 def login(form: dict[str, Any]) -> dict[str, Any]:
     """Log in with email and password"""
+    come_in(otp=form.get("otp"), device=form.get("trusted_device"))
     return payload_of(service(Login).with_password(form["username"], form["password"], address()))
 
 
@@ -128,6 +132,7 @@ def idp_login(query: dict[str, Any]) -> Any:
 @blueprint.post("/idp/callback")
 @anyone
 @idp_required
+@admits
 @example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
 @raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
 @raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)

@@ -13,6 +13,7 @@ from ..core.web.fields import Moment, Received, Text
 from ..core.web.words import Word, WordSet
 from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN
+from .settings import AuthSettings
 
 TOKEN_TYPE = WordSet("TokenType", ("bearer",))
 
@@ -31,6 +32,23 @@ class LoginForm(Received):
         min=1, blank=True, max=320, required=True, metadata={"description": "The email"}
     )
     password = GivenPassword(max=1024, required=True, metadata={"format": "password"})
+
+
+class LoginFormWithFactor(LoginForm):
+    """Where second factors are switched on."""
+
+    otp = Text(
+        min=1,
+        max=16,
+        blank=True,
+        metadata={"description": "A code of an authenticator app, so that one request will do"},
+    )
+    trusted_device = Text(
+        min=1,
+        max=100,
+        blank=True,
+        metadata={"description": "Its secret, in the place of the header X-Trusted-Device"},
+    )
 
 
 class PasswordRecovery(Received):
@@ -159,6 +177,11 @@ class LoginRead(Schema):
 
 def account_read() -> type[Schema]:
     return current_frontdesk.schemas.get("account", AccountRead)
+
+
+def login_form() -> type[Schema]:
+    is_on = current_frontdesk.settings.of(AuthSettings).MFA != "off"
+    return LoginFormWithFactor if is_on else LoginForm
 
 
 def login_read() -> type[Schema]:

@@ -12,6 +12,7 @@ from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
 from ..auth.guards import guard
 from ..auth.schemas import VerifyToken, login_read
+from ..auth.sign_in.admitting import admits
 from ..auth.sign_in.gate import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
@@ -41,6 +42,7 @@ def registration_required() -> None:
 @blueprint.post("/registration")
 @anyone
 @registration_required
+@admits
 @example(json=examples.REGISTRATION, answer_202=examples.REGISTERED, answer=SIGNED_IN)
 @raises(RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)

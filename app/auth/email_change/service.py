@@ -101,7 +101,7 @@ class EmailChanges:
             if account.email != held.old_email:
                 self._free(held.old_email)
                 self.accounts.change(account, email=held.old_email)
-            self.accounts.reclaim(account)
+            self.accounts.reclaim(account, since=held.requested_at)
             self.identities.unlink(account)
             for take_back in self.undoing:
                 take_back(account)

@@ -1,9 +1,129 @@
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
+
+from ...accounts.models import AccountLike
+from ...accounts.service import EMAIL_CHANGED, Accounts
+from ...core.config.environment import SettingsError
 from ...core.context import Context
-from .models import Authenticator, RecoveryCode, TrustedDevice
+from ...core.extras import missing_extra
+from ...delivery.mail.one_off import OneOffMail, Untold
+from ...delivery.mail.templates import Templates
+from ..fresh import Freshness
+from ..limits import Failures
+from ..passwords import PASSWORD_CHANGED
+from ..proofs import Proofs
+from ..recovery.service import PASSWORD_RESET
+from ..settings import AuthSettings
+from ..sign_in.gate import Gate
+from ..sign_in.proof import RECOVERY_CODE
+from .apps import AuthenticatorApps
+from .authenticators import Authenticators
+from .devices import TrustedDevices
+from .enrolling import Enrollers
+from .enrolment import AppEnrolment
+from .factors import SecondFactors
+from .freshness import FactorFreshness
+from .limits import FactorFailures
+from .mails import FactorMails
+from .mfa_tokens import MfaTokens
+from .models import TOTP_KIND, Authenticator, RecoveryCode, TrustedDevice
+from .notices import FactorNotices
+from .recovery_codes import CodeDigests, RecoveryCodes
+from .reencryption import Reencryption
+from .renewal import CodeRenewal
+from .requirement import Requirement
+from .resets import FactorResets
+from .sealing import Sealing
+from .sign_in import SecondStep
+from .stage import FactorStage
+
+log = logging.getLogger(__name__)
+
+SHORTEST_KEY = 32
 
 
 def assemble(context: Context) -> None:
+    """Also where passkeys alone are switched on: they are authenticators too."""
     for model in (Authenticator, RecoveryCode, TrustedDevice):
         context.bring(model)
+    if line := missing_extra("mfa"):
+        raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    session, clock, gate = context.session, context.clock, context.get(Gate)
+    requirement, keys = Requirement.of(auth), keys_of(context, auth)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    notices = FactorNotices(
+        session,
+        FactorMails(context.settings.core, context.get(Templates)),
+        one_off_mail if auth.SECURITY_MAILS else Untold(),
+    )
+    apps = AuthenticatorApps(session, Sealing(keys), clock)
+    codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
+    devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
+    authenticators = Authenticators(session, accounts, codes, devices, requirement, notices, clock)
+    wrong = FactorFailures(context.keystore, notices, auth.RATE_LIMITS_ENABLED)
+    factors = SecondFactors(
+        session,
+        context.get(Failures),
+        wrong,
+        requirement,
+        # Passkeys add themselves.
+        {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check},
+    )
+    tokens = MfaTokens(
+        session, context.get(Proofs), accounts, context.account_ids, context.keystore
+    )
+    freshness = FactorFreshness(context.get(Freshness), factors)
+    resets = FactorResets(session, accounts, authenticators, codes, devices, notices)
+    issuer = context.settings.core.PROJECT_NAME
+    for service in (
+        factors,
+        authenticators,
+        codes,
+        devices,
+        freshness,
+        resets,
+        CodeRenewal(session, accounts, factors, codes, notices),
+        Enrollers(accounts, tokens, freshness),
+        AppEnrolment(session, accounts, apps, authenticators, gate, issuer, clock),
+        SecondStep(session, tokens, factors, devices, gate),
+        Reencryption(session, apps, codes.digests),
+    ):
+        context.add(service)
+    accounts.reclaiming.append(resets.reclaim)
+    if auth.MFA != "off":
+        gate.stages.append(FactorStage(session, factors, devices, tokens, requirement))
+        gate.answers.extend(FactorStage.answers)
+    _forget_devices(context, devices)
+
+
+def keys_of(context: Context, auth: AuthSettings) -> Sequence[str]:
+    """The first encrypts. Unset, they are made of the application's own secret and its former."""
+    if auth.ENCRYPTION_KEYS:
+        keys = [key.get_secret_value() for key in auth.ENCRYPTION_KEYS]
+        if any(len(key) < SHORTEST_KEY for key in keys):
+            raise SettingsError(
+                f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: make one"
+                " with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+            )
+        return keys
+    settings = context.settings
+    if not settings.secret_key_is_set:
+        log.warning(
+            "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
+            " cannot be used after this process."
+        )
+    fallbacks = settings.core.SECRET_KEY_FALLBACKS
+    return [settings.secret_key, *(key.get_secret_value() for key in fallbacks)]
+
+
+def _forget_devices(context: Context, devices: TrustedDevices) -> None:
+    """They are not known any more after these, and need not be listed either."""
+
+    def forget(account: AccountLike, _options: object) -> None:
+        devices.forget(account.id)
+
+    for event in (EMAIL_CHANGED, PASSWORD_CHANGED, PASSWORD_RESET):
+        context.emitter.on(event, forget)

@@ -25,20 +25,20 @@ class Entrance(NamedTuple):
     refresh: bool = False
 
 
-def come_in(*, cookie: bool = False, otp: str | None = None) -> None:
+def come_in(*, cookie: bool = False, otp: str | None = None, device: str | None = None) -> None:
     """What a route has read of it, before it signs somebody in."""
-    setattr(request_itself(), _ENTRANCE, (cookie, otp))
+    setattr(request_itself(), _ENTRANCE, (cookie, otp, device))
 
 
 def current_entrance() -> Entrance:
     if not has_request_context():
         return Entrance()
     asked = request_itself()
-    cookie, otp = getattr(asked, _ENTRANCE, (False, None))
+    cookie, otp, device = getattr(asked, _ENTRANCE, (False, None, None))
     prefers = asked.headers.get("Prefer", "").replace(";", ",").split(",")
     return Entrance(
         cookie,
         otp,
-        device=asked.headers.get("X-Trusted-Device"),
+        device=device or asked.headers.get("X-Trusted-Device"),
         refresh="refresh" in (each.strip().lower() for each in prefers),
     )

@@ -85,6 +85,8 @@ class Gate:
     hooks: Hooks
     clock: Clock
     stages: list[Stage]
+    # What those that some applications have answer with: at every route that leads through here.
+    answers: list[type[Problem]] = field(default_factory=list)
     sessions: Sessions | None = None
 
     def admit(

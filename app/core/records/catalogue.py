@@ -29,6 +29,7 @@ _REFUSED = {
     "limit": "which one was reached",
     "left_out": "how many like it were not recorded",
 }
+_OF_KIND = {"kind": "`totp` or `passkey`"}
 _INVITED = {"type": "what the invited one becomes"}
 
 DEEDS = (
@@ -37,6 +38,11 @@ DEEDS = (
         "an account signs in",
         {"proofs": "what it proved itself by: `password`, `provider`, …"},
         tells="sign_in",
+    ),
+    RecordType(
+        "login.challenged",
+        "somebody has shown who they are, and is asked for a second factor",
+        {"proofs": "what was shown so far"},
     ),
     RecordType("logout.succeeded", "an account logs out", tells="logout"),
     RecordType(
@@ -133,6 +139,53 @@ DEEDS = (
         "identity.unlinked",
         "an operator forgets who signs in to an account through a provider",
         tells="identity_unlink",
+    ),
+    RecordType(
+        "authenticator.added",
+        "an account has one more second factor",
+        _OF_KIND,
+        tells="factor_change",
+        facts={"change": "added"},
+    ),
+    RecordType("authenticator.renamed", "an account's second factor has another name", _OF_KIND),
+    RecordType(
+        "authenticator.removed",
+        "an account has one second factor less",
+        _OF_KIND,
+        tells="factor_change",
+        facts={"change": "removed"},
+    ),
+    RecordType(
+        "authenticators.reset",
+        "all second factors of an account are taken away: by an operator, or because somebody else"
+        " may have set them up",
+        {"authenticators": "how many"},
+        tells="factor_change",
+        facts={"change": "reset"},
+    ),
+    RecordType(
+        "recovery_codes.created",
+        "an account has new recovery codes, and the old ones are dead",
+        tells="factor_change",
+        facts={"change": "recovery_codes"},
+    ),
+    RecordType(
+        "recovery_code.used",
+        "a recovery code stands in for a second factor",
+        {"left": "how many there still are"},
+        tells="recovery_code_use",
+    ),
+    RecordType(
+        "device.trusted",
+        "a device is not asked for the account's second factor for some days",
+        tells="device_trust",
+        facts={"change": "trusted"},
+    ),
+    RecordType(
+        "device.forgotten",
+        "an account's owner trusts a device no longer",
+        tells="device_trust",
+        facts={"change": "forgotten"},
     ),
     RecordType(
         "registration.passed_over",

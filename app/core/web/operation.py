@@ -6,7 +6,7 @@ document is stated twice. `functools.wraps` carries the record from wrapper to w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import iscoroutinefunction
@@ -49,6 +49,8 @@ class Operation:
     reads: dict[str, SchemaSource] = field(default_factory=dict)
     answers: dict[int, DocumentedAnswer] = field(default_factory=dict)
     problems: list[type[Problem]] = field(default_factory=list)
+    # Each finds what only some applications answer with.
+    found_problems: list[Callable[[], Iterable[type[Problem]]]] = field(default_factory=list)
     # Each finds the headers that are read beside the schemas' and what they mean: a host may have
     # put another one in the place of ours.
     headers: list[Callable[[], Mapping[str, str]]] = field(default_factory=list)
@@ -114,6 +116,16 @@ def raises(*problems: type[Problem]) -> Keeping:
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).problems.extend(problems)
+        return view
+
+    return decorate
+
+
+def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> Keeping:
+    """As `raises`, for what only some applications answer with: found when it is asked for."""
+
+    def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
+        operation(view).found_problems.append(find)
         return view
 
     return decorate

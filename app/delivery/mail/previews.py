@@ -36,6 +36,8 @@ SAMPLES: Mapping[str, Any] = {
     "workspace": "The Library",
     "inviter": "grace@example.com",
     "type": "admin",
+    "authenticator": "Phone",
+    "codes_left": 9,
 }
 
 

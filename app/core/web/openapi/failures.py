@@ -48,6 +48,8 @@ def documented(described: Operation) -> dict[int, list[type[Problem]]]:
     if described.bearer or described.signs_in:
         # It knows who logged out, and how often somebody guessed.
         kinds.append(KeystoreUnavailable)
+    for find in described.found_problems:
+        kinds.extend(find())
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)
     if Conflict.status in found and Conflict not in found[Conflict.status]:

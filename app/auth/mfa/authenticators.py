@@ -1,0 +1,131 @@
+"""The authenticators of an account, apps and passkeys alike: listed, named, added, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, func, select
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, transaction
+from ...core.records.recorder import Target, record
+from .devices import TrustedDevices
+from .errors import AuthenticatorNotFound, LastFactor, TooManyAuthenticators
+from .holding import hold
+from .models import Authenticator
+from .notices import FactorNotices
+from .recovery_codes import RecoveryCodes
+from .requirement import Requirement
+
+MOST = 10
+# For which one waits to be confirmed.
+WAITS = timedelta(minutes=10)
+
+
+@dataclass(eq=False)
+class Authenticators:
+    session: AnySession
+    accounts: Accounts
+    recovery_codes: RecoveryCodes
+    devices: TrustedDevices
+    requirement: Requirement
+    notices: FactorNotices
+    clock: Clock
+
+    def list(self, account_id: Any) -> Sequence[Authenticator]:
+        """Those that count; one that waits to be confirmed does not yet."""
+        return self.session.scalars(
+            select(Authenticator)
+            .where(Authenticator.account_id == account_id, Authenticator.confirmed_at.is_not(None))
+            .order_by(Authenticator.id)
+        ).all()
+
+    def rename(self, account_id: Any, authenticator_id: int, name: str) -> Authenticator:
+        with transaction(self.session):
+            found = self._get(account_id, authenticator_id)
+            found.name = name
+            self._record("authenticator.renamed", found)
+            return found
+
+    def make_room(self, account: AccountLike) -> None:
+        """For one more, within a transaction that holds the account. What was not confirmed in time
+        goes."""
+        mine = Authenticator.account_id == account.id
+        over = Authenticator.created_at <= self.clock.now() - WAITS
+        self._delete(mine, Authenticator.confirmed_at.is_(None), over)
+        if (self.session.scalar(select(func.count(Authenticator.id)).where(mine)) or 0) >= MOST:
+            raise TooManyAuthenticators
+
+    def added(self, account: AccountLike, made: Authenticator) -> Sequence[str] | None:
+        """What comes with one that is confirmed by this transaction: its owner is told, and has
+        recovery codes where there are none. They are shown here for the last time."""
+        self.session.flush()
+        self._record("authenticator.added", made)
+        self.notices.tell(self.notices.mails.added(account.email, made.name))
+        counts = made.kind in self.requirement.kinds
+        if not counts or self.recovery_codes.left(account.id):
+            return None
+        return self.recovery_codes.make(account)
+
+    def remove(self, account: AccountLike, authenticator_id: int) -> Authenticator:
+        """Of two who remove the last two at once, the second meets what the first has left."""
+        with transaction(self.session):
+            hold(self.accounts, account)
+            found = self._get(account.id, authenticator_id)
+            kinds = self.requirement.kinds
+            others = [each for each in self.list(account.id) if each.id != found.id]
+            if found.kind in kinds and not any(each.kind in kinds for each in others):
+                if self.requirement.holds_for(account):
+                    raise LastFactor
+                self.recovery_codes.forget(account.id)
+                self.devices.forget(account.id)
+            self.session.delete(found)
+            self._record("authenticator.removed", found)
+            self.notices.tell(self.notices.mails.removed(account.email, found.name))
+            return found
+
+    def forget(self, account_id: Any, *which: Any) -> int:
+        """All of an account's, or those that fulfil the conditions."""
+        return self._delete(Authenticator.account_id == account_id, *which)
+
+    def prune(self, batch: int) -> int:
+        """Forget those that were not confirmed in time."""
+        over = select(Authenticator.id).where(
+            Authenticator.confirmed_at.is_(None),
+            Authenticator.created_at <= self.clock.now() - WAITS,
+        )
+        gone = 0
+        while True:
+            with transaction(self.session):
+                ids = self.session.scalars(over.limit(batch)).all()
+                self._delete(Authenticator.id.in_(ids))
+            gone += len(ids)
+            if len(ids) < batch:
+                return gone
+
+    def _get(self, account_id: Any, authenticator_id: int) -> Authenticator:
+        found = self.session.scalar(
+            select(Authenticator).where(
+                Authenticator.id == authenticator_id,
+                Authenticator.account_id == account_id,
+                Authenticator.confirmed_at.is_not(None),
+            )
+        )
+        if found is None:
+            raise AuthenticatorNotFound
+        return found
+
+    def _record(self, name: str, about: Authenticator) -> None:
+        target = Target("authenticator", about.id)
+        record(self.session, name, account_id=about.account_id, target=target, kind=about.kind)
+
+    def _delete(self, *which: Any) -> int:
+        gone: Any = self.session.execute(
+            delete(Authenticator).where(*which).execution_options(synchronize_session=False)
+        )
+        return int(gone.rowcount)

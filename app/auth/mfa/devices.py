@@ -1,0 +1,147 @@
+"""Devices that are not asked for a second factor for some days.
+
+One is known by a secret that it keeps. What is stored is a digest of that together with the
+account's address and password: when either changes, by whatever way, no device is known any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, select
+
+from ...accounts.models import AccountLike
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, transaction
+from ...core.origin import current_origin
+from ...core.records.recorder import Target, record
+from ..sign_in.kept import kept_address, kept_user_agent
+from .errors import TrustedDeviceNotFound
+from .models import TrustedDevice
+from .notices import FactorNotices
+
+SECRET_BYTES = 32
+# Their number for one account: the oldest makes room.
+MOST = 20
+_TARGET = "trusted_device"
+
+
+@dataclass(eq=False)
+class TrustedDevices:
+    session: AnySession
+    notices: FactorNotices
+    clock: Clock
+    days: int
+    # full, network or none.
+    addresses: str
+
+    def trust(self, account: AccountLike) -> str:
+        """The secret of a new one, within the transaction of a sign-in; here for the last time."""
+        secret, now, origin = (
+            secrets.token_urlsafe(SECRET_BYTES),
+            self.clock.now(),
+            current_origin(),
+        )
+        self._make_room(account.id)
+        made = TrustedDevice(
+            account_id=account.id,
+            digest=_digest(account, secret),
+            user_agent=kept_user_agent(origin.user_agent),
+            ip=kept_address(origin.address, self.addresses),
+            created_at=now,
+            expires_at=now + timedelta(days=self.days),
+        )
+        self.session.add(made)
+        self.session.flush()
+        record(
+            self.session,
+            "device.trusted",
+            account_id=account.id,
+            target=Target(_TARGET, made.id),
+        )
+        self.notices.tell(self.notices.mails.device_trusted(account.email, self.days))
+        return secret
+
+    def knows(self, account: AccountLike, secret: str) -> bool:
+        """Within the transaction of a sign-in."""
+        if not self.days:
+            return False
+        with self.session.no_autoflush:
+            found = self.session.scalar(
+                select(TrustedDevice).where(
+                    TrustedDevice.digest == _digest(account, secret), *self._alive(account.id)
+                )
+            )
+        if found is None:
+            return False
+        found.last_used_at = self.clock.now()
+        return True
+
+    def list(self, account_id: Any) -> Sequence[TrustedDevice]:
+        newest = select(TrustedDevice).where(*self._alive(account_id))
+        return self.session.scalars(newest.order_by(TrustedDevice.id.desc())).all()
+
+    def revoke(self, account_id: Any, device_id: int) -> TrustedDevice:
+        with transaction(self.session):
+            found = self.session.scalar(
+                select(TrustedDevice).where(
+                    TrustedDevice.id == device_id, TrustedDevice.account_id == account_id
+                )
+            )
+            if found is None:
+                raise TrustedDeviceNotFound
+            self.session.delete(found)
+            target = Target(_TARGET, device_id)
+            record(self.session, "device.forgotten", account_id=account_id, target=target)
+            return found
+
+    def forget(self, account_id: Any) -> None:
+        """All of an account's."""
+        self._delete(TrustedDevice.account_id == account_id)
+
+    def prune(self, batch: int) -> int:
+        over = select(TrustedDevice.id).where(TrustedDevice.expires_at <= self.clock.now())
+        gone = 0
+        while True:
+            with transaction(self.session):
+                ids = self.session.scalars(over.limit(batch)).all()
+                self._delete(TrustedDevice.id.in_(ids))
+            gone += len(ids)
+            if len(ids) < batch:
+                return gone
+
+    def _alive(self, account_id: Any) -> tuple[Any, ...]:
+        """By the setting as it is now too, which an operator may have made stricter."""
+        now = self.clock.now()
+        return (
+            TrustedDevice.account_id == account_id,
+            TrustedDevice.expires_at > now,
+            TrustedDevice.created_at > now - timedelta(days=self.days),
+        )
+
+    def _make_room(self, account_id: Any) -> None:
+        newest = (
+            select(TrustedDevice.id)
+            .where(*self._alive(account_id))
+            .order_by(TrustedDevice.id.desc())
+            .limit(MOST - 1)
+        )
+        kept = self.session.scalars(newest).all()
+        self._delete(TrustedDevice.account_id == account_id, TrustedDevice.id.not_in(kept))
+
+    def _delete(self, *which: Any) -> None:
+        self.session.execute(
+            delete(TrustedDevice).where(*which).execution_options(synchronize_session=False)
+        )
+
+
+def _digest(account: AccountLike, secret: str) -> str:
+    """Of so many random bits no key is needed."""
+    parts = [secret, account.email, account.password_hash]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -1,0 +1,44 @@
+"""What owners are told of their second factors, each a function that returns a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...core.config.settings import CoreSettings
+from ...delivery.mail.templates import Templates
+from ...delivery.message import Email
+
+
+@dataclass(eq=False)
+class FactorMails:
+    core: CoreSettings
+    templates: Templates
+
+    def added(self, email_to: str, authenticator: str) -> Email:
+        what = "a second factor was set up"
+        return self._about("factor_added", email_to, what, authenticator=authenticator)
+
+    def removed(self, email_to: str, authenticator: str) -> Email:
+        what = "a second factor was removed"
+        return self._about("factor_removed", email_to, what, authenticator=authenticator)
+
+    def reset(self, email_to: str) -> Email:
+        return self._about("factors_reset", email_to, "your second factors were removed")
+
+    def recovery_codes_made(self, email_to: str) -> Email:
+        return self._about("recovery_codes_made", email_to, "new recovery codes")
+
+    def recovery_code_used(self, email_to: str, left: int) -> Email:
+        what = "a recovery code was used"
+        return self._about("recovery_code_used", email_to, what, codes_left=left)
+
+    def device_trusted(self, email_to: str, days: int) -> Email:
+        return self._about("device_trusted", email_to, "a device is trusted now", days=days)
+
+    def guessed(self, email_to: str) -> Email:
+        what = "somebody may know your password"
+        return self._about("factor_guessed", email_to, what)
+
+    def _about(self, template: str, email_to: str, what: str, **more: object) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: {what}"
+        return self.templates.to_account(self.core, template, email_to, subject, **more)

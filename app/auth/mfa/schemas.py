@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validates_schema
+
+from ...core.web.fields import Moment, Received, Text
+from ...core.web.words import Word, WordSet
+from ..schemas import login_read
+from ..sign_in.proof import PASSKEY, RECOVERY_CODE, TOTP
+from .mfa_tokens import LONGEST_TOKEN
+from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
+
+AUTHENTICATOR_KIND = WordSet("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
+_SHOWN_ONCE = "Shown here for the last time"
+_TOKEN = {"description": "In the place of an access token, where a factor must be set up first"}
+# What a request may show, and which factor it is.
+SHOWN = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
+
+
+def one_time_code(**more: Any) -> Text:
+    return Text(
+        min=1, max=16, blank=True, metadata={"description": "Of an authenticator app"}, **more
+    )
+
+
+class MfaTokenField(Text):
+    def __init__(self, **more: Any) -> None:
+        super().__init__(min=1, max=LONGEST_TOKEN, blank=True, **more)
+
+
+class SecondStepForm(Received):
+    mfa_token = MfaTokenField(required=True)
+    otp = one_time_code()
+    recovery_code = Text(min=1, max=32, blank=True)
+    credential = fields.Dict(
+        keys=fields.String(),
+        metadata={"description": "A passkey's answer, as `navigator.credentials.get` gives it"},
+    )
+    trust = fields.Boolean(
+        load_default=False,
+        truthy={True},
+        falsy={False},
+        metadata={"description": "Ask for no second factor here for some days"},
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def require_one(self, data: dict[str, Any], **kwargs: Any) -> None:
+        if sum(name in data for name in SHOWN) != 1:
+            raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
+
+
+class AppBegin(Received):
+    class Meta(Received.Meta):
+        # Who is signed in and has no name for it need not say anything.
+        may_be_missing = True
+
+    name = Text(min=1, max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)
+    mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
+
+
+class AppConfirm(Received):
+    otp = one_time_code(required=True)
+    mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
+
+
+class AuthenticatorEdit(Received):
+    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
+
+
+class AuthenticatorRead(Schema):
+    id = fields.Integer(required=True)
+    kind = Word(AUTHENTICATOR_KIND, required=True)
+    name = fields.String(required=True)
+    created_at = Moment(required=True)
+    last_used_at = Moment(required=True, allow_none=True)
+
+
+class AppRead(Schema):
+    id = fields.Integer(required=True)
+    secret = fields.String(required=True, metadata={"description": f"In base 32. {_SHOWN_ONCE}"})
+    uri = fields.String(required=True, metadata={"description": "What the QR code says"})
+    qr = fields.String(required=True, metadata={"description": "The QR code, as SVG"})
+
+
+class RecoveryCodesRead(Schema):
+    recovery_codes = fields.List(
+        fields.String(), required=True, metadata={"description": _SHOWN_ONCE}
+    )
+
+
+class RecoveryCodesLeft(Schema):
+    left = fields.Integer(required=True)
+
+
+class TrustedDeviceRead(Schema):
+    id = fields.Integer(required=True)
+    user_agent = fields.String(required=True, allow_none=True)
+    ip = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "As much of it as AUTH.SESSION_ADDRESSES has us keep"},
+    )
+    created_at = Moment(required=True)
+    last_used_at = Moment(required=True, allow_none=True)
+    expires_at = Moment(required=True)
+
+
+class FactorsReset(Schema):
+    authenticators = fields.Integer(required=True, metadata={"description": "How many there were"})
+
+
+def second_step_read() -> type[Schema]:
+    return _second_step(login_read())
+
+
+def enrolled_read() -> type[Schema]:
+    return _enrolled(login_read())
+
+
+@cache
+def _second_step(login: type[Schema]) -> type[Schema]:
+    """The login response; with the secret of a device that is to be trusted."""
+    told = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
+    return type("SecondStepRead", (login,), {"trusted_device": fields.String(metadata=told)})
+
+
+@cache
+def _enrolled(login: type[Schema]) -> type[Schema]:
+    """The login response; with recovery codes where it is the account's first factor."""
+    codes = fields.List(
+        fields.String(), required=True, allow_none=True, metadata={"description": _SHOWN_ONCE}
+    )
+    return type("EnrolledRead", (login,), {"recovery_codes": codes})

@@ -1,0 +1,17 @@
+"""`@admits`: a route that leads through the gate says so, and what may be answered there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...core.context import service
+from ...core.errors import Problem
+from ...core.web.operation import raises_found
+from .gate import Gate
+
+
+def _answered_at_the_gate() -> Iterable[type[Problem]]:
+    return service(Gate).answers
+
+
+admits = raises_found(_answered_at_the_gate)
