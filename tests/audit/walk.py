@@ -18,6 +18,7 @@ from app.testing.people import PASSWORD, Person, make_person
 
 from ..auth.test_email_change import mailed
 from ..auth.test_recovery import ask
+from ..profiles.test_profiles import ADA as PROFILE
 from ..registration.visitors import SECRET_WORD, Visitor
 from ..workspaces.invited import Team, make_team
 
@@ -69,6 +70,7 @@ class Walk:
         api.post("/account/exports", 202, json={})
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
+        self.describe(api)
         api = self.leave(self.move(api, ada), ada)
         api.delete("/logout")
         token, code = ask(api, self.mails)
@@ -80,6 +82,12 @@ class Walk:
         for _ in range(5):
             ada.log_in(400, WRONG)
         ada.log_in(429, WRONG)
+
+    def describe(self, api: Api) -> None:
+        self.secrets |= {"Byron", "nick@home"}
+        api.post("/profiles", json={**PROFILE, "last_name": "Byron", "nick@home": "A."})
+        api.put("/profiles", json={"last_name": "Lovelace", "nick@home": "L."})
+        api.delete("/profiles")
 
     def move(self, api: Api, ada: Visitor) -> Api:
         """To another address and back, as her password goes with that."""

@@ -138,6 +138,13 @@ DEEDS = (
         "registration.passed_over",
         "somebody registers an address that has an account, or may have none; a mail says so",
     ),
+    RecordType("profile.created", "an account gets a profile"),
+    RecordType(
+        "profile.updated",
+        "a profile changes, by its owner or an admin",
+        {"changed": "the names of its properties; `extra` for all that are a client's own"},
+    ),
+    RecordType("profile.deleted", "a profile is deleted"),
     RecordType("workspace.created", "a workspace is made"),
     RecordType("workspace.deleted", "an account's own workspace goes with it"),
     RecordType(
