@@ -26,6 +26,7 @@ WRONG, NEW, NEWER = "a wrong password", "another password of hers", "and one mor
 SETTINGS = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_DELETION": "on",
+    "AUTH__LOGIN_BY_CODE": "on",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
@@ -73,6 +74,7 @@ class Walk:
         self.describe(api)
         api = self.leave(self.move(api, ada), ada)
         api.delete("/logout")
+        self.ask_for_code(api, ada)
         token, code = ask(api, self.mails)
         self.secrets |= {str(api.token), token, code}
         api.post("/verify-token", 400, json={"token": "00000000", "email": ada.email})
@@ -82,6 +84,10 @@ class Walk:
         for _ in range(5):
             ada.log_in(400, WRONG)
         ada.log_in(429, WRONG)
+
+    def ask_for_code(self, api: Api, ada: Visitor) -> None:
+        asked = api.as_token(None).post("/login/code", 202, json={"email": ada.email}).json
+        self.secrets |= {asked["login_id"], ada.mailed_code()}
 
     def describe(self, api: Api) -> None:
         self.secrets |= {"Byron", "nick@home"}

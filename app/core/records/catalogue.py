@@ -38,6 +38,11 @@ DEEDS = (
         {"proofs": "what it proved itself by: `password`, `provider`, …"},
         tells="sign_in",
     ),
+    RecordType(
+        "login.code_requested",
+        "somebody asks for the mail with a code that signs in",
+        tells="login_code_request",
+    ),
     RecordType("logout.succeeded", "an account logs out", tells="logout"),
     RecordType(
         "tokens.ended",

@@ -36,6 +36,8 @@ SAMPLES: Mapping[str, Any] = {
     "workspace": "The Library",
     "inviter": "grace@example.com",
     "type": "admin",
+    "device": "Firefox on Linux",
+    "address": "192.0.2.17",
 }
 
 
