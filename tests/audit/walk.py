@@ -72,6 +72,10 @@ class Walk:
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
         self.describe(api)
+        api.post("/reauthenticate", 400, json={"password": WRONG})
+        again = api.post("/reauthenticate", json={"password": NEW}).json["access_token"]
+        self.secrets.add(again)
+        api = api.as_token(again)
         api = self.leave(self.move(api, ada), ada)
         api.delete("/logout")
         self.ask_for_code(api, ada)

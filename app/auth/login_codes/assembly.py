@@ -11,10 +11,12 @@ from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
+from ..step_up.service import Reauthentication
 from .codes import LOGIN_CODE, LoginCodes
 from .limits import LoginCodeRequests
 from .mails import LoginCodeMails
 from .service import LoginByCode
+from .way import by_mailed_code
 
 
 def assemble(context: Context) -> None:
@@ -23,6 +25,7 @@ def assemble(context: Context) -> None:
     purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
     codes = LoginCodes(context.keystore, context.get(Proofs), accounts, purpose)
     context.add(codes)
+    context.get(Reauthentication).ways["code"] = by_mailed_code(codes)
     context.add(
         LoginByCode(
             context.session,

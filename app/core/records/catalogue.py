@@ -43,6 +43,12 @@ DEEDS = (
         "somebody asks for the mail with a code that signs in",
         tells="login_code_request",
     ),
+    RecordType(
+        "reauthentication.succeeded",
+        "somebody who is in shows once more who they are",
+        {"proofs": "by what: `password`, `totp`, …"},
+        tells="reauthentication",
+    ),
     RecordType("logout.succeeded", "an account logs out", tells="logout"),
     RecordType(
         "tokens.ended",
@@ -201,6 +207,9 @@ _RESET_REFUSED = RecordType(
 # (credentials that have run out, bodies that are not valid) there are no records.
 REFUSALS: Mapping[str, RecordType] = {
     "sign_in": RecordType("login.failed", "a sign-in is refused", _REFUSED),
+    "reauthentication": RecordType(
+        "reauthentication.refused", "somebody who is in cannot show who they are", _REFUSED
+    ),
     "proof": RecordType("proof.refused", "a mailed token or code is refused", _REFUSED),
     "recovery_request": _RESET_REFUSED,
     "password_reset": _RESET_REFUSED,
