@@ -27,6 +27,7 @@ from .errors import (
     InactiveAccount,
     IncorrectCredentials,
     InvalidProof,
+    ReauthenticationRequired,
     TooManyAttempts,
 )
 from .guards import account_optional, account_required, active_account_required
@@ -70,6 +71,7 @@ def change_account(json: dict[str, Any]) -> AccountLike:
 @admits
 @example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(ReauthenticationRequired)
 @raises(CommonPassword, BreachedPassword)
 @takes(json=ChangePassword)
 @answers(200, login_read)
@@ -86,6 +88,7 @@ def change_password(json: dict[str, Any]) -> dict[str, Any]:
 @active_account_required
 @example(json=examples.EMAIL_CHANGE, answer=examples.EMAIL_CHANGE_SENT)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(ReauthenticationRequired)
 @raises(EmailRefused, KeystoreUnavailable)
 @takes(json=ChangeEmail)
 @answers(202, Message)

@@ -13,6 +13,7 @@ from .settings import AuthSettings
 REGISTRATION_DOOR = "registration"
 INVITATION_DOOR = "invitation"
 PROVIDER_DOOR = "provider"
+CODE_DOOR = "code"
 # By which somebody who is in comes to another address.
 EMAIL_CHANGE_DOOR = "email-change"
 

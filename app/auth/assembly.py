@@ -31,6 +31,7 @@ from .settings import AuthSettings
 from .sign_in.gate import Gate, active_only
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
+from .step_up.service import Reauthentication, Renew
 from .tokens.access import AMR, Tokens
 from .tokens.bearer import BearerReader
 from .tokens.revocation import Revocations
@@ -81,6 +82,10 @@ def assemble(context: Context) -> None:
     context.add(login)
     freshness = Freshness(login, context.clock, auth.FRESH_MINUTES * 60)
     context.add(freshness)
+    reauthentication = Reauthentication(context.session, accounts, login, failures, freshness, gate)
+    context.add(reauthentication)
+    if sessions is not None:
+        reauthentication.renew_session = _renewal(context, auth, lifetime)
     context.add(
         LogOut(
             context.session,
@@ -127,7 +132,6 @@ def assemble(context: Context) -> None:
             context.session,
             accounts,
             accounts.passwords,
-            login,
             gate,
             context.emitter,
             mails,
@@ -163,6 +167,13 @@ def _open_sessions(context: Context) -> Sessions:
     from .sessions.assembly import assemble
 
     return assemble(context)
+
+
+def _renewal(context: Context, auth: AuthSettings, token_life: timedelta) -> Renew:
+    from .sessions.renewal import Renewal
+
+    longest = timedelta(days=auth.SESSION_DAYS)
+    return Renewal(context.session, context.clock, token_life, longest).renew
 
 
 def _told(auth: AuthSettings) -> frozenset[str]:

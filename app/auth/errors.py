@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
+
+# Of a sign-in by which a second factor was shown, in the words of OpenID Connect's `acr`.
+WITH_A_FACTOR = "mfa"
 
 
 class IncorrectCredentials(BadRequest):
@@ -59,25 +64,35 @@ class NotAuthorized(Forbidden):
     detail = "Not authorized"
 
 
+def _step_up(seconds: float, factors: int) -> dict[str, Any]:
+    """As RFC 9470 says it: how old a sign-in may be, and what it must have been by. The document
+    tells it too, for pages that may not read the header."""
+    asked: dict[str, Any] = {"max_age": int(seconds)}
+    if factors > 1:
+        asked["acr_values"] = WITH_A_FACTOR
+    named = ", ".join(f'{name}="{value}"' for name, value in asked.items())
+    challenge = f'Bearer error="insufficient_user_authentication", {named}'
+    return {"headers": {"WWW-Authenticate": challenge}, "members": asked}
+
+
 class FreshSignInRequired(Forbidden):
     """Or the password, in the same request."""
 
     code = "fresh_sign_in_required"
     detail = "Sign in again first"
 
+    def __init__(self, seconds: float = 900) -> None:
+        super().__init__(**_step_up(seconds, 1))
+
 
 class ReauthenticationRequired(Unauthorized):
-    """As RFC 9470 says it, with how old a sign-in may be, and that it must have a factor."""
+    """A sign-in of the last minutes, where asked for with a second factor in that time."""
 
     code = "reauthentication_required"
     detail = "Sign in again first"
 
-    def __init__(self, minutes: int = 15, factors: int = 1) -> None:
-        error = "insufficient_user_authentication"
-        challenge = f'Bearer error="{error}", max_age="{minutes * 60}"'
-        if factors > 1:
-            challenge += ', acr_values="mfa"'
-        super().__init__(headers={"WWW-Authenticate": challenge})
+    def __init__(self, seconds: float = 900, factors: int = 1) -> None:
+        super().__init__(**_step_up(seconds, factors))
 
 
 class EmailRefused(Forbidden):

@@ -37,6 +37,7 @@ TOKEN = {"token": CODE, "email": EMAIL}
 TOKEN_VALID = {"message": "The token is valid"}
 NEW_PASSWORD = {**TOKEN, "new_password": "battery staple"}
 PASSWORD_CHANGE = {"current_password": "correct horse", "new_password": "battery staple"}
+REAUTHENTICATION = {"password": "correct horse"}
 PASSWORD_UPDATED = {"message": "Password updated"}
 ACCOUNT_UPDATE = {"locale": "en-GB", "time_zone": "Europe/London"}
 EMAIL_CHANGE = {"email": "ada.lovelace@example.com", "password": "correct horse"}

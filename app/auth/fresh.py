@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from .caller import Caller
-from .errors import FreshSignInRequired
+from .errors import FreshSignInRequired, ReauthenticationRequired
 from .sign_in.password import Login
 
-FRESH_MINUTES = 15
+
+def _has_none(_account: AccountLike) -> bool:
+    return False
 
 
 @dataclass(eq=False)
@@ -18,6 +22,8 @@ class Freshness:
     clock: Clock
     # How old a sign-in may be where nothing else is said.
     seconds: float
+    # Whether an account has set up a second factor; the room of second factors knows.
+    has_factor: Callable[[AccountLike], bool] = _has_none
 
     def is_fresh(self, caller: Caller, seconds: float | None = None, factors: int = 1) -> bool:
         """Without sessions, the moment at which a token was issued is the one of its sign-in."""
@@ -25,9 +31,25 @@ class Freshness:
         allowed = self.seconds if seconds is None else seconds
         return since is not None and self.clock.now().timestamp() - since <= allowed
 
-    def check(self, caller: Caller, password: str | None, address: str) -> None:
-        """A sign-in of the last minutes, or the password, which is counted where it is wrong."""
+    def require(self, caller: Caller, seconds: float | None = None, factors: int = 1) -> None:
+        if not self.is_fresh(caller, seconds, factors):
+            raise ReauthenticationRequired(self.seconds if seconds is None else seconds, factors)
+
+    def check(
+        self, caller: Caller, password: str | None, address: str, *, protects: bool = False
+    ) -> None:
+        """A sign-in of the last minutes, or the password, which is counted where it is wrong.
+
+        What `protects` the account is not to be taken from it by whoever has a session of it and
+        its password: where it has a second factor, that must have been shown in those minutes.
+        """
         if password is not None:
             self.login.verify(caller.account.email, password, address)
         elif not self.is_fresh(caller):
-            raise FreshSignInRequired
+            raise FreshSignInRequired(self.seconds)
+        if protects:
+            self.check_factor(caller)
+
+    def check_factor(self, caller: Caller) -> None:
+        if not self.is_fresh(caller, factors=2) and self.has_factor(caller.account):
+            raise ReauthenticationRequired(self.seconds, factors=2)

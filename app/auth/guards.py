@@ -26,7 +26,7 @@ from .errors import (
     NotAuthorized,
     ReauthenticationRequired,
 )
-from .fresh import FRESH_MINUTES, Freshness
+from .fresh import Freshness
 from .idp.service import IdpSignIn
 
 CREDENTIAL_PROBLEMS = (InvalidCredentials, LoggedOut, AccountNotFound)
@@ -131,16 +131,20 @@ def roles_required(*roles: str) -> Guard:
     return check
 
 
-def fresh_required(minutes: int = FRESH_MINUTES) -> Guard:
-    """An account that has signed in within the last minutes, active or not: for what is dangerous.
-    The refusal is that of RFC 9470, which tells a client how old a sign-in may be."""
-    if not isinstance(minutes, int) or minutes < 1:
-        raise SetupError("@fresh_required takes minutes: @fresh_required(minutes=15)")
+def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
+    """An account that has shown who it is within the last minutes (`AUTH.FRESH_MINUTES`), active or
+    not: for what is dangerous. With `factors=2`, that has shown a second factor in that time. The
+    refusal is that of RFC 9470, which tells a client how old a sign-in may be and what by."""
+    is_known = minutes is None or (isinstance(minutes, int) and minutes > 0)
+    if not is_known or factors not in (1, 2):
+        raise SetupError(
+            "@fresh_required takes minutes, and 1 or 2 factors:"
+            " @fresh_required(minutes=15), @fresh_required(factors=2)"
+        )
 
     @guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired, name="fresh_required")
     def check() -> None:
-        if not service(Freshness).is_fresh(caller(), minutes * 60):
-            raise ReauthenticationRequired(minutes)
+        service(Freshness).require(caller(), None if minutes is None else minutes * 60, factors)
 
     return check
 

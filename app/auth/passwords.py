@@ -16,11 +16,10 @@ from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from .caller import Caller
-from .errors import FreshSignInRequired, IncorrectCredentials
+from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
 from .sign_in.gate import Challenge, Gate, Opened
-from .sign_in.password import Login
 from .sign_in.proof import PASSWORD
 
 PASSWORD_CHANGED = "password-changed"
@@ -46,7 +45,6 @@ class PasswordChange:
     session: AnySession
     accounts: Accounts
     passwords: Passwords
-    login: Login
     gate: Gate
     emitter: Emitter
     mails: Mails
@@ -59,14 +57,12 @@ class PasswordChange:
         """Every token from before ends, the caller's too, who is signed in anew for that."""
         account = caller.account
         account_id, email, former = account.id, account.email, account.password_hash
-        if former is None:
-            if not self.freshness.is_fresh(caller):
-                raise FreshSignInRequired
-        elif current is None:
+        if former is not None and current is None:
             raise Invalid.about("current_password", "Missing data for required field.")
-        else:
-            # Within the limits on wrong passwords, and counted by them.
-            self.login.verify(email, current, address)
+        # Within the limits on wrong passwords, and counted by them.
+        known = None if former is None else current
+        self.freshness.check(caller, known, address, protects=True)
+        if former is not None:
             former = self._stored_hash(account_id)
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")

@@ -15,6 +15,7 @@ from ..core.web.operation import anyone, example, raises, signs_in
 from ..core.web.reading import takes
 from . import account_routes as account_routes
 from . import examples
+from . import step_up_routes as step_up_routes
 from .blueprint import address
 from .blueprint import blueprint as blueprint
 from .caller import caller

@@ -26,6 +26,8 @@ log = logging.getLogger("frontdesk.security")
 # The word of each kind of line, with what it is about.
 EVENTS: Mapping[str, str] = {
     "sign_in": "an account signs in",
+    "login_code_request": "somebody asks for the mail with a code that signs in",
+    "reauthentication": "somebody who is in shows once more who they are",
     "logout": "an account logs out",
     "recovery_request": "somebody asks for the mail that recovers a password",
     "proof": "somebody shows a mailed token or code",

@@ -13,6 +13,7 @@ from ..auth.errors import (
     FreshSignInRequired,
     IncorrectCredentials,
     InvalidProof,
+    ReauthenticationRequired,
     TooManyAttempts,
 )
 from ..auth.examples import MAILED_TOKEN
@@ -47,7 +48,7 @@ def deletion_required() -> None:
 @deletion_required
 @example(json=examples.WITH_PASSWORD, answer=examples.GONE, answer_202=examples.ASKED)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
-@raises(LastRoot, SoleOwner)
+@raises(ReauthenticationRequired, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="It goes when its days of grace are over")
 @answers(200, Message)

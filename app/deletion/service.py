@@ -51,7 +51,7 @@ class Deletion:
 
     def request(self, caller: Caller, password: str | None, address: str) -> datetime | None:
         """When the account goes; None where it is gone already."""
-        self.freshness.check(caller, password, address)
+        self.freshness.check(caller, password, address, protects=True)
         with transaction(self.session):
             account = self._hold(caller.account.id)
             # What has ended the caller's token in this moment ends its wishes too.

@@ -55,7 +55,7 @@ def may_register(email: str, door: str, session: AnySession, /) -> bool | Proble
     Moment: when an address is about to become an account that nobody made for it, where the
         settings allow it: before anything is written, and before it is looked up whether the
         address has one already
-    Receives: `email` (folded), `door` (`registration`, `invitation`, `provider`,
+    Receives: `email` (folded), `door` (`registration`, `code`, `invitation`, `provider`,
         `email-change`), `session`
     Returns: a truth value, or a `Problem` that is then the answer (for a check that the client is
         no robot, say). A refused address is told so by mail where addresses must be proven, and

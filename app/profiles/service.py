@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -13,6 +13,7 @@ from ..core.clock import Clock
 from ..core.db.races import insert_new, lock_row
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Fault, Invalid
+from ..core.records.recorder import record
 from ..storage import FileStore
 from ..workspaces.models import Member
 from .errors import ProfileExists, ProfileNotFound
@@ -67,11 +68,16 @@ class Profiles:
             profile = self._hold(account_id, within)
             changes = dict(fields)
             extra = _kept({**profile.extra, **changes.pop("extra", {})})
-            if "avatar" in changes:
-                self._point_to(profile, changes.pop("avatar"))
+            changed = []
+            if "avatar" in changes and self._point_to(profile, changes.pop("avatar")):
+                changed.append("avatar")
             for name, value in {**changes, "extra": extra}.items():
+                if getattr(profile, name) != value:
+                    changed.append(name)
                 setattr(profile, name, value)
             profile.updated_at = self.clock.now()
+            if changed:
+                self._record_change(account_id, changed)
             return profile
 
     def delete(self, account_id: Any) -> Profile:
@@ -79,6 +85,7 @@ class Profiles:
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
             self.session.delete(profile)
+            record(self.session, "profile.deleted", account_id=account_id)
             return profile
 
     def show_picture(
@@ -95,6 +102,7 @@ class Profiles:
             self._drop_later(profile.avatar_file)
             profile.avatar, profile.avatar_file = None, name
             profile.updated_at = self.clock.now()
+            self._record_change(account_id, ["avatar"])
             return profile
 
     def forget(self, account_id: Any) -> None:
@@ -109,9 +117,16 @@ class Profiles:
         """A new profile, or nothing where the account has one."""
         now = self.clock.now()
         given = {**fields, "extra": _kept(fields.get("extra", {}))}
-        return insert_new(
+        made = insert_new(
             self.session, Profile, **given, account_id=account_id, created_at=now, updated_at=now
         )
+        if made is not None:
+            record(self.session, "profile.created", account_id=account_id)
+        return made
+
+    def _record_change(self, account_id: Any, names: Collection[str]) -> None:
+        """Of a client's own properties not even the names, which are its own words."""
+        record(self.session, "profile.updated", account_id=account_id, changed=sorted(names))
 
     def _lock(self, account_id: Any) -> bool:
         return lock_row(self.session, Profile, Profile.account_id == account_id)
@@ -121,12 +136,15 @@ class Profiles:
         self._lock(account_id)
         return self.get(account_id, within)
 
-    def _point_to(self, profile: Profile, address: str | None) -> None:
+    def _point_to(self, profile: Profile, address: str | None) -> bool:
+        """Whether it showed something else before."""
         if address and profile.avatar_file and picture_name(address) == profile.avatar_file:
-            return  # the profile's own picture, sent back with the rest of it
+            return False  # the profile's own picture, sent back with the rest of it
         _refuse_ours(address)
+        is_other = profile.avatar_file is not None or profile.avatar != address
         self._drop_later(profile.avatar_file)
         profile.avatar, profile.avatar_file = address, None
+        return is_other
 
     def _drop_later(self, name: str | None) -> None:
         if name is not None:

@@ -18,6 +18,7 @@ from app.testing.people import PASSWORD, Person, make_person
 
 from ..auth.test_email_change import mailed
 from ..auth.test_recovery import ask
+from ..profiles.test_profiles import ADA as PROFILE
 from ..registration.visitors import SECRET_WORD, Visitor
 from ..workspaces.invited import Team, make_team
 
@@ -25,6 +26,7 @@ WRONG, NEW, NEWER = "a wrong password", "another password of hers", "and one mor
 SETTINGS = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_DELETION": "on",
+    "AUTH__LOGIN_BY_CODE": "on",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
@@ -69,8 +71,14 @@ class Walk:
         api.post("/account/exports", 202, json={})
         body = {"current_password": SECRET_WORD, "new_password": NEW}
         api = api.as_token(api.put("/account/password", json=body).json["access_token"])
+        self.describe(api)
+        api.post("/reauthenticate", 400, json={"password": WRONG})
+        again = api.post("/reauthenticate", json={"password": NEW}).json["access_token"]
+        self.secrets.add(again)
+        api = api.as_token(again)
         api = self.leave(self.move(api, ada), ada)
         api.delete("/logout")
+        self.ask_for_code(api, ada)
         token, code = ask(api, self.mails)
         self.secrets |= {str(api.token), token, code}
         api.post("/verify-token", 400, json={"token": "00000000", "email": ada.email})
@@ -80,6 +88,16 @@ class Walk:
         for _ in range(5):
             ada.log_in(400, WRONG)
         ada.log_in(429, WRONG)
+
+    def ask_for_code(self, api: Api, ada: Visitor) -> None:
+        asked = api.as_token(None).post("/login/code", 202, json={"email": ada.email}).json
+        self.secrets |= {asked["login_id"], ada.mailed_code()}
+
+    def describe(self, api: Api) -> None:
+        self.secrets |= {"Byron", "nick@home"}
+        api.post("/profiles", json={**PROFILE, "last_name": "Byron", "nick@home": "A."})
+        api.put("/profiles", json={"last_name": "Lovelace", "nick@home": "L."})
+        api.delete("/profiles")
 
     def move(self, api: Api, ada: Visitor) -> Api:
         """To another address and back, as her password goes with that."""

@@ -59,7 +59,7 @@ class EmailChanges:
         email = read_new_email(email)
         if email == caller.account.email:
             raise Invalid.about("email", "Must be another one than before.")
-        self.freshness.check(caller, password, address)
+        self.freshness.check(caller, password, address, protects=True)
         self.limits.count(caller.account.id)
         if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
             raise EmailRefused

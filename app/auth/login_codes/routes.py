@@ -1,5 +1,45 @@
 from __future__ import annotations
 
-from ...core.web.blueprint import Blueprint
+from typing import Any
 
-blueprint = Blueprint("login_codes", __name__, about="Signing in by a code that is mailed")
+from ...core.context import service
+from ...core.keystore import KeystoreUnavailable
+from ...core.web.answering import answers
+from ...core.web.blueprint import Blueprint
+from ...core.web.operation import anyone, example, raises
+from ...core.web.reading import takes
+from ..blueprint import address
+from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
+from ..examples import SIGNED_IN
+from ..schemas import login_read
+from ..sign_in.gate import payload_of
+from . import examples
+from .schemas import AskForCode, CodeAskedFor, MailedCode
+from .service import LoginByCode
+
+blueprint = Blueprint(
+    "login_codes", __name__, needs=LoginByCode, about="Signing in by a code that is mailed"
+)
+
+
+@blueprint.post("/login/code")
+@anyone
+@example(json=examples.ASK, answer=examples.ASKED)
+@raises(TooManyAttempts, KeystoreUnavailable)
+@takes(json=AskForCode)
+@answers(202, CodeAskedFor)
+def ask_for_code(json: dict[str, Any]) -> dict[str, str]:
+    """Mail a code that signs in; every address is answered alike"""
+    return {"login_id": service(LoginByCode).ask(json["email"], address())}
+
+
+@blueprint.post("/login/code/verify")
+@anyone
+@example(json=examples.PROOF, answer=SIGNED_IN)
+@raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
+@takes(json=MailedCode)
+@answers(200, login_read)
+def log_in_by_code(json: dict[str, Any]) -> dict[str, Any]:
+    """Log in with the mailed code; where registration is open, it makes an account"""
+    outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], address())
+    return payload_of(outcome)

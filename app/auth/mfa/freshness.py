@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..caller import Caller
-from ..errors import ReauthenticationRequired
 from ..fresh import Freshness
 from .factors import SecondFactors
 
@@ -18,5 +17,4 @@ class FactorFreshness:
 
     def check(self, caller: Caller) -> None:
         factors = 2 if self.second_factors.methods(caller.account.id) else 1
-        if not self.freshness.is_fresh(caller, factors=factors):
-            raise ReauthenticationRequired(int(self.freshness.seconds // 60), factors)
+        self.freshness.require(caller, factors=factors)

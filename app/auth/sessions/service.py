@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -45,11 +45,12 @@ class Sessions:
         entrance: Entrance,
         *,
         token_life: timedelta,
-        has_shown_factor: bool,
+        factor_at: float | None,
     ) -> Begun:
         """Within the transaction of the sign-in. One that only its access token goes on with ends
         when that does."""
         now, origin = self.clock.now(), current_origin()
+        shown = datetime.fromtimestamp(factor_at, UTC) if factor_at else None
         secret = secrets.token_bytes(SECRET_BYTES)
         made = AccountSession(
             account_id=account.id,
@@ -57,7 +58,7 @@ class Sessions:
             secret=sha256(secret).digest() if entrance.cookie else secret,
             amr=" ".join(methods(by)),
             authenticated_at=now,
-            factor_at=now if has_shown_factor or has_factor(by) else None,
+            factor_at=now if has_factor(by) else shown,
             created_at=now,
             used_at=now,
             expires_at=now + (self._life(entrance) or token_life),

@@ -114,13 +114,22 @@ class Gate:
         record(self.session, "login.succeeded", account_id=account.id, proofs=sign_in.by)
         begun = self._begin(sign_in)
         session, secret = begun if begun else (None, None)
-        payload = {
-            **self.carried(sign_in, session),
-            "account": account,
-            "user": None,
-        }
+        return Opened(self._answered(sign_in, session), session, secret)
+
+    def renew(
+        self, account: AccountLike, by: tuple[str, ...], session: AccountSession | None = None
+    ) -> Opened:
+        """Another token for who is in already and has shown once more who it is: nobody comes in by
+        that, and so no stage is asked."""
+        sign_in = SignIn(account, by, current_entrance())
+        with transaction(self.session):
+            return Opened(self._answered(sign_in, session), session)
+
+    def _answered(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
+        carried = self.carried(sign_in, session)
+        payload = {**carried, "account": sign_in.account, "user": None}
         answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
-        return Opened(answered, session, secret)
+        return answered
 
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         """What the client shows from now on: an access token, or the cookie that its route sets."""
@@ -146,7 +155,7 @@ class Gate:
             sign_in.by,
             sign_in.entrance,
             token_life=self.tokens.lifetime,
-            has_shown_factor=sign_in.factor_at is not None,
+            factor_at=sign_in.factor_at,
         )
 
 

@@ -44,6 +44,17 @@ DEEDS = (
         "somebody has shown who they are, and is asked for a second factor",
         {"proofs": "what was shown so far"},
     ),
+    RecordType(
+        "login.code_requested",
+        "somebody asks for the mail with a code that signs in",
+        tells="login_code_request",
+    ),
+    RecordType(
+        "reauthentication.succeeded",
+        "somebody who is in shows once more who they are",
+        {"proofs": "by what: `password`, `totp`, …"},
+        tells="reauthentication",
+    ),
     RecordType("logout.succeeded", "an account logs out", tells="logout"),
     RecordType(
         "tokens.ended",
@@ -191,6 +202,13 @@ DEEDS = (
         "registration.passed_over",
         "somebody registers an address that has an account, or may have none; a mail says so",
     ),
+    RecordType("profile.created", "an account gets a profile"),
+    RecordType(
+        "profile.updated",
+        "a profile changes, by its owner or an admin",
+        {"changed": "the names of its properties; `extra` for all that are a client's own"},
+    ),
+    RecordType("profile.deleted", "a profile is deleted"),
     RecordType("workspace.created", "a workspace is made"),
     RecordType("workspace.deleted", "an account's own workspace goes with it"),
     RecordType(
@@ -242,6 +260,9 @@ _RESET_REFUSED = RecordType(
 # (credentials that have run out, bodies that are not valid) there are no records.
 REFUSALS: Mapping[str, RecordType] = {
     "sign_in": RecordType("login.failed", "a sign-in is refused", _REFUSED),
+    "reauthentication": RecordType(
+        "reauthentication.refused", "somebody who is in cannot show who they are", _REFUSED
+    ),
     "proof": RecordType("proof.refused", "a mailed token or code is refused", _REFUSED),
     "recovery_request": _RESET_REFUSED,
     "password_reset": _RESET_REFUSED,

@@ -38,6 +38,8 @@ SAMPLES: Mapping[str, Any] = {
     "type": "admin",
     "authenticator": "Phone",
     "codes_left": 9,
+    "device": "Firefox on Linux",
+    "address": "192.0.2.17",
 }
 
 

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from ...core.web.fields import Received, Text
+from ..schemas import GivenPassword
+
+# Each shows who somebody is; one of them is given.
+WAYS = ("password", "otp", "recovery_code", "credential", "code")
+
+
+class Reauthenticate(Received):
+    class Meta(Received.Meta):
+        json_schema = {"oneOf": [{"required": [way]} for way in WAYS]}
+
+    password = GivenPassword(max=1024, metadata={"format": "password"})
+    otp = Text(min=1, blank=True, max=64, metadata={"description": "A code of an app"})
+    recovery_code = Text(min=1, blank=True, max=64)
+    credential = fields.Dict(
+        keys=fields.String(),
+        metadata={"description": "What the browser gives for `POST /login/passkey/options`"},
+    )
+    code = Text(min=1, blank=True, max=64, metadata={"description": "One that was mailed"})
+    login_id = Text(
+        min=1,
+        blank=True,
+        max=64,
+        load_default=None,
+        metadata={"description": "Required with a mailed code: of `POST /login/code`"},
+    )
+
+    @validates_schema
+    def require_one_way(self, data: dict[str, Any], **kwargs: Any) -> None:
+        given = [way for way in WAYS if way in data]
+        if len(given) != 1:
+            raise ValidationError(f"Exactly one of {', '.join(WAYS)} must be given.")
+        if "code" in data and data.get("login_id") is None:
+            raise ValidationError("Missing data for required field.", "login_id")

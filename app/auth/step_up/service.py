@@ -1,0 +1,106 @@
+"""Showing once more who one is, without leaving: what is dangerous asks for it.
+
+What is shown must be this account's, and what becomes fresh is the session that asks and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.db.races import lock_row
+from ...core.db.transaction import AnySession, transaction
+from ...core.errors import BadRequest, Invalid
+from ...core.records.recorder import record
+from ..caller import Caller
+from ..errors import IncorrectCredentials, InvalidCredentials
+from ..fresh import Freshness
+from ..limits import Failures
+from ..sign_in.gate import Gate, Opened
+from ..sign_in.password import Login
+from ..sign_in.proof import PASSWORD, has_factor
+
+if TYPE_CHECKING:
+    # Loaded only where sessions are on.
+    from ..sessions.models import AccountSession
+
+# What the proof is called that was given. What is wrong, or another account's, is refused.
+Way = Callable[[Caller, Any, str], str]
+# Makes the session of the caller's fresh; None where it has ended meanwhile.
+Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
+
+
+@dataclass(eq=False)
+class Reauthentication:
+    session: AnySession
+    accounts: Accounts
+    login: Login
+    failures: Failures
+    freshness: Freshness
+    gate: Gate
+    # Where sessions are kept.
+    renew_session: Renew | None = None
+    # By the member of the body that it reads; the rooms that are switched on add theirs.
+    ways: dict[str, Way] = field(default_factory=dict)
+
+    def show(self, caller: Caller, way: str, given: Any, address: str) -> Opened:
+        proof = self._checked(caller, way, given, address)
+        if self.renew_session is None and not has_factor((proof,)):
+            # Another token is then another sign-in, and must not be to be had for less.
+            self.freshness.check_factor(caller)
+        with transaction(self.session):
+            account = self._hold(caller)
+            session = self._renewed(caller, proof)
+            record(
+                self.session, "reauthentication.succeeded", account_id=account.id, proofs=[proof]
+            )
+            return self.gate.renew(account, (proof,), session)
+
+    def by_password(self, caller: Caller, password: str, address: str) -> str:
+        account = self.login.verify(caller.account.email, password, address)
+        # The address may have passed to another account in this moment.
+        if account.id != caller.account.id:
+            raise IncorrectCredentials
+        return PASSWORD
+
+    def _checked(self, caller: Caller, way: str, given: Any, address: str) -> str:
+        check = self.by_password if way == PASSWORD else self.ways.get(way)
+        if check is None:
+            raise Invalid.about(way, "Is not switched on here.")
+        email = caller.account.email
+        # A password is counted where it is looked at.
+        counts = way != PASSWORD
+        if counts:
+            self.failures.check(email, address)
+        try:
+            return check(caller, given, address)
+        except BadRequest as error:
+            error.note = {**error.note, "event": "reauthentication"}
+            if counts:
+                self.failures.count(email, address)
+            raise
+
+    def _hold(self, caller: Caller) -> AccountLike:
+        """What has ended the caller's token in this moment is not outlived by another one."""
+        model, own = self.accounts.model, caller.account
+        found: AccountLike | None = None
+        if lock_row(self.session, model, model.id == own.id):
+            found = self.session.get(model, own.id, populate_existing=True)
+        if (
+            found is None
+            or found.tokens_valid_from != own.tokens_valid_from
+            or found.logged_out_at != own.logged_out_at
+        ):
+            raise InvalidCredentials
+        return found
+
+    def _renewed(self, caller: Caller, proof: str) -> AccountSession | None:
+        if self.renew_session is None or caller.session is None:
+            return None
+        session = self.renew_session(caller.session.id, (proof,))
+        if session is None:
+            raise InvalidCredentials
+        return session

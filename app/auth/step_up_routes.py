@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from typing import Any
+
+from ..accounts.errors import TooManyHashes
+from ..core.context import service
+from ..core.keystore import KeystoreUnavailable
+from ..core.web.answering import answers
+from ..core.web.operation import example, raises
+from ..core.web.reading import takes
+from . import examples
+from .blueprint import address, blueprint
+from .caller import caller
+from .errors import (
+    IncorrectCredentials,
+    InvalidProof,
+    ReauthenticationRequired,
+    TooManyAttempts,
+)
+from .guards import active_account_required
+from .schemas import login_read
+from .step_up.schemas import WAYS, Reauthenticate
+from .step_up.service import Reauthentication
+
+
+@blueprint.post("/reauthenticate")
+@active_account_required
+@example(json=examples.REAUTHENTICATION, answer=examples.SIGNED_IN)
+@raises(IncorrectCredentials, InvalidProof, ReauthenticationRequired)
+@raises(TooManyAttempts, TooManyHashes, KeystoreUnavailable)
+@takes(json=Reauthenticate)
+@answers(200, login_read)
+def reauthenticate(json: dict[str, Any]) -> dict[str, Any]:
+    """Show once more who one is: the sign-in is as good as new, and the answer has another token"""
+    way = next(each for each in WAYS if each in json)
+    given = (json["login_id"], json["code"]) if way == "code" else json[way]
+    return service(Reauthentication).show(caller(), way, given, address()).payload

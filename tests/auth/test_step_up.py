@@ -1,0 +1,306 @@
+"""Showing once more who one is: the sign-in that asks becomes as good as new, and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+
+from app import active_account_required, fresh_required
+from app.auth.errors import InvalidProof
+from app.auth.fresh import Freshness
+from app.auth.sign_in.proof import TOTP
+from app.auth.step_up.service import Reauthentication
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..audit.reading import records, types
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from .test_login import log_in
+from .test_login_codes import ask, mailed_code
+
+RIGHT = "123456"
+SETTINGS = {
+    "stateless": {"AUTH__ACCESS_TOKEN_EXPIRE_MINUTES": "60", "AUTH__MFA": "optional"},
+    "sessions": {
+        "AUTH__ACCESS_TOKEN_EXPIRE_MINUTES": "60",
+        "AUTH__MFA": "optional",
+        "AUTH__SESSIONS": "on",
+    },
+}
+
+
+@pytest.fixture(params=SETTINGS)
+def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
+    app = make_app(**SETTINGS[request.param], AUTH__LOGIN_BY_CODE="on", AUTH__ACCOUNT_DELETION="on")
+
+    guard_routes(app)
+    return app
+
+
+def guard_routes(app: Flask) -> None:
+    # [guards]
+    @app.post("/api/v1/payouts")
+    @active_account_required
+    @fresh_required()
+    def pay_out() -> str:
+        return "on its way"
+
+    @app.post("/api/v1/payouts/account")
+    @active_account_required
+    @fresh_required(minutes=5, factors=2)
+    def change_bank_account() -> str:
+        return "changed"
+
+    # [end]
+
+
+def give_a_factor(app: Flask, *people: Person) -> None:
+    """As the room of second factors does: a code of an app, for whoever has one."""
+
+    def by_app(caller: Any, given: str, _address: str) -> str:
+        if given != RIGHT:
+            raise InvalidProof
+        return TOTP
+
+    context, ids = app.extensions["frontdesk"], {each.id for each in people}
+    context.get(Reauthentication).ways["otp"] = by_app
+    context.get(Freshness).has_factor = lambda account: account.id in ids
+
+
+def show(api: Api, status: int = 200, **given: Any) -> Answer:
+    return api.post("/reauthenticate", status, json=given)
+
+
+def renewed(api: Api, **given: Any) -> Api:
+    return api.as_token(show(api, **given).json["access_token"])
+
+
+def claims(api: Api) -> dict[str, Any]:
+    assert api.token
+    found: dict[str, Any] = jwt.decode(api.token, options={"verify_signature": False})
+    return found
+
+
+def test_the_password_makes_a_sign_in_as_good_as_new(ada: Person, clock: SteppingClock) -> None:
+    here = ada.api()
+    clock.step(minutes=16)
+    here.post("/payouts", 401)
+    again = renewed(here, password=PASSWORD)
+    assert again.post("/payouts").response.text == "on its way"
+    assert again.get("/account").json["id"] == ada.id
+
+
+def test_in_the_contracts_own_mode_it_answers_as_the_login_does(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app()
+    ada = person("ada", into=app)
+    login = log_in(Api(app), ada.email, PASSWORD).json
+    here = Api(app, token=login["access_token"])
+    clock.step(minutes=20)
+    answer = show(here, password=PASSWORD).json
+    again = here.as_token(answer["access_token"])
+    assert (set(answer), set(claims(again))) == (set(login), set(claims(here)))
+    clock.step(minutes=20)
+    here.get("/account", 401)
+    again.get("/account")
+
+
+def test_nobody_signs_in_by_it(app: Flask, ada: Person) -> None:
+    here = ada.api()
+    before = types(app)
+    renewed(here, password=PASSWORD)
+    assert types(app)[len(before) :] == ["reauthentication.succeeded"]
+    [done] = records(app, type="reauthentication.succeeded")
+    assert (done.actor_id, done.account_id, done.data) == (ada.id, ada.id, {"proofs": ["password"]})
+
+
+def test_a_wrong_password_is_counted_with_those_at_the_door(app: Flask, ada: Person) -> None:
+    here = ada.api()
+    for _ in range(3):
+        assert show(here, 400, password="wrong").json["code"] == "incorrect_credentials"
+    for _ in range(2):
+        log_in(here.as_token(None), ada.email, "wrong", 400)
+    show(here, 429, password=PASSWORD)
+    refused = records(app, type="reauthentication.refused")
+    assert [each.account_id for each in refused] == [ada.id] * 3
+    here.get("/account")
+
+
+def test_other_wrong_proofs_are_counted_too(app: Flask, ada: Person) -> None:
+    give_a_factor(app, ada)
+    here = ada.api()
+    for _ in range(5):
+        show(here, 400, otp="000000")
+    show(here, 429, otp=RIGHT)
+    log_in(here.as_token(None), ada.email, PASSWORD, 429)
+
+
+def test_anothers_password_is_not_ones_own(app: Flask, ada: Person, person: MakePerson) -> None:
+    person("grace", password="the password of Grace")
+    show(ada.api(), 400, password="the password of Grace")
+
+
+def test_nobody_at_all_shows_nothing(api: Api, ada: Person) -> None:
+    show(api, 401, password=PASSWORD)
+    here = ada.api()
+    ada.change(status="inactive")
+    assert show(here, 401, password=PASSWORD).json["code"] == "account_inactive"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"password": PASSWORD, "otp": RIGHT},
+        {"code": "12345678"},
+        {"login_id": "x"},
+        {"password": 7},
+        {"credential": "text"},
+        {"otp": None},
+    ],
+)
+def test_one_way_is_shown_and_no_more(ada: Person, body: dict[str, Any]) -> None:
+    show(ada.api(), 422, **body)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"recovery_code": "aaaa-bbbb"}, {"credential": {}}, {"code": "12345678", "login_id": "x"}],
+)
+def test_a_way_that_is_not_switched_on_is_none(
+    make_app: MakeApp, person: MakePerson, given: dict[str, Any]
+) -> None:
+    app = make_app()
+    here = Api(app, token=person("ada", into=app).token())
+    assert show(here, 422, **given).faults == [f"json:{next(iter(given))}"]
+
+
+def test_a_mailed_code_shows_who_one_is(
+    ada: Person, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    here = ada.api()
+    clock.step(minutes=16)
+    proof = {"login_id": ask(here)["login_id"], "code": mailed_code(mails)}
+    renewed(here, **proof).post("/payouts")
+    show(here, 400, **proof)
+
+
+def test_a_code_mailed_to_somebody_else_does_not(
+    ada: Person, person: MakePerson, mails: MailOutbox
+) -> None:
+    grace, here = person("grace"), ada.api()
+    proof = {
+        "login_id": ask(here, grace.email)["login_id"],
+        "code": mailed_code(mails, grace.email),
+    }
+    show(here, 400, **proof)
+    show(grace.api(), **proof)
+
+
+def test_a_second_factor_is_fresh_once_it_is_shown(
+    app: Flask, ada: Person, clock: SteppingClock
+) -> None:
+    give_a_factor(app, ada)
+    here = ada.api()
+    assert here.post("/payouts/account", 401).json["acr_values"] == "mfa"
+    shown = renewed(here, otp=RIGHT)
+    assert shown.post("/payouts/account").response.text == "changed"
+    assert {"otp", "mfa"} <= set(claims(shown)["amr"])
+    clock.step(minutes=16)
+    shown.post("/payouts/account", 401)
+
+
+DANGEROUS = [
+    ("PUT", "/account/password", {"current_password": PASSWORD, "new_password": "quite another 1"}),
+    ("POST", "/account/email", {"email": "a@example.com", "password": PASSWORD}),
+    ("DELETE", "/account", {"password": PASSWORD}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
+def test_what_protects_an_account_is_not_taken_from_it_by_the_password_alone(
+    app: Flask, ada: Person, method: str, path: str, body: dict[str, Any]
+) -> None:
+    give_a_factor(app, ada)
+    here = ada.api()
+    refused = here.send(method, path, 401, json=body).json
+    assert (refused["code"], refused["acr_values"]) == ("reauthentication_required", "mfa")
+    status = 200 if method == "PUT" else 202
+    renewed(here, otp=RIGHT).send(method, path, status, json=body)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
+def test_of_an_account_without_a_second_factor_none_is_asked(
+    app: Flask, ada: Person, person: MakePerson, method: str, path: str, body: dict[str, Any]
+) -> None:
+    give_a_factor(app, person("grace"))
+    ada.api().send(method, path, 200 if method == "PUT" else 202, json=body)
+
+
+class TestWithoutSessions:
+    """A token is a sign-in by itself, and another one is another sign-in."""
+
+    @pytest.fixture
+    def app(self, make_app: MakeApp) -> Flask:
+        return make_app(**SETTINGS["stateless"])
+
+    def test_the_password_alone_is_no_way_past_the_second_factor(
+        self, app: Flask, ada: Person
+    ) -> None:
+        give_a_factor(app, ada)
+        here = ada.api()
+        assert show(here, 401, password=PASSWORD).json["acr_values"] == "mfa"
+        shown = renewed(here, otp=RIGHT)
+        show(renewed(shown, password=PASSWORD), 401, password=PASSWORD)
+
+
+class TestWithSessions:
+    @pytest.fixture
+    def app(self, make_app: MakeApp) -> Flask:
+        app = make_app(**SETTINGS["sessions"], AUTH__SESSION_DAYS="1")
+        guard_routes(app)
+        return app
+
+    def test_the_same_session_goes_on_and_no_other_is_fresh(
+        self, ada: Person, clock: SteppingClock
+    ) -> None:
+        here, elsewhere = ada.api(), ada.api()
+        clock.step(minutes=16)
+        again = renewed(here, password=PASSWORD)
+        assert claims(again)["sid"] == claims(here)["sid"] != claims(elsewhere)["sid"]
+        assert claims(again)["auth_time"] >= claims(here)["auth_time"] + 960
+        here.post("/payouts")
+        elsewhere.post("/payouts", 401)
+
+    def test_a_password_makes_no_second_factor_fresh(
+        self, app: Flask, ada: Person, clock: SteppingClock
+    ) -> None:
+        give_a_factor(app, ada)
+        shown = renewed(ada.api(), otp=RIGHT)
+        clock.step(minutes=16)
+        again = renewed(shown, password=PASSWORD)
+        body = {"email": "a@example.com", "password": PASSWORD}
+        assert again.post("/account/email", 401, json=body).json["acr_values"] == "mfa"
+
+    @only_on("sqlite")
+    def test_it_prolongs_a_session_as_far_as_sessions_last(
+        self, ada: Person, clock: SteppingClock
+    ) -> None:
+        here = ada.api()
+        for _ in range(23):
+            clock.step(minutes=59)
+            here = renewed(here, password=PASSWORD)
+        clock.step(minutes=59)
+        here = renewed(here, password=PASSWORD)
+        clock.step(minutes=30)
+        here.get("/account", 401)
+
+    def test_an_ended_one_stays_ended(self, ada: Person) -> None:
+        here = ada.api()
+        ada.change(password="quite another password")
+        show(here, 401, password="quite another password")
