@@ -36,6 +36,8 @@ SAMPLES: Mapping[str, Any] = {
     "workspace": "The Library",
     "inviter": "grace@example.com",
     "type": "admin",
+    "device": "Firefox on Linux",
+    "signed_in_on": "2030-01-01",
 }
 
 
