@@ -52,6 +52,8 @@ class Accounts(Generic[A]):
         self.active_status = next(iter(active_statuses))
         # What else somebody may have set up whose address it was not, since a moment or at all.
         self.reclaiming: list[Callable[[AccountLike, datetime | None], object]] = []
+        # Whether a status that is not active ends tokens, or only stops them while it lasts.
+        self.ends_tokens_of_inactive = False
         self.rows = AccountRows(session, model, clock, self.active_status)
         # As the database calls what no two accounts may share.
         self._email_columns = {
@@ -199,6 +201,8 @@ class Accounts(Generic[A]):
             if status is not None:
                 held.status = status
                 note(held, suspension or Suspension())
+                if self.ends_tokens_of_inactive and status not in self.active_statuses:
+                    self.end_tokens(held)
             if phone is not None:
                 held.phone = read_phone(phone) if phone else None
             self._flush_email()

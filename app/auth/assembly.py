@@ -184,6 +184,10 @@ def _told(auth: AuthSettings) -> frozenset[str]:
 
 
 def _assemble_rooms(context: Context, auth: AuthSettings) -> None:
+    if auth.keeps_sessions:
+        from .sessions.assembly import furnish
+
+        furnish(context)
     if auth.keeps_authenticators:
         from .mfa.assembly import assemble as assemble_mfa
 

@@ -185,7 +185,10 @@ def login_form() -> type[Schema]:
 
 
 def login_read() -> type[Schema]:
-    return _with_account(current_frontdesk.schemas.get("login", LoginRead), account_read())
+    login = current_frontdesk.schemas.get("login", LoginRead)
+    if current_frontdesk.settings.of(AuthSettings).refreshes:
+        login = _with_refresh(login)
+    return _with_account(login, account_read())
 
 
 def idp_callback_read() -> type[Schema]:
@@ -198,6 +201,16 @@ def _with_payload(payload: type[Schema] | None) -> type[Schema]:
     if payload is None:
         return IdpCallback
     return type("IdpCallback", (IdpCallback,), {"auth_data": fields.Nested(payload)})
+
+
+@cache
+def _with_refresh(login: type[Schema]) -> type[Schema]:
+    """The login response with what only clients get that ask for it."""
+    more = {
+        "refresh_token": fields.String(metadata={"description": "Good once, at `/token`"}),
+        "refresh_expires": Moment(metadata={"description": "Its end, if it is not used"}),
+    }
+    return type(login.__name__, (login,), more)
 
 
 @cache

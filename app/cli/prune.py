@@ -25,14 +25,15 @@ INVITATION_BATCH = 1_000
 RECORD_BATCH = 5_000
 EMAIL_CHANGE_BATCH = 1_000
 EXPORT_BATCH = 500
+SESSION_BATCH = 5_000
 
 
 @group.command()
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address, exports and records, accounts that have waited
-    too long for their address to be proven, and those whose owners want them to go."""
+    notifications, invitations, changes of address, exports, records and sessions, accounts that
+    have waited too long for their address to be proven, and those whose owners want them to go."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -43,6 +44,7 @@ def prune() -> None:
         "email_changes": _email_changes(),
         "exports": _exports(),
         "deleted_accounts": _deleted_accounts(),
+        "sessions": _sessions(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -71,6 +73,15 @@ def _exports() -> int:
 
 def _deleted_accounts() -> int:
     return service(Deletion).sweep() if Deletion in current_frontdesk.services else 0
+
+
+def _sessions() -> int:
+    if not current_frontdesk.settings.of(AuthSettings).keeps_sessions:
+        return 0
+    # Loaded only where they are kept.
+    from ..auth.sessions.retention import SessionRetention
+
+    return service(SessionRetention).prune(SESSION_BATCH)
 
 
 def _keystore() -> int:

@@ -42,6 +42,8 @@ EVENTS: Mapping[str, str] = {
     "account_deletion": "an account is deleted",
     "account_export": "somebody asks for a copy of all that is held of their account",
     "account_unlock": "an operator forgets the wrong passwords of an account",
+    "session_end": "an account's owner ends a session, or several",
+    "session_reuse": "a refresh token was copied, and its session is ended",
     "tokens_ended": "an operator ends the tokens of one account or of all",
     "identity_link": "an account is linked to a person at a provider",
     "identity_unlink": "an operator forgets who signs in to an account through a provider",

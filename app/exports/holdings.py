@@ -76,6 +76,7 @@ class Holdings:
         yield "identities.jsonl", (Identity,), reading.rows(statements.identities(owner.id))
         changes = reading.rows(statements.email_changes(owner.id))
         yield "email_changes.jsonl", (EmailChange,), changes
+        yield self._sessions(owner, reading)
         yield "inbox.jsonl", (InboxItem, Notification), reading.rows(statements.inbox(owner.id))
         yield "sent.jsonl", (Notification,), reading.rows(statements.sent(owner.id))
         events = reading.rows(statements.events(owner.id), "at", "id")
@@ -83,6 +84,15 @@ class Holdings:
         sent = statements.deliveries(owner.receiver_id, self._to_accounts())
         deliveries = reading.stretches(sent, Delivery.id)
         yield "deliveries.jsonl", (Delivery, OutgoingMessage), deliveries
+
+    def _sessions(
+        self, owner: DataSubject, reading: Reading
+    ) -> tuple[str, tuple[type[Base], ...], Iterator[Mapping[str, Any]]]:
+        # Here and not above: most applications do without them.
+        from ..auth.sessions.models import AccountSession
+
+        rows = reading.rows(statements.sessions(AccountSession, owner.id))
+        return "sessions.jsonl", (AccountSession,), rows
 
     def _to_accounts(self) -> list[str]:
         """On other channels, a receiver of the same id is somebody else."""

@@ -84,6 +84,22 @@ def email_changes(account_id: Any) -> Any:
     ).where(EmailChange.account_id == account_id)
 
 
+def sessions(model: Any, account_id: Any) -> Any:
+    """Without what opens them."""
+    return select(
+        model.id,
+        model.kind,
+        model.amr,
+        model.created_at,
+        model.used_at,
+        model.expires_at,
+        model.ended_at,
+        model.end_reason,
+        model.ip,
+        model.user_agent,
+    ).where(model.account_id == account_id)
+
+
 def inbox(account_id: Any) -> Any:
     return (
         select(

@@ -4,16 +4,55 @@ from datetime import timedelta
 
 from ...accounts.service import Accounts
 from ...core.context import Context
+from ...delivery.mail.one_off import OneOffMail, Untold
+from ...delivery.mail.templates import Templates
 from ..settings import AuthSettings
+from ..sign_in.gate import Gate
+from .errors import UnsupportedGrant
+from .mails import SessionMails
 from .models import AccountSession
+from .own import OwnSessions
 from .reading import SessionRows
+from .refresh import Refresh
+from .refresh_token import RefreshTokens
+from .retention import SessionRetention
 from .service import Sessions
 
 
 def assemble(context: Context) -> Sessions:
+    """What the gate and the readers of credentials need."""
     context.bring(AccountSession)
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    # A token must not come back to life with the status; a session has no other end then.
+    accounts.ends_tokens_of_inactive = True
     rows = SessionRows(accounts.rows, accounts.model, idle=timedelta(days=auth.SESSION_IDLE_DAYS))
-    sessions = Sessions(context.session, rows, context.clock, auth)
+    fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
+    refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)
+    sessions = Sessions(context.session, rows, context.clock, auth, refresh_tokens)
     context.add(sessions)
     return sessions
+
+
+def furnish(context: Context) -> None:
+    """What its routes and commands need; most of that stands behind the gate."""
+    auth = context.settings.of(AuthSettings)
+    idle = timedelta(days=auth.SESSION_IDLE_DAYS)
+    context.add(OwnSessions(context.session, context.clock, idle))
+    context.add(SessionRetention(context.session, context.clock))
+    if not auth.REFRESH_TOKEN_DAYS:
+        context.lack(UnsupportedGrant, Refresh)
+        return
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    context.add(
+        Refresh(
+            context.session,
+            context.get(Accounts),
+            context.get(Gate),
+            context.get(Sessions).refresh_tokens,
+            SessionMails(context.settings.core, context.get(Templates)),
+            one_off_mail if auth.SECURITY_MAILS else Untold(),
+            context.clock,
+            auth,
+            idle,
+        )
+    )

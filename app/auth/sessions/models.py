@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -58,3 +58,7 @@ class AccountSession(Base):
     end_reason: Mapped[str | None] = mapped_column(String(20))
     ip: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))
     user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
+
+    def ends_by(self, idle: timedelta) -> datetime:
+        """Its end, unless it is used until then."""
+        return min(self.expires_at, self.used_at + idle)

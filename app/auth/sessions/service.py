@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import update
 
@@ -20,6 +20,7 @@ from ..sign_in.entrance import Entrance
 from ..sign_in.proof import has_factor, methods
 from .models import COOKIE, SECRET_BYTES, TOKEN, USER_AGENT_LENGTH, AccountSession
 from .reading import SessionRow, SessionRows
+from .refresh_token import RefreshTokens
 
 # A use is written down as seldom as this.
 USE_SECONDS = 3600
@@ -37,6 +38,7 @@ class Sessions:
     rows: SessionRows
     clock: Clock
     settings: AuthSettings
+    refresh_tokens: RefreshTokens
 
     def begin(
         self,
@@ -83,13 +85,25 @@ class Sessions:
                 .execution_options(synchronize_session=False)
             )
 
+    def refreshing(self, session: AccountSession, entrance: Entrance) -> dict[str, Any]:
+        """What goes beside an access token for whoever keeps itself signed in: always the token of
+        the step at which the session stands."""
+        if session.kind != TOKEN or not self._is_refreshed(entrance):
+            return {}
+        written = self.refresh_tokens.write(session.public_id, session.counter, session.secret)
+        idle = timedelta(days=self.settings.SESSION_IDLE_DAYS)
+        return {"refresh_token": written, "refresh_expires": session.ends_by(idle)}
+
+    def _is_refreshed(self, entrance: Entrance) -> bool:
+        asked = entrance.refresh or self.settings.REFRESH_ALWAYS
+        return asked and self.settings.REFRESH_TOKEN_DAYS > 0
+
     def _life(self, entrance: Entrance) -> timedelta | None:
         days = timedelta(days=self.settings.SESSION_DAYS)
         if entrance.cookie:
             return days
         refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
-        asked = entrance.refresh or self.settings.REFRESH_ALWAYS
-        return min(days, refreshed) if refreshed and asked else None
+        return min(days, refreshed) if self._is_refreshed(entrance) else None
 
     def _kept(self, address: str | None) -> str | None:
         if not address or self.settings.SESSION_ADDRESSES == "none":

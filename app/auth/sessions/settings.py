@@ -52,5 +52,9 @@ class SessionSettings(AccountSettings):
     )
 
     @property
+    def refreshes(self) -> bool:
+        return self.keeps_sessions and self.REFRESH_TOKEN_DAYS > 0
+
+    @property
     def keeps_sessions(self) -> bool:
         return "on" in (self.SESSIONS, self.COOKIE_SESSIONS)

@@ -131,6 +131,15 @@ class Gate:
         answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
         return answered
 
+    def go_on(self, account: AccountLike, session: AccountSession) -> dict[str, Any]:
+        """As at a sign-in, for whoever is in already and refreshes that: what hooks say of the
+        account may have changed."""
+        sign_in = SignIn(account, (), Entrance(refresh=True))
+        note_account(account.id)
+        payload = {**self.carried(sign_in, session), "account": account, "user": None}
+        answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
+        return answered
+
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         """What the client shows from now on: an access token, or the cookie that its route sets."""
         account = sign_in.account
@@ -145,7 +154,10 @@ class Gate:
                 "sid": str(session.public_id),
             }
         token, expires = self.tokens.issue(account.email, claims, told)
-        return {"access_token": token, "expires": expires, "token_type": "bearer"}
+        carried = {"access_token": token, "expires": expires, "token_type": "bearer"}
+        if self.sessions is not None and session is not None:
+            carried |= self.sessions.refreshing(session, sign_in.entrance)
+        return carried
 
     def _begin(self, sign_in: SignIn) -> Begun | None:
         if self.sessions is None:

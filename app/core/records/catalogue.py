@@ -63,6 +63,17 @@ DEEDS = (
         tells="tokens_ended",
     ),
     RecordType(
+        "session.ended",
+        "an account's owner ends where it is signed in, by one session or several",
+        {"reason": "`owner`", "sessions": "how many, where it is several"},
+        tells="session_end",
+    ),
+    RecordType(
+        "session.reused",
+        "a refresh token comes after its successor was used, and its session is ended",
+        tells="session_reuse",
+    ),
+    RecordType(
         "password.reset_requested",
         "somebody asks for the mail that recovers a password",
         tells="recovery_request",

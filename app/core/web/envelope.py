@@ -26,6 +26,7 @@ _REQUEST_HEADERS = (
     "Authorization",
     "Content-Type",
     "If-None-Match",
+    "Prefer",
     "X-Owner",
     "X-Request-ID",
     "X-Workspace",

@@ -40,6 +40,7 @@ SAMPLES: Mapping[str, Any] = {
     "codes_left": 9,
     "device": "Firefox on Linux",
     "address": "192.0.2.17",
+    "signed_in_on": "2030-01-01",
 }
 
 

@@ -1,0 +1,150 @@
+"""Where an account is signed in, as its owner sees it, and ending that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, select, update
+
+from ...accounts.models import AccountLike
+from ...core.clock import Clock
+from ...core.db.account_ids import UUID_PATTERN
+from ...core.db.transaction import AnySession, transaction
+from ...core.records.recorder import Target, record
+from ..caller import Caller
+from ..errors import InvalidCredentials
+from .devices import label_of
+from .errors import SessionNotFound
+from .models import AccountSession
+from .reading import SessionRow
+
+# Why a session has ended, where it did not end by itself.
+BY_OWNER = "owner"
+BY_REUSE = "reuse"
+
+_SHOWN = (
+    AccountSession.public_id,
+    AccountSession.kind,
+    AccountSession.created_at,
+    AccountSession.used_at,
+    AccountSession.expires_at,
+    AccountSession.ip,
+    AccountSession.user_agent,
+    AccountSession.amr,
+)
+
+
+class OwnSession(NamedTuple):
+    id: str
+    current: bool
+    kind: str
+    created_at: datetime
+    used_at: datetime
+    expires_at: datetime
+    ip: str | None
+    user_agent: str | None
+    label: str | None
+    amr: Sequence[str]
+
+
+@dataclass(eq=False)
+class OwnSessions:
+    session: AnySession
+    clock: Clock
+    idle: timedelta
+
+    def list(self, caller: Caller, offset: int, limit: int) -> list[OwnSession]:
+        """Those that count, the newest first."""
+        query = (
+            select(*_SHOWN)
+            .where(self._live(caller.account))
+            .order_by(AccountSession.id.desc())
+            .offset(offset)
+            .limit(limit)
+        )
+        return [_shown(row, caller) for row in self.session.execute(query)]
+
+    def end(self, caller: Caller, session_id: str) -> OwnSession:
+        """One of the caller's; another's is not found, like one that has ended."""
+        if not re.fullmatch(UUID_PATTERN, session_id):
+            raise SessionNotFound
+        with transaction(self.session):
+            row = self.session.execute(
+                self._ending(caller.account)
+                .where(AccountSession.public_id == UUID(session_id))
+                .returning(*_SHOWN)
+            ).one_or_none()
+            if row is None:
+                raise SessionNotFound
+            record(
+                self.session,
+                "session.ended",
+                account_id=caller.account.id,
+                target=Target("session", session_id),
+                reason=BY_OWNER,
+            )
+        return _shown(row, caller)
+
+    def end_all(self, caller: Caller, *, others: bool) -> int:
+        """How many they were."""
+        with transaction(self.session):
+            ending = self._ending(caller.account)
+            if others:
+                ending = ending.where(AccountSession.id != _session_of(caller).id)
+            changed: Any = self.session.execute(ending)
+            ended = int(changed.rowcount)
+            if ended:
+                record(
+                    self.session,
+                    "session.ended",
+                    account_id=caller.account.id,
+                    reason=BY_OWNER,
+                    sessions=ended,
+                )
+        return ended
+
+    def _ending(self, account: AccountLike) -> Any:
+        return (
+            update(AccountSession)
+            .where(self._live(account))
+            .values(ended_at=self.clock.now(), end_reason=BY_OWNER)
+            .execution_options(synchronize_session=False)
+        )
+
+    def _live(self, account: AccountLike) -> ColumnElement[bool]:
+        """As each request asks of the one that it comes with (reading.py)."""
+        now, since = self.clock.now(), account.tokens_valid_from
+        live = and_(
+            AccountSession.account_id == account.id,
+            AccountSession.ended_at.is_(None),
+            AccountSession.expires_at > now,
+            AccountSession.used_at > now - self.idle,
+        )
+        return live if since is None else and_(live, AccountSession.created_at >= since)
+
+
+def _session_of(caller: Caller) -> SessionRow:
+    if caller.session is None:
+        # Of a credential that is good for programs alone.
+        raise InvalidCredentials
+    return caller.session
+
+
+def _shown(row: Any, caller: Caller) -> OwnSession:
+    return OwnSession(
+        str(row.public_id),
+        row.public_id == _session_of(caller).public_id,
+        row.kind,
+        row.created_at,
+        row.used_at,
+        row.expires_at,
+        row.ip,
+        row.user_agent,
+        label_of(row.user_agent),
+        row.amr.split(),
+    )

@@ -1,0 +1,150 @@
+"""Going on with a session: a refresh token is good once, and its successor is worked out.
+
+The row counts how often it was refreshed, and a token names the step at which it counts. Of many
+that come at once one takes the step, by one statement and without holding a lock; the others find
+it taken and are answered with the same successor, for some seconds and as long as that was not
+used itself. Whoever comes later than that has a copy: the session ends and its owner is told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select, update
+
+from ...accounts.models import DELETING, PENDING, AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.records.recorder import Target, record
+from ...delivery.mail.one_off import OneOffMail
+from ..settings import AuthSettings
+from ..sign_in.gate import Gate
+from .devices import label_of
+from .errors import InvalidGrant
+from .mails import SessionMails
+from .models import TOKEN, AccountSession
+from .own import BY_REUSE
+from .refresh_token import Claimed, RefreshTokens
+
+# How often a step may be taken by another between our reading of the row and our taking it: once,
+# and then it is the successor's turn or nobody's.
+TRIES = 2
+
+
+@dataclass(eq=False)
+class Refresh:
+    session: AnySession
+    accounts: Accounts
+    gate: Gate
+    tokens: RefreshTokens
+    mails: SessionMails
+    notices: OneOffMail
+    clock: Clock
+    settings: AuthSettings
+    idle: timedelta
+
+    def exchange(self, text: str) -> dict[str, Any]:
+        """What a sign-in answers, for a refresh token that counts; otherwise InvalidGrant."""
+        claimed = self.tokens.read(text)
+        with transaction(self.session):
+            answer = self._exchange(claimed)
+        # Raised out here, so that the end of a session stays written.
+        if answer is None:
+            raise InvalidGrant
+        return answer
+
+    def _exchange(self, claimed: Claimed) -> dict[str, Any] | None:
+        for _ in range(TRIES):
+            held = self._find(claimed)
+            account = self.accounts.by_id(held.account_id) if held is not None else None
+            if held is None or account is None or not self._counts(held, account):
+                return None
+            if held.counter == claimed.counter:
+                stepped = self._step(held)
+                if stepped is not None:
+                    return self.gate.go_on(account, stepped)
+            elif self._is_successor_due(held, claimed):
+                return self.gate.go_on(account, held)
+            elif held.counter > claimed.counter:
+                self._end(held, account)
+                return None
+            else:
+                # Of a step that a database brought back from a backup knows nothing of.
+                return None
+        return None
+
+    def _find(self, claimed: Claimed) -> AccountSession | None:
+        """The session that has given the token out, as it is now."""
+        held = self.session.scalar(
+            select(AccountSession)
+            .where(AccountSession.public_id == claimed.session_id, AccountSession.kind == TOKEN)
+            .execution_options(populate_existing=True)
+        )
+        return held if held is not None and self.tokens.is_by(held.secret, claimed) else None
+
+    def _counts(self, held: AccountSession, account: AccountLike) -> bool:
+        """As the gate asks it of an account, and each request of a session."""
+        now, since = self.clock.now(), account.tokens_valid_from
+        if held.ended_at is not None or now >= held.ends_by(self.idle):
+            return False
+        if account.logged_out_at is not None or (since is not None and held.created_at < since):
+            return False
+        if account.status in (PENDING, DELETING) or not self.accounts.is_active(account):
+            return False
+        self.accounts.reinstate(account)
+        return True
+
+    def _step(self, held: AccountSession) -> AccountSession | None:
+        """None where another was first."""
+        now = self.clock.now()
+        return self.session.scalar(
+            update(AccountSession)
+            .where(
+                AccountSession.id == held.id,
+                AccountSession.counter == held.counter,
+                AccountSession.ended_at.is_(None),
+            )
+            .values(
+                counter=AccountSession.counter + 1,
+                refreshed_at=now,
+                used_at=now,
+                expires_at=min(
+                    held.created_at + timedelta(days=self.settings.SESSION_DAYS),
+                    now + timedelta(days=self.settings.REFRESH_TOKEN_DAYS),
+                ),
+            )
+            .returning(AccountSession)
+            .execution_options(populate_existing=True, synchronize_session=False)
+        )
+
+    def _is_successor_due(self, held: AccountSession, claimed: Claimed) -> bool:
+        allowed = timedelta(seconds=self.settings.REFRESH_REUSE_SECONDS)
+        return (
+            held.counter == claimed.counter + 1
+            and held.refreshed_at is not None
+            and self.clock.now() - held.refreshed_at <= allowed
+        )
+
+    def _end(self, held: AccountSession, account: AccountLike) -> None:
+        """Two have the same token, and nobody knows which of them is its owner."""
+        ended = self.session.scalar(
+            update(AccountSession)
+            .where(AccountSession.id == held.id, AccountSession.ended_at.is_(None))
+            .values(ended_at=self.clock.now(), end_reason=BY_REUSE)
+            .returning(AccountSession.id)
+            .execution_options(synchronize_session=False)
+        )
+        # Of several at once one has ended it, and tells of it.
+        if ended is None:
+            return
+        record(
+            self.session,
+            "session.reused",
+            account_id=account.id,
+            target=Target("session", held.public_id),
+        )
+        mail = self.mails.signed_out(account.email, label_of(held.user_agent), held.created_at)
+        after_commit(self.session, lambda: self.notices.send_soon(mail))

@@ -1,0 +1,111 @@
+"""What is no refresh token of ours gets no further than the door."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import pytest
+from flask import Flask
+
+from app.auth.sessions.refresh_token import RefreshTokens
+from app.testing.client import Api
+from app.testing.queries import noted_queries
+
+from ..conftest import SECRET, MakeApp, Person
+from .test_refresh import ON, refresh, refused, sign_in
+from .test_sessions import is_in, sid
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(**ON)
+
+
+@pytest.fixture
+def token(api: Api, ada: Person) -> str:
+    found: str = sign_in(api)["refresh_token"]
+    return found
+
+
+def changed(token: str, place: int) -> str:
+    raw = bytearray(base64.urlsafe_b64decode(token[4:]))
+    raw[place] ^= 1
+    return "fdr_" + base64.urlsafe_b64encode(raw).decode()
+
+
+ODD: dict[str, Callable[[str], str]] = {
+    "nothing": lambda token: "",
+    "a blank": lambda token: " ",
+    "its beginning": lambda token: token[:-1],
+    "with a letter more": lambda token: token + "A",
+    "with a line break": lambda token: token + "\n",
+    "without its beginning": lambda token: token[4:],
+    "another beginning": lambda token: "fdx_" + token[4:],
+    "in capitals": lambda token: token.upper(),
+    "padded": lambda token: token[:-1] + "=",
+    "digits of other scripts": lambda token: "fdr_" + "٣" * 76,
+    "what cannot be stored": lambda token: token[:-1] + "\x00",
+    "all of one letter": lambda token: "fdr_" + "A" * 76,
+    "over-long": lambda token: token * 100,
+    "a megabyte": lambda token: "fdr_" + "A" * 900_000,
+    "an access token": lambda token: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln",
+    "at random": lambda token: "fdr_" + secrets.token_urlsafe(57),
+    **{f"byte {place} changed": partial(changed, place=place) for place in range(57)},
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_we_have_not_made_is_refused_without_a_query(
+    app: Flask, api: Api, token: str, odd: str
+) -> None:
+    with noted_queries(app) as queries:
+        refused(api, ODD[odd](token))
+    assert [query for query in queries if "frontdesk_events" not in query] == []
+    refresh(api, token)
+
+
+def test_knowing_the_secret_key_makes_no_token(api: Api, ada: Person) -> None:
+    answer = sign_in(api)
+    session_id = UUID(sid(api.as_token(answer["access_token"])))
+    refused(api, RefreshTokens(SECRET, []).write(session_id, 0, b"\0" * 32))
+    assert is_in(api.as_token(answer["access_token"]))
+
+
+@pytest.mark.parametrize("raw", [b"%ff%fe", b"%ed%a0%80", b"%00", b"+", b"%"])
+def test_bytes_that_are_no_text_are_refused_too(api: Api, raw: bytes) -> None:
+    body = b"grant_type=refresh_token&refresh_token=" + raw
+    form = "application/x-www-form-urlencoded"
+    assert api.post("/token", 400, data=body, content_type=form).json["code"] == "invalid_grant"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"grant_type": "refresh_token"},
+        {"refresh_token": "x"},
+        {"grant_type": "", "refresh_token": "x"},
+        {"grant_type": "x" * 65, "refresh_token": "x"},
+        {"grant_type": ["refresh_token"] * 2, "refresh_token": "x"},
+        {"grant_type": "refresh_token", "refresh_token": ["x", "y"]},
+    ],
+    ids=str,
+)
+def test_a_form_that_is_not_whole_is_told_so(api: Api, form: Any) -> None:
+    api.post("/token", 422, data=form)
+
+
+@pytest.mark.parametrize("grant", ["password", "authorization_code", "refresh_token "])
+def test_there_is_one_grant(api: Api, token: str, grant: str) -> None:
+    form = {"grant_type": grant, "refresh_token": token}
+    assert api.post("/token", 400, data=form).json["code"] == "unsupported_grant_type"
+
+
+def test_a_body_that_is_no_form_is_told_so(api: Api, token: str) -> None:
+    api.post("/token", 415, json={"grant_type": "refresh_token", "refresh_token": token})
+    api.get("/token", 405)

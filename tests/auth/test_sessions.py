@@ -1,0 +1,229 @@
+"""Where an account is signed in, and ending that: at once, on every worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jwt
+import pytest
+from flask import Flask
+
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
+
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+IPHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15"
+    " (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
+)
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__SESSIONS="on")
+
+
+def sign_in(api: Api, user_agent: str | None = None, **form: str) -> Api:
+    """A browser or program of its own."""
+    headers = {"User-Agent": user_agent} if user_agent else {}
+    form = {"username": "ada@example.com", "password": PASSWORD, **form}
+    token = api.as_token(None).post("/login", data=form, headers=headers).json["access_token"]
+    return api.as_token(token)
+
+
+def sid(api: Api) -> str:
+    return str(claims(api)["sid"])
+
+
+def claims(api: Api) -> dict[str, Any]:
+    found: dict[str, Any] = jwt.decode(api.token or "", options={"verify_signature": False})
+    return found
+
+
+def is_in(api: Api) -> bool:
+    return bool(api.client.get(f"{api.prefix}/account", headers=bearer(api)).status_code == 200)
+
+
+def bearer(api: Api) -> dict[str, str]:
+    return {"Authorization": f"Bearer {api.token}"}
+
+
+def listed(api: Api) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = api.get("/sessions").json
+    return found
+
+
+@pytest.fixture
+def laptop(api: Api, ada: Person) -> Api:
+    return sign_in(api, FIREFOX)
+
+
+@pytest.fixture
+def phone(api: Api, laptop: Api, clock: SteppingClock) -> Api:
+    clock.step(minutes=1)
+    return sign_in(api, IPHONE)
+
+
+def test_each_sign_in_is_listed_the_newest_first(laptop: Api, phone: Api) -> None:
+    newest, oldest = listed(laptop)
+    assert [newest["id"], oldest["id"]] == [sid(phone), sid(laptop)]
+    assert [newest["current"], oldest["current"]] == [False, True]
+    assert [newest["label"], oldest["label"]] == ["Safari on iPhone", "Firefox on Linux"]
+    assert oldest["user_agent"] == FIREFOX
+    assert oldest["kind"] == "token"
+    assert oldest["amr"] == ["pwd"]
+    assert oldest["ip"] == "127.0.0.0/24"
+    assert oldest["created_at"] == oldest["used_at"] < oldest["expires_at"]
+    assert newest.keys() == {
+        *("id", "current", "kind", "created_at", "used_at", "expires_at"),
+        *("ip", "user_agent", "label", "amr"),
+    }
+
+
+def test_the_list_has_pages(laptop: Api, phone: Api) -> None:
+    page = laptop.get("/sessions?limit=1")
+    assert [each["id"] for each in page.json] == [sid(phone)]
+    further = page.headers["Link"].partition(">")[0].removeprefix("</api/v1")
+    assert [each["id"] for each in laptop.get(further).json] == [sid(laptop)]
+
+
+def test_nobody_sees_or_ends_anothers(laptop: Api, person: MakePerson) -> None:
+    bob = person("bob").api()
+    assert [each["current"] for each in listed(bob)] == [True]
+    refused = bob.delete(f"/sessions/{sid(laptop)}", 404)
+    assert (refused.json["code"], refused.detail) == ("session_not_found", "Session not found")
+    assert bob.delete("/sessions").json == {"ended": 1}
+    assert is_in(laptop)
+
+
+def test_one_is_ended_and_the_others_go_on(laptop: Api, phone: Api) -> None:
+    ended = laptop.delete(f"/sessions/{sid(phone)}").json
+    assert (ended["id"], ended["current"]) == (sid(phone), False)
+    refused = phone.get("/account", 401)
+    assert refused.detail == "Could not validate credentials"
+    assert refused.headers["WWW-Authenticate"] == "Bearer"
+    assert [each["id"] for each in listed(laptop)] == [sid(laptop)]
+
+
+def test_one_that_has_ended_is_not_found_again(laptop: Api, phone: Api) -> None:
+    laptop.delete(f"/sessions/{sid(phone)}")
+    laptop.delete(f"/sessions/{sid(phone)}", 404)
+
+
+def test_the_current_one_may_be_ended_too(laptop: Api, phone: Api) -> None:
+    assert laptop.delete(f"/sessions/{sid(laptop)}").json["current"] is True
+    assert not is_in(laptop)
+    assert is_in(phone)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["1", "0", "x", "00000000-0000-0000-0000-000000000000", "%00", "%F0%9F%98%80", "a" * 3000]
+    + ["6F9D1C0E7B3A4F52A8C46B1D9E0F7A35", "{6f9d1c0e-7b3a-4f52-a8c4-6b1d9e0f7a35}", "..%2f"],
+)
+def test_what_names_no_session_is_not_found(laptop: Api, name: str) -> None:
+    laptop.delete(f"/sessions/{name}", 404)
+    assert is_in(laptop)
+
+
+def test_the_others_are_ended_at_once(api: Api, laptop: Api, phone: Api) -> None:
+    tablet = sign_in(api)
+    assert laptop.delete("/sessions?others=true").json == {"ended": 2}
+    assert [is_in(each) for each in (laptop, phone, tablet)] == [True, False, False]
+    assert laptop.delete("/sessions?others=true").json == {"ended": 0}
+
+
+def test_all_are_ended_the_current_one_too(laptop: Api, phone: Api) -> None:
+    assert laptop.delete("/sessions").json == {"ended": 2}
+    assert not is_in(laptop)
+    assert not is_in(phone)
+
+
+@pytest.mark.parametrize("query", ["others=perhaps", "others=true&others=false", "others="])
+def test_a_word_that_is_none_ends_nothing(laptop: Api, query: str) -> None:
+    assert laptop.delete(f"/sessions?{query}", 422).faults == ["query:others"]
+    assert is_in(laptop)
+
+
+def test_what_is_ended_is_recorded(
+    laptop: Api, phone: Api, person: MakePerson, clock: SteppingClock
+) -> None:
+    laptop.delete(f"/sessions/{sid(phone)}")
+    laptop.delete("/sessions")
+    boss = person("boss", role="admin").api()
+    several, one = boss.get("/admin/events?type=session.ended").json
+    assert (one["target_kind"], one["target_id"]) == ("session", sid(phone))
+    assert one["data"] == {"reason": "owner"}
+    assert several["data"] == {"reason": "owner", "sessions": 1}
+
+
+def test_another_worker_sees_the_end_at_once(make_app: MakeApp, laptop: Api, phone: Api) -> None:
+    elsewhere = Api(make_app(AUTH__SESSIONS="on"))
+    there = elsewhere.as_token(phone.token)
+    # It has read the token already, and remembers that it is signed rightly.
+    assert is_in(there)
+    laptop.delete(f"/sessions/{sid(phone)}")
+    assert not is_in(there)
+    assert is_in(elsewhere.as_token(laptop.token))
+
+
+def test_a_read_of_the_account_asks_the_database_once(app: Flask, laptop: Api) -> None:
+    with noted_queries(app) as queries:
+        laptop.get("/account")
+    assert len(queries) == 1
+    assert "frontdesk_sessions" in queries[0]
+
+
+def test_without_the_setting_there_are_no_routes(make_app: MakeApp, person: MakePerson) -> None:
+    api = person("bob", into=make_app()).api()
+    api.get("/sessions", 404)
+    api.delete("/sessions", 404)
+    api.post("/token", 404)
+    assert claims(api).keys().isdisjoint({"sid", "amr", "auth_time"})
+
+
+def test_one_ends_when_nobody_uses_it(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(
+        AUTH__SESSIONS="on", AUTH__SESSION_IDLE_DAYS="2", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="14400"
+    )
+    api = person("bob", into=app).api()
+    for _ in range(3):
+        clock.step(days=1.9)
+        assert is_in(api)
+    clock.step(days=2.1)
+    assert not is_in(api)
+
+
+def test_it_ends_at_the_latest_with_its_token(api: Api, laptop: Api, clock: SteppingClock) -> None:
+    clock.step(minutes=31)
+    assert not is_in(laptop)
+    assert len(listed(sign_in(api))) == 1
+
+
+def test_its_use_is_written_down_to_the_hour(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__SESSIONS="on", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="600")
+    api = person("bob", into=app).api()
+    begun = listed(api)[0]["used_at"]
+    clock.step(minutes=59)
+    assert listed(api)[0]["used_at"] == begun
+    clock.step(minutes=2)
+    is_in(api)
+    assert listed(api)[0]["used_at"] > begun
+
+
+ADDRESSES = {"full": "127.0.0.1", "network": "127.0.0.0/24", "none": None}
+
+
+@pytest.mark.parametrize(("kept", "shown"), ADDRESSES.items())
+def test_of_the_address_as_much_is_kept_as_is_wanted(
+    make_app: MakeApp, person: MakePerson, kept: str, shown: str | None
+) -> None:
+    app = make_app(AUTH__SESSIONS="on", AUTH__SESSION_ADDRESSES=kept)
+    assert listed(person("bob", into=app).api())[0]["ip"] == shown
