@@ -22,6 +22,7 @@ from bench.works import (
     mark_all,
     mixed,
     registration,
+    sessions,
     slow,
     start,
 )
@@ -34,6 +35,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "mark-all": mark_all.measure,
     "mails": mails.measure,
     "registration": registration.measure,
+    "sessions": sessions.measure,
     "start": start.measure,
     "growth": growth.measure,
     "administration": administration.measure,
