@@ -1,19 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..accounts.errors import TooManyHashes
 from ..core.context import service
-from ..core.keystore import KeystoreUnavailable
+from ..core.errors import Problem
 from ..core.web.answering import answers
-from ..core.web.operation import example, raises
+from ..core.web.operation import example, raises, raises_found
 from ..core.web.reading import takes
 from . import examples
 from .blueprint import address, blueprint
 from .caller import caller
 from .errors import (
     IncorrectCredentials,
-    InvalidProof,
     ReauthenticationRequired,
     TooManyAttempts,
 )
@@ -23,11 +23,17 @@ from .step_up.schemas import WAYS, Reauthenticate
 from .step_up.service import Reauthentication
 
 
+@raises_found
+def shown_otherwise() -> Iterable[type[Problem]]:
+    """Than by the password."""
+    return service(Reauthentication).answers
+
+
 @blueprint.post("/reauthenticate")
 @active_account_required
 @example(json=examples.REAUTHENTICATION, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, InvalidProof, ReauthenticationRequired)
-@raises(TooManyAttempts, TooManyHashes, KeystoreUnavailable)
+@shown_otherwise
+@raises(IncorrectCredentials, ReauthenticationRequired, TooManyAttempts, TooManyHashes)
 @takes(json=Reauthenticate)
 @answers(200, login_read)
 def reauthenticate(json: dict[str, Any]) -> dict[str, Any]:

@@ -9,21 +9,17 @@ import pytest
 from flask import Flask
 
 from app import active_account_required, fresh_required
-from app.auth.errors import InvalidProof
-from app.auth.fresh import Freshness
 from app.auth.settings import AuthSettings
-from app.auth.sign_in.proof import TOTP
-from app.auth.step_up.service import Reauthentication
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..audit.reading import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from .factors import challenge, enrolled, finish
 from .test_login import log_in
 from .test_login_codes import ask, mailed_code
 
-RIGHT = "123456"
 SETTINGS = {
     "stateless": {"AUTH__ACCESS_TOKEN_EXPIRE_MINUTES": "60", "AUTH__MFA": "optional"},
     "sessions": {
@@ -57,19 +53,6 @@ def guard_routes(app: Flask) -> None:
         return "changed"
 
     # [end]
-
-
-def give_a_factor(app: Flask, *people: Person) -> None:
-    """As the room of second factors does: a code of an app, for whoever has one."""
-
-    def by_app(caller: Any, given: str, _address: str) -> str:
-        if given != RIGHT:
-            raise InvalidProof
-        return TOTP
-
-    context, ids = app.extensions["frontdesk"], {each.id for each in people}
-    context.get(Reauthentication).ways["otp"] = by_app
-    context.get(Freshness).has_factor = lambda account: account.id in ids
 
 
 def show(api: Api, status: int = 200, **given: Any) -> Answer:
@@ -132,12 +115,16 @@ def test_a_wrong_password_is_counted_with_those_at_the_door(app: Flask, ada: Per
     here.get("/account")
 
 
-def test_other_wrong_proofs_are_counted_too(app: Flask, ada: Person) -> None:
-    give_a_factor(app, ada)
-    here = ada.api()
-    for _ in range(5):
-        show(here, 400, otp="000000")
-    show(here, 429, otp=RIGHT)
+def test_other_wrong_proofs_are_counted_too(
+    ada: Person, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    ada_with = enrolled(ada, clock)
+    here = ada_with.api
+    for _ in range(2):
+        show(here, 400, otp=ada_with.phone.wrong_code())
+        show(here, 400, recovery_code="aaaa-aaaa")
+    show(here, 400, code="00000000", login_id=ask(here)["login_id"])
+    show(here, 429, otp=ada_with.phone.next_code())
     log_in(here.as_token(None), ada.email, PASSWORD, 429)
 
 
@@ -160,7 +147,7 @@ def test_nobody_at_all_shows_nothing(app: Flask, ada: Person) -> None:
     "body",
     [
         {},
-        {"password": PASSWORD, "otp": RIGHT},
+        {"password": PASSWORD, "otp": "123456"},
         {"code": "12345678"},
         {"login_id": "x"},
         {"password": 7},
@@ -206,17 +193,53 @@ def test_a_code_mailed_to_somebody_else_does_not(
     show(grace.api(), **proof)
 
 
-def test_a_second_factor_is_fresh_once_it_is_shown(
-    app: Flask, ada: Person, clock: SteppingClock
-) -> None:
-    give_a_factor(app, ada)
-    here = ada.api()
+def test_a_second_factor_is_fresh_once_it_is_shown(ada: Person, clock: SteppingClock) -> None:
+    ada_with = enrolled(ada, clock)
+    here = ada_with.api
+    here.post("/payouts/account")
+    clock.step(minutes=6)
     assert here.post("/payouts/account", 401).json["acr_values"] == "mfa"
-    shown = renewed(here, otp=RIGHT)
+    here.post("/payouts")
+    shown = renewed(here, otp=ada_with.phone.next_code())
     assert shown.post("/payouts/account").response.text == "changed"
     assert {"otp", "mfa"} <= set(claims(shown)["amr"])
-    clock.step(minutes=16)
-    shown.post("/payouts/account", 401)
+    clock.step(minutes=6)
+    again = renewed(shown, recovery_code=ada_with.recovery_codes[0])
+    again.post("/payouts/account")
+    show(again, 400, recovery_code=ada_with.recovery_codes[0])
+
+
+def test_anothers_second_factor_is_not_ones_own(
+    ada: Person, person: MakePerson, clock: SteppingClock
+) -> None:
+    """As in GHSA-f66q-9rf6-8795 and GHSA-97r5-pg8x-p63p, where it was."""
+    ada_with, grace_with = enrolled(ada, clock), enrolled(person("grace"), clock)
+    show(ada_with.api, 400, otp=grace_with.phone.next_code())
+    show(ada_with.api, 400, recovery_code=grace_with.recovery_codes[0])
+    show(grace_with.api, otp=grace_with.phone.code())
+
+
+def test_a_code_of_an_app_is_used_up_by_it(ada: Person, clock: SteppingClock) -> None:
+    ada_with = enrolled(ada, clock)
+    code = ada_with.phone.next_code()
+    show(ada_with.api, otp=code)
+    show(ada_with.api, 400, otp=code)
+
+
+def test_a_trusted_device_is_no_second_factor(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__MFA="optional", AUTH__MFA_TRUST_DAYS="30")
+    ada = person("ada", into=app)
+    ada_with = enrolled(ada, clock)
+    token = challenge(ada_with.api, ada)
+    otp = ada_with.phone.next_code()
+    device = finish(ada_with.api, token, otp=otp, trust=True).json["trusted_device"]
+    headers = {"X-Trusted-Device": device}
+    answer = log_in(Api(app), ada.email, PASSWORD, headers=headers).json
+    here = Api(app, token=answer["access_token"])
+    body = {"email": "a@example.com", "password": PASSWORD}
+    assert here.post("/account/email", 401, json=body).json["acr_values"] == "mfa"
 
 
 DANGEROUS = [
@@ -228,22 +251,24 @@ DANGEROUS = [
 
 @pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
 def test_what_protects_an_account_is_not_taken_from_it_by_the_password_alone(
-    app: Flask, ada: Person, method: str, path: str, body: dict[str, Any]
+    ada: Person, clock: SteppingClock, method: str, path: str, body: dict[str, Any]
 ) -> None:
-    give_a_factor(app, ada)
-    here = ada.api()
+    ada_with = enrolled(ada, clock)
+    here = ada_with.api
+    clock.step(minutes=16)
     refused = here.send(method, path, 401, json=body).json
     assert (refused["code"], refused["acr_values"]) == ("reauthentication_required", "mfa")
     status = 200 if method == "PUT" else 202
-    renewed(here, otp=RIGHT).send(method, path, status, json=body)
+    renewed(here, otp=ada_with.phone.next_code()).send(method, path, status, json=body)
 
 
 @pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
 def test_of_an_account_without_a_second_factor_none_is_asked(
-    app: Flask, ada: Person, person: MakePerson, method: str, path: str, body: dict[str, Any]
+    ada: Person, clock: SteppingClock, method: str, path: str, body: dict[str, Any]
 ) -> None:
-    give_a_factor(app, person("grace"))
-    ada.api().send(method, path, 200 if method == "PUT" else 202, json=body)
+    here = ada.api()
+    clock.step(minutes=16)
+    here.send(method, path, 200 if method == "PUT" else 202, json=body)
 
 
 class TestWithoutSessions:
@@ -254,12 +279,13 @@ class TestWithoutSessions:
         return make_app(**SETTINGS["stateless"])
 
     def test_the_password_alone_is_no_way_past_the_second_factor(
-        self, app: Flask, ada: Person
+        self, ada: Person, clock: SteppingClock
     ) -> None:
-        give_a_factor(app, ada)
-        here = ada.api()
+        ada_with = enrolled(ada, clock)
+        here = ada_with.api
+        clock.step(minutes=16)
         assert show(here, 401, password=PASSWORD).json["acr_values"] == "mfa"
-        shown = renewed(here, otp=RIGHT)
+        shown = renewed(here, otp=ada_with.phone.next_code())
         show(renewed(shown, password=PASSWORD), 401, password=PASSWORD)
 
 
@@ -282,12 +308,11 @@ class TestWithSessions:
         elsewhere.post("/payouts", 401)
 
     def test_a_password_makes_no_second_factor_fresh(
-        self, app: Flask, ada: Person, clock: SteppingClock
+        self, ada: Person, clock: SteppingClock
     ) -> None:
-        give_a_factor(app, ada)
-        shown = renewed(ada.api(), otp=RIGHT)
+        here = enrolled(ada, clock).api
         clock.step(minutes=16)
-        again = renewed(shown, password=PASSWORD)
+        again = renewed(here, password=PASSWORD)
         body = {"email": "a@example.com", "password": PASSWORD}
         assert again.post("/account/email", 401, json=body).json["acr_values"] == "mfa"
 

@@ -7,6 +7,7 @@ from ...core.context import Context
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..admission import Admission
+from ..errors import InvalidProof
 from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..settings import AuthSettings
@@ -25,14 +26,16 @@ def assemble(context: Context) -> None:
     purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
     codes = LoginCodes(context.keystore, context.get(Proofs), accounts, purpose)
     context.add(codes)
-    context.get(Reauthentication).ways["code"] = by_mailed_code(codes)
+    failures, reauthentication = context.get(Failures), context.get(Reauthentication)
+    reauthentication.ways["code"] = by_mailed_code(codes, failures)
+    reauthentication.answers.append(InvalidProof)
     context.add(
         LoginByCode(
             context.session,
             accounts,
             codes,
             LoginCodeRequests(context.keystore, auth),
-            context.get(Failures),
+            failures,
             context.get(Admission),
             context.get(Gate),
             LoginCodeMails(context.settings.core, auth, context.get(Templates)),

@@ -12,6 +12,7 @@ from ..blueprint import address
 from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
 from ..examples import SIGNED_IN
 from ..schemas import login_read
+from ..sign_in.admitting import admits
 from ..sign_in.gate import payload_of
 from . import examples
 from .schemas import AskForCode, CodeAskedFor, MailedCode
@@ -35,6 +36,7 @@ def ask_for_code(json: dict[str, Any]) -> dict[str, str]:
 
 @blueprint.post("/login/code/verify")
 @anyone
+@admits
 @example(json=examples.PROOF, answer=SIGNED_IN)
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)

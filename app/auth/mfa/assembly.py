@@ -18,6 +18,7 @@ from ..recovery.service import PASSWORD_RESET
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from ..sign_in.proof import RECOVERY_CODE
+from ..step_up.service import Reauthentication
 from .apps import AuthenticatorApps
 from .authenticators import Authenticators
 from .devices import TrustedDevices
@@ -38,6 +39,7 @@ from .resets import FactorResets
 from .sealing import Sealing
 from .sign_in import SecondStep
 from .stage import FactorStage
+from .ways import add_ways
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +77,7 @@ def assemble(context: Context) -> None:
     tokens = MfaTokens(
         session, context.get(Proofs), accounts, context.account_ids, context.keystore
     )
-    freshness = FactorFreshness(context.get(Freshness), factors)
+    freshness = FactorFreshness(context.get(Freshness))
     resets = FactorResets(session, accounts, authenticators, codes, devices, notices)
     issuer = context.settings.core.PROJECT_NAME
     for service in (
@@ -93,7 +95,9 @@ def assemble(context: Context) -> None:
     ):
         context.add(service)
     accounts.reclaiming.append(resets.reclaim)
+    context.get(Freshness).has_factor = lambda account: bool(factors.methods(account.id))
     if auth.MFA != "off":
+        add_ways(context.get(Reauthentication), factors)
         gate.stages.append(FactorStage(session, factors, devices, tokens, requirement))
         gate.answers.extend(FactorStage.answers)
     _forget_devices(context, devices)

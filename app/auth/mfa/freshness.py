@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from ..caller import Caller
 from ..fresh import Freshness
-from .factors import SecondFactors
 
 
 @dataclass(eq=False)
@@ -13,8 +12,7 @@ class FactorFreshness:
     where the account has one. A trusted device shows none."""
 
     freshness: Freshness
-    second_factors: SecondFactors
 
     def check(self, caller: Caller) -> None:
-        factors = 2 if self.second_factors.methods(caller.account.id) else 1
-        self.freshness.require(caller, factors=factors)
+        has_factor = self.freshness.has_factor(caller.account)
+        self.freshness.require(caller, factors=2 if has_factor else 1)

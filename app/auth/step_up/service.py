@@ -13,7 +13,7 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.db.races import lock_row
 from ...core.db.transaction import AnySession, transaction
-from ...core.errors import BadRequest, Invalid
+from ...core.errors import BadRequest, Invalid, Problem
 from ...core.records.recorder import record
 from ..caller import Caller
 from ..errors import IncorrectCredentials, InvalidCredentials
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from ..sessions.models import AccountSession
 
-# What the proof is called that was given. What is wrong, or another account's, is refused.
+# What the proof is called that was given. What is wrong, or another account's, is refused, and
+# counted together with what is wrong at the door.
 Way = Callable[[Caller, Any, str], str]
 # Makes the session of the caller's fresh; None where it has ended meanwhile.
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
@@ -45,6 +46,8 @@ class Reauthentication:
     renew_session: Renew | None = None
     # By the member of the body that it reads; the rooms that are switched on add theirs.
     ways: dict[str, Way] = field(default_factory=dict)
+    # What those of the rooms may be refused with.
+    answers: list[type[Problem]] = field(default_factory=list)
 
     def show(self, caller: Caller, way: str, given: Any, address: str) -> Opened:
         proof = self._checked(caller, way, given, address)
@@ -70,17 +73,11 @@ class Reauthentication:
         check = self.by_password if way == PASSWORD else self.ways.get(way)
         if check is None:
             raise Invalid.about(way, "Is not switched on here.")
-        email = caller.account.email
-        # A password is counted where it is looked at.
-        counts = way != PASSWORD
-        if counts:
-            self.failures.check(email, address)
+        self.failures.check(caller.account.email, address)
         try:
             return check(caller, given, address)
         except BadRequest as error:
             error.note = {**error.note, "event": "reauthentication"}
-            if counts:
-                self.failures.count(email, address)
             raise
 
     def _hold(self, caller: Caller) -> AccountLike:
