@@ -72,6 +72,7 @@ _HOMES = {
     "fresh_required": "auth.guards",
     "make_default_workspace": "workspaces.login",
     "member_required": "workspaces.guards",
+    "mfa_required": "auth.guards",
     "polled": "core.web.answering",
     "raises": "core.web.operation",
     "render_item": "core.db.migration_state",

@@ -15,6 +15,7 @@ from .auth.guards import account_required as account_required
 from .auth.guards import active_account_required as active_account_required
 from .auth.guards import current_account as current_account
 from .auth.guards import fresh_required as fresh_required
+from .auth.guards import mfa_required as mfa_required
 from .auth.guards import roles_required as roles_required
 from .auth.guards import superuser_required as superuser_required
 from .auth.idp.service import IdpUserInfo as IdpUserInfo

@@ -188,6 +188,10 @@ def _assemble_rooms(context: Context, auth: AuthSettings) -> None:
         from .sessions.assembly import furnish
 
         furnish(context)
+    if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
+        raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
+    if auth.MFA != "off" and not auth.MFA_METHODS:
+        raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
     if auth.keeps_authenticators:
         from .mfa.assembly import assemble as assemble_mfa
 

@@ -64,10 +64,10 @@ class NotAuthorized(Forbidden):
     detail = "Not authorized"
 
 
-def _step_up(seconds: float, factors: int) -> dict[str, Any]:
+def _step_up(seconds: float | None, factors: int) -> dict[str, Any]:
     """As RFC 9470 says it: how old a sign-in may be, and what it must have been by. The document
     tells it too, for pages that may not read the header."""
-    asked: dict[str, Any] = {"max_age": int(seconds)}
+    asked: dict[str, Any] = {} if seconds is None else {"max_age": int(seconds)}
     if factors > 1:
         asked["acr_values"] = WITH_A_FACTOR
     named = ", ".join(f'{name}="{value}"' for name, value in asked.items())
@@ -86,12 +86,13 @@ class FreshSignInRequired(Forbidden):
 
 
 class ReauthenticationRequired(Unauthorized):
-    """A sign-in of the last minutes, where asked for with a second factor in that time."""
+    """A sign-in of the last minutes, where asked for with a second factor in that time. Without
+    seconds: one with a second factor, however long ago."""
 
     code = "reauthentication_required"
     detail = "Sign in again first"
 
-    def __init__(self, seconds: float = 900, factors: int = 1) -> None:
+    def __init__(self, seconds: float | None = 900, factors: int = 1) -> None:
         super().__init__(**_step_up(seconds, factors))
 
 

@@ -149,6 +149,14 @@ def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
     return check
 
 
+@guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired)
+def mfa_required() -> None:
+    """An account that has signed in with a second factor, however long ago. A trusted device is
+    none; whoever has none must set one up first."""
+    if caller().factor_at is None:
+        raise ReauthenticationRequired(None, factors=2)
+
+
 @guard(IdpDisabled, bearer=False)
 def idp_required() -> None:
     """Sign-in through an identity provider is switched on; asked before the request is read."""

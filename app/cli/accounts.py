@@ -17,6 +17,7 @@ from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
 from ..auth.limits import Failures
+from ..auth.mfa.resets import FactorResets
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
@@ -161,6 +162,19 @@ def unlink(email: str) -> None:
     """Forget who signs in to an account through an identity provider, until the next time."""
     account = service(Accounts).get(email)
     service(Identities).unlink(account)
+    show(account)
+
+
+@group.command("reset-mfa")
+@click.argument("email")
+@in_words
+def reset_mfa(email: str) -> None:
+    """Take all second factors from an account whose owner has lost them, and end its tokens. Its
+    password opens it from then on: be sure who asks."""
+    if FactorResets not in current_frontdesk.services:
+        raise click.ClickException("There are no second factors here: AUTH__MFA is off.")
+    account = service(Accounts).get(email)
+    service(FactorResets).reset(account)
     show(account)
 
 

@@ -32,6 +32,7 @@ from ..delivery.outbox.models import Delivery
 from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
 from .doctor_delivery import LOOPBACK, check_broker, check_mail
+from .doctor_factors import check_second_factors
 from .doctor_set_up import (
     check_administration,
     check_brand,
@@ -248,4 +249,5 @@ CHECKS: list[Check] = [
     check_file_store,
     check_profiles,
     check_idp,
+    check_second_factors,
 ]

@@ -26,14 +26,16 @@ RECORD_BATCH = 5_000
 EMAIL_CHANGE_BATCH = 1_000
 EXPORT_BATCH = 500
 SESSION_BATCH = 5_000
+FACTOR_BATCH = 1_000
 
 
 @group.command()
 @in_words
 def prune() -> None:
     """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address, exports, records and sessions, accounts that
-    have waited too long for their address to be proven, and those whose owners want them to go."""
+    notifications, invitations, changes of address, exports, records and sessions, authenticators
+    that were not confirmed and devices that are not trusted any more, accounts that have waited too
+    long for their address to be proven, and those whose owners want them to go."""
     report = {
         "keystore_entries": _keystore(),
         "avatars": service(Avatars).clean() if Avatars in current_frontdesk.services else 0,
@@ -45,6 +47,7 @@ def prune() -> None:
         "exports": _exports(),
         "deleted_accounts": _deleted_accounts(),
         "sessions": _sessions(),
+        "second_factors": _second_factors(),
     }
     click.echo(orjson.dumps(report).decode())
 
@@ -82,6 +85,16 @@ def _sessions() -> int:
     from ..auth.sessions.retention import SessionRetention
 
     return service(SessionRetention).prune(SESSION_BATCH)
+
+
+def _second_factors() -> int:
+    if not current_frontdesk.settings.of(AuthSettings).keeps_authenticators:
+        return 0
+    # Loaded only where there are some.
+    from ..auth.mfa.authenticators import Authenticators
+    from ..auth.mfa.devices import TrustedDevices
+
+    return service(Authenticators).prune(FACTOR_BATCH) + service(TrustedDevices).prune(FACTOR_BATCH)
 
 
 def _keystore() -> int:

@@ -77,6 +77,7 @@ class Holdings:
         changes = reading.rows(statements.email_changes(owner.id))
         yield "email_changes.jsonl", (EmailChange,), changes
         yield self._sessions(owner, reading)
+        yield from self._factors(owner, reading)
         yield "inbox.jsonl", (InboxItem, Notification), reading.rows(statements.inbox(owner.id))
         yield "sent.jsonl", (Notification,), reading.rows(statements.sent(owner.id))
         events = reading.rows(statements.events(owner.id), "at", "id")
@@ -93,6 +94,20 @@ class Holdings:
 
         rows = reading.rows(statements.sessions(AccountSession, owner.id))
         return "sessions.jsonl", (AccountSession,), rows
+
+    def _factors(
+        self, owner: DataSubject, reading: Reading
+    ) -> Iterator[tuple[str, tuple[type[Base], ...], Iterator[Mapping[str, Any]]]]:
+        # Here and not above: most applications do without them.
+        from ..auth.mfa.models import Authenticator, RecoveryCode, TrustedDevice
+        from . import factor_statements
+
+        rows = reading.rows(factor_statements.authenticators(owner.id))
+        yield "authenticators.jsonl", (Authenticator,), rows
+        rows = reading.rows(factor_statements.recovery_codes(owner.id))
+        yield "recovery_codes.jsonl", (RecoveryCode,), rows
+        rows = reading.rows(factor_statements.trusted_devices(owner.id))
+        yield "trusted_devices.jsonl", (TrustedDevice,), rows
 
     def _to_accounts(self) -> list[str]:
         """On other channels, a receiver of the same id is somebody else."""

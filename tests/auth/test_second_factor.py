@@ -1,26 +1,506 @@
-"""A second factor beside the password: set up, asked for, named, removed."""
+"""A second factor beside the first proof, whichever that was: asked for, answered, required."""
 
 from __future__ import annotations
 
+import jwt
 import pytest
 from flask import Flask
 
+from app import Problem, active_account_required, mfa_required
+from app.accounts.service import Accounts
+from app.auth.sign_in.by_host import sign_in
+from app.core.config.environment import SettingsError
+from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+from app.testing.queries import noted_queries
 
-from ..conftest import MakeApp, Person
-from .factors import challenge, enrolled, finish
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..rigs.oidc.visitor import Visitor
+from .factors import challenge, enrol, enrolled, finish
+from .test_email_change import mailed
+from .test_login import log_in
+
+ADA = "ada@example.com"
+METHODS = '["totp"]'
 
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(AUTH__MFA="optional", AUTH__MFA_METHODS='["totp"]')
+    return make_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
 
 
-def test_the_whole_way(ada: Person, api: Api, clock: SteppingClock) -> None:
-    ada_with = enrolled(ada, clock)
-    assert len(ada_with.recovery_codes) == 10
-    ada_with.api.get("/account")
+def claims(api: Api) -> dict[str, object]:
+    found: dict[str, object] = jwt.decode(str(api.token), options={"verify_signature": False})
+    return found
+
+
+def test_who_has_none_signs_in_as_before(ada: Person, api: Api) -> None:
+    answer = log_in(api, ada.email, PASSWORD).json
+    assert answer["token_type"] == "bearer"
+    assert claims(api.as_token(answer["access_token"]))["amr"] == ["pwd"]
+
+
+def test_a_right_password_is_asked_for_a_second_factor_and_a_code_signs_in(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    phone = enrolled(ada, clock).phone
+    refused = log_in(api, ada.email, PASSWORD, 403)
+    assert refused.detail == "A second factor is required"
+    assert refused.json["code"] == "mfa_required"
+    assert refused.json["methods"] == ["totp", "recovery"]
+    assert "access_token" not in refused.json
+    answer = finish(api, refused.json["mfa_token"], otp=phone.next_code()).json
+    here = api.as_token(answer["access_token"])
+    assert here.get("/account").json["email"] == ada.email
+    assert claims(here)["amr"] == ["pwd", "otp", "mfa"]
+
+
+def test_a_wrong_password_is_told_nothing_of_it(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    enrolled(ada, clock)
+    assert log_in(api, ada.email, "wrong", 400).json["code"] == "incorrect_credentials"
+
+
+def test_a_code_beside_the_password_does_it_in_one_step(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    phone = enrolled(ada, clock).phone
+    form = {"username": ada.email, "password": PASSWORD, "otp": phone.next_code()}
+    token = api.post("/login", data=form).json["access_token"]
+    assert claims(api.as_token(token))["amr"] == ["pwd", "otp", "mfa"]
+    assert api.post("/login", 400, data=form).json["code"] == "incorrect_code"
+
+
+@only_on("sqlite")
+def test_a_wrong_code_beside_the_password_is_counted_as_a_wrong_password(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    phone = enrolled(ada, clock).phone
+    form = {"username": ada.email, "password": PASSWORD, "otp": phone.wrong_code()}
+    for _ in range(5):
+        api.post("/login", 400, data=form)
+    assert log_in(api, ada.email, PASSWORD, 429).json["code"] == "too_many_attempts"
+    clock.step(minutes=6)
+    log_in(api, ada.email, PASSWORD, 403)
+
+
+@only_on("sqlite")
+def test_five_wrong_codes_end_the_token(ada: Person, api: Api, clock: SteppingClock) -> None:
+    phone = enrolled(ada, clock).phone
     token = challenge(api, ada)
-    answer = finish(api, token, otp=ada_with.phone.next_code())
-    api.as_token(answer.json["access_token"]).get("/account")
+    for _ in range(5):
+        assert finish(api, token, 400, otp=phone.wrong_code()).json["code"] == "incorrect_code"
+    refused = finish(api, token, 429, otp=phone.next_code())
+    assert int(refused.headers["Retry-After"]) > 0
+
+
+@only_on("sqlite")
+def test_over_many_tokens_an_account_is_guessed_ten_times_and_its_owner_is_told_once(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    # As from many addresses, none of which guesses often.
+    app = make_app(
+        AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS, AUTH__LOGIN_LIMIT="1000 per minute"
+    )
+    ada, api = person("ada", into=app), Api(app)
+    phone = enrolled(ada, clock).phone
+    mails.clear()
+    clock.step(minutes=1)
+    for _ in range(10):
+        finish(api, challenge(api, ada), 400, otp=phone.wrong_code())
+    for _ in range(3):
+        finish(api, challenge(api, ada), 429, otp=phone.code())
+    assert [mail.subject for mail in mails.to(ada.email)] == [
+        "Frontdesk: somebody may know your password"
+    ]
+    clock.step(minutes=11)
+    finish(api, challenge(api, ada), otp=phone.code())
+
+
+def test_right_codes_are_not_counted(ada: Person, api: Api, clock: SteppingClock) -> None:
+    phone = enrolled(ada, clock).phone
+    for _ in range(12):
+        finish(api, challenge(api, ada), otp=phone.next_code())
+
+
+def test_a_token_is_good_once_for_five_minutes_and_for_nothing_else(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    phone = enrolled(ada, clock).phone
+    token = challenge(api, ada)
+    clock.step(minutes=5, seconds=1)
+    assert finish(api, token, 400, otp=phone.code()).json["code"] == "invalid_token"
+    token = challenge(api, ada)
+    api.as_token(token).get("/account", 401)
+    api.post("/authenticators/totp", 400, json={"mfa_token": token})
+    api.post("/email-verification", 400, json={"token": token})
+    finish(api, token, otp=phone.code())
+    finish(api, token, 400, otp=phone.next_code())
+
+
+def test_another_password_ends_the_token(ada: Person, api: Api, clock: SteppingClock) -> None:
+    phone = enrolled(ada, clock).phone
+    token = challenge(api, ada)
+    ada.change(password="another password altogether")
+    finish(api, token, 400, otp=phone.next_code())
+
+
+def test_a_code_of_somebody_elses_app_is_a_wrong_one(
+    ada: Person, api: Api, person: MakePerson, clock: SteppingClock
+) -> None:
+    enrolled(ada, clock)
+    theirs = enrolled(person("grace"), clock)
+    finish(api, challenge(api, ada), 400, otp=theirs.phone.next_code())
+    finish(api, challenge(api, ada), 400, recovery_code=theirs.recovery_codes[0])
+
+
+def test_who_is_suspended_meanwhile_stays_out(ada: Person, api: Api, clock: SteppingClock) -> None:
+    phone = enrolled(ada, clock).phone
+    token, code = challenge(api, ada), phone.next_code()
+    ada.change(status="suspended")
+    assert finish(api, token, 400, otp=code).json["code"] == "inactive_account"
+    ada.change(status="active")
+    finish(api, token, otp=code)
+
+
+def test_after_a_logout_it_signs_in_again(ada: Person, api: Api, clock: SteppingClock) -> None:
+    has = enrolled(ada, clock)
+    has.api.delete("/logout")
+    answer = finish(api, challenge(api, ada), otp=has.phone.next_code()).json
+    api.as_token(answer["access_token"]).get("/account")
+
+
+@only_on("sqlite")
+def test_so_it_does_with_a_keystore_in_the_one_database(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    """Where one writer waits for the other, a keystore that is asked too late waits for itself."""
+    app = make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS, CORE__KEYSTORE="database")
+    ada, api = person("ada", into=app), Api(app)
+    token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
+    has = enrol(api, clock, mfa_token=token)
+    for factor in ("otp", "recovery_code", "one step"):
+        with_factor = has.api
+        with_factor.delete("/logout")
+        if factor == "one step":
+            form = {"username": ada.email, "password": PASSWORD, "otp": has.phone.next_code()}
+            answer = api.post("/login", data=form).json
+        else:
+            shown = has.phone.next_code() if factor == "otp" else has.recovery_codes[0]
+            answer = finish(api, challenge(api, ada), **{factor: shown}).json
+        has.api = api.as_token(answer["access_token"])
+    has.api.get("/account")
+
+
+def test_whoever_comes_from_a_provider_is_asked_too(
+    make_idp_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_idp_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
+    api = Api(app)
+    phone = enrolled(person("ada", into=app), clock).phone
+    refused = Visitor(api).sign_in("ada", 403).json
+    assert refused["code"] == "mfa_required"
+    token = finish(api, refused["mfa_token"], otp=phone.next_code()).json["access_token"]
+    assert claims(api.as_token(token))["amr"] == ["fed", "otp", "mfa"]
+
+
+def test_a_host_that_vouches_for_somebody_is_asked_too(
+    app: Flask, ada: Person, clock: SteppingClock
+) -> None:
+    enrolled(ada, clock)
+    with app.app_context():
+        account = service(Accounts).get(ada.email)
+        with pytest.raises(Problem, match="A second factor is required"):
+            sign_in(account, by=("magic link",))
+        assert sign_in(account, by=("magic link", "totp"))["access_token"]
+
+
+def test_a_new_password_keeps_whoever_sets_it_signed_in_with_the_factor(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    has = enrolled(ada, clock)
+    body = {"current_password": PASSWORD, "new_password": "another password altogether"}
+    answer = has.api.put("/account/password", json=body).json
+    again = api.as_token(answer["access_token"])
+    again.get("/authenticators")
+    ada.password = "another password altogether"
+    challenge(api, ada)
+
+
+def test_a_reset_of_the_password_does_not_pass_the_factor_by(
+    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    enrolled(ada, clock)
+    api.post("/password-recovery", json={"email": ada.email})
+    token, _ = mailed(mails, ada.email)
+    ada.password = "another password altogether"
+    api.post("/reset-password", json={"token": token, "new_password": ada.password})
+    challenge(api, ada)
+
+
+def test_a_confirmed_address_is_no_factor(
+    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    has = enrolled(ada, clock)
+    ada.email = "countess@example.com"
+    has.api.post("/account/email", 202, json={"email": ada.email})
+    body = {"token": mailed(mails, ada.email)[0]}
+    refused = api.post("/account/email/confirm", 403, json=body).json
+    assert refused["code"] == "mfa_required"
+    token = finish(api, refused["mfa_token"], otp=has.phone.next_code()).json["access_token"]
+    here = api.as_token(token)
+    here.post("/account/email", 202, json={"email": ADA})
+    body = {"token": mailed(mails, ADA)[0]}
+    answer = here.post("/account/email/confirm", json=body).json
+    assert answer["account"]["email"] == ADA, "who is signed in with the factor is so again"
+
+
+class TestRequired:
+    @pytest.fixture
+    def app(self, make_app: MakeApp) -> Flask:
+        return make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS)
+
+    def test_who_has_none_sets_one_up_before_anything_else(
+        self, ada: Person, api: Api, clock: SteppingClock
+    ) -> None:
+        refused = log_in(api, ada.email, PASSWORD, 403).json
+        assert (refused["code"], refused["methods"]) == ("mfa_enrolment_required", ["totp"])
+        token = refused["mfa_token"]
+        api.as_token(token).get("/account", 401)
+        finish(api, token, 400, otp="123456")
+        assert api.post("/authenticators/totp", 401).json["code"] == "invalid_credentials"
+        has = enrol(api, clock, mfa_token=token)
+        assert len(has.recovery_codes) == 10
+        assert claims(has.api)["amr"] == ["pwd", "otp", "mfa"]
+        api.post("/authenticators/totp", 400, json={"mfa_token": token})
+        challenge(api, ada)
+
+    def test_its_token_is_dead_once_another_one_was_used(
+        self, ada: Person, api: Api, clock: SteppingClock
+    ) -> None:
+        first, second = (log_in(api, ada.email, PASSWORD, 403).json["mfa_token"] for _ in range(2))
+        enrol(api, clock, mfa_token=first)
+        api.post("/authenticators/totp", 400, json={"mfa_token": second})
+
+    def test_the_last_one_stays(self, ada: Person, api: Api, clock: SteppingClock) -> None:
+        token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
+        has = enrol(api, clock, mfa_token=token)
+        [first] = has.api.get("/authenticators").json
+        refused = has.api.delete(f"/authenticators/{first['id']}", 409).json
+        assert refused["code"] == "last_factor"
+        again = enrol(has.api, clock)
+        again.api.delete(f"/authenticators/{first['id']}")
+        [second] = again.api.get("/authenticators").json
+        again.api.delete(f"/authenticators/{second['id']}", 409)
+
+    def test_who_has_not_proven_the_address_proves_it_first(
+        self, make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
+    ) -> None:
+        app = make_app(
+            AUTH__MFA="required",
+            AUTH__MFA_METHODS=METHODS,
+            AUTH__REGISTRATION="open",
+            AUTH__EMAIL_VERIFICATION="optional",
+        )
+        api = Api(app)
+        body = {"email": ADA, "password": PASSWORD}
+        refused = api.post("/registration", 403, json=body).json
+        assert refused["code"] == "mfa_enrolment_required"
+        begin = {"mfa_token": refused["mfa_token"]}
+        refused = api.post("/authenticators/totp", 403, json=begin).json
+        assert refused["code"] == "email_not_verified"
+        api.post("/email-verification", json={"token": mailed(mails, ADA)[0]})
+        enrol(api, clock, **begin)
+
+
+def test_a_role_alone_may_have_to_have_one(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(
+        AUTH__MFA="optional",
+        AUTH__MFA_METHODS=METHODS,
+        AUTH__MFA_REQUIRED_ROLES='["admin", "root"]',
+    )
+    api = Api(app)
+    person("ada", into=app).api().get("/account")
+    boss = person("grace", into=app, role="admin")
+    token = log_in(api, boss.email, PASSWORD, 403).json["mfa_token"]
+    enrol(api, clock, mfa_token=token).api.get("/admin/accounts")
+
+
+def test_whoever_registers_somebody_elses_address_cannot_lock_them_out(
+    make_app: MakeApp, mails: MailOutbox
+) -> None:
+    app = make_app(
+        AUTH__MFA="optional",
+        AUTH__MFA_METHODS=METHODS,
+        AUTH__REGISTRATION="open",
+        AUTH__EMAIL_VERIFICATION="optional",
+    )
+    body = {"email": ADA, "password": PASSWORD}
+    here = Api(app).post("/registration", 201, json=body).json
+    mallory = Api(app, token=here["access_token"])
+    assert mallory.post("/authenticators/totp", 403).json["code"] == "email_not_verified"
+
+
+def test_what_changes_the_factors_asks_for_one_again(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(
+        AUTH__MFA="optional",
+        AUTH__MFA_METHODS=METHODS,
+        AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
+        AUTH__FRESH_MINUTES="5",
+    )
+    ada = person("ada", into=app)
+    has = enrolled(ada, clock)
+    [mine] = has.api.get("/authenticators").json
+    path = f"/authenticators/{mine['id']}"
+    assert has.api.patch(path, json={"name": "Old phone"}).json["name"] == "Old phone"
+    clock.step(minutes=6)
+    for method, where, more in (
+        ("PATCH", path, {"json": {"name": "Mine"}}),
+        ("DELETE", path, {}),
+        ("POST", "/recovery-codes", {}),
+        ("POST", "/authenticators/totp", {}),
+    ):
+        refused = has.api.send(method, where, 401, **more)
+        assert refused.headers["WWW-Authenticate"] == (
+            'Bearer error="insufficient_user_authentication", max_age="300", acr_values="mfa"'
+        )
+    answer = finish(Api(app), challenge(Api(app), ada), otp=has.phone.next_code()).json
+    again = has.api.as_token(answer["access_token"])
+    assert again.delete(path).json["name"] == "Old phone"
+
+
+def test_with_the_last_one_all_that_stands_in_for_it_goes(
+    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    has = enrolled(ada, clock)
+    [mine] = has.api.get("/authenticators").json
+    has.api.delete(f"/authenticators/{mine['id']}")
+    mails.assert_sent(ada.email, "a second factor was removed")
+    assert has.api.get("/recovery-codes").json == {"left": 0}
+    assert has.api.post("/recovery-codes", 409).json["code"] == "no_factor"
+    log_in(api, ada.email, PASSWORD)
+
+
+def test_a_host_guards_what_is_for_who_has_shown_a_factor(
+    app: Flask, ada: Person, clock: SteppingClock
+) -> None:
+    @app.get("/api/v1/vault")
+    @active_account_required
+    @mfa_required
+    def open_vault() -> str:
+        return "open"
+
+    refused = ada.api().get("/vault", 401)
+    assert refused.json["code"] == "reauthentication_required"
+    assert refused.headers["WWW-Authenticate"] == (
+        'Bearer error="insufficient_user_authentication", acr_values="mfa"'
+    )
+    enrolled(ada, clock).api.get("/vault")
+
+
+class TestAnOperator:
+    def test_takes_all_factors_from_who_has_lost_them(
+        self, ada: Person, api: Api, person: MakePerson, clock: SteppingClock, mails: MailOutbox
+    ) -> None:
+        has, root = enrolled(ada, clock), person("grace", role="root").api()
+        answer = root.delete(f"/admin/accounts/{ada.id}/authenticators").json
+        assert answer == {"authenticators": 1}
+        mails.assert_sent(ada.email, "your second factors were removed")
+        has.api.get("/account", 401)
+        log_in(api, ada.email, PASSWORD)
+
+    def test_is_root_has_just_signed_in_and_does_not_do_it_for_themselves(
+        self, make_app: MakeApp, person: MakePerson, clock: SteppingClock
+    ) -> None:
+        app = make_app(
+            AUTH__MFA="optional",
+            AUTH__MFA_METHODS=METHODS,
+            AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
+        )
+        ada, root = person("ada", into=app), person("grace", into=app, role="root")
+        path = f"/admin/accounts/{ada.id}/authenticators"
+        person("mary", into=app, role="admin").api().delete(path, 403)
+        here = root.api()
+        here.delete(f"/admin/accounts/{root.id}/authenticators", 403)
+        here.delete("/admin/accounts/4711/authenticators", 404)
+        clock.step(minutes=16)
+        here.delete(path, 401)
+
+    def test_does_it_from_the_command_line(
+        self, ada: Person, api: Api, clock: SteppingClock
+    ) -> None:
+        enrolled(ada, clock)
+        result = ada.app.test_cli_runner().invoke(args=["accounts", "reset-mfa", ada.email])
+        assert result.exit_code == 0, result.output
+        log_in(api, ada.email, PASSWORD)
+
+    def test_is_told_where_there_are_none(self, make_app: MakeApp) -> None:
+        runner = make_app().test_cli_runner()
+        for command in (["accounts", "reset-mfa", ADA], ["frontdesk", "reencrypt"]):
+            result = runner.invoke(args=command)
+            assert (result.exit_code, "AUTH__MFA is off" in result.output) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ({"otp": "123456"}, "json:mfa_token"),
+        ({"mfa_token": "x"}, "json:otp"),
+        ({"mfa_token": "x", "otp": "123456", "recovery_code": "x"}, "json:otp"),
+        ({"mfa_token": "x", "credential": "x"}, "json:credential"),
+        ({"mfa_token": "x", "otp": "123456", "trust": "yes"}, "json:trust"),
+        ({"mfa_token": "x" * 2049, "otp": "123456"}, "json:mfa_token"),
+        ({"mfa_token": "x", "recovery_code": "x" * 33}, "json:recovery_code"),
+    ],
+)
+def test_what_answers_nothing_is_a_422(api: Api, body: dict[str, object], fault: str) -> None:
+    assert api.post("/login/mfa", 422, json=body).faults == [fault]
+
+
+@pytest.mark.parametrize("token", ["x", "a.b.c", "W10.aaaaaa.bbbbbb", "\u20ac", " "])
+def test_what_is_no_token_signs_nobody_in(api: Api, token: str) -> None:
+    finish(api, token, 400, otp="123456")
+
+
+def test_a_passkey_where_there_are_none_is_a_wrong_factor(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    enrolled(ada, clock)
+    finish(api, challenge(api, ada), 400, credential={"id": "x"})
+
+
+def test_it_costs_who_has_none_one_question(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    asked = {}
+    for mode in ("off", "optional"):
+        app = make_app(AUTH__MFA=mode, AUTH__MFA_METHODS=METHODS)
+        someone = person(mode, into=app)
+        someone.token()
+        with noted_queries(app) as statements:
+            someone.token()
+        asked[mode] = len(statements)
+    assert asked["optional"] == asked["off"] + 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"AUTH__MFA_REQUIRED_ROLES": '["admin"]'}, "MFA_REQUIRED_ROLES asks nobody"),
+        ({"AUTH__MFA": "optional", "AUTH__MFA_METHODS": "[]"}, "MFA_METHODS must name one"),
+        ({"AUTH__MFA": "optional", "AUTH__ENCRYPTION_KEYS": '["short"]'}, "less than 32"),
+        ({"AUTH__MFA": "yes"}, "AUTH__MFA"),
+    ],
+)
+def test_settings_that_would_protect_nobody_stop_the_start(
+    make_app: MakeApp, settings: dict[str, str], text: str
+) -> None:
+    with pytest.raises(SettingsError, match=text):
+        make_app(**settings)
