@@ -162,6 +162,12 @@ DEEDS = (
         "an operator forgets who signs in to an account through a provider",
         tells="identity_unlink",
     ),
+    RecordType("passkey.added", "an account's owner adds a passkey", tells="authenticator"),
+    RecordType(
+        "passkey.suspected",
+        "a passkey signs rightly, and says it has signed less often than before: it may be a copy",
+        tells="authenticator",
+    ),
     RecordType(
         "authenticator.added",
         "an account has one more second factor",

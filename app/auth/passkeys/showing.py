@@ -1,0 +1,94 @@
+"""An account shows a passkey of its: to sign in, as a second factor, or once more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.account_ids import shown as written
+from ...core.db.transaction import AnySession, after_commit, after_rollback, transaction, write_last
+from ...core.records.recorder import Target, record
+from ...delivery.mail.one_off import OneOffMail
+from .challenges import Challenges
+from .errors import PasskeyRefused
+from .mails import PasskeyMails
+from .options import request_options
+from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in
+from .rows import Passkeys, Registered, Use, note_uses
+
+# What one may be shown for; a challenge of one purpose serves no other.
+SIGN_IN = "sign-in"
+SECOND_FACTOR = "second-factor"
+STEP_UP = "step-up"
+
+
+@dataclass(eq=False)
+class PasskeyProofs:
+    session: AnySession
+    accounts: Accounts
+    passkeys: Passkeys
+    challenges: Challenges
+    party: RelyingParty
+    mails: PasskeyMails
+    notices: OneOffMail
+    clock: Clock
+
+    def options(self, purpose: str, account_id: Any = None) -> dict[str, Any]:
+        """For a browser. Without an account, whoever has a passkey says by it who they are: the
+        answer is alike for everybody."""
+        challenge = self.challenges.make(*_bound(purpose, account_id))
+        allowed = () if account_id is None else self.passkeys.of(account_id)
+        return request_options(self.party, challenge, allowed)
+
+    def check(self, given: Assertion, purpose: str, account_id: Any = None) -> AccountLike:
+        """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused.
+
+        What it changes is written at the end of the transaction that it is in: a keystore that is
+        in the database waits for no write of ours.
+        """
+        challenge = challenge_in(given.client_data, ASSERTION)
+        self.challenges.check(challenge, *_bound(purpose, account_id))
+        with transaction(self.session):
+            passkey = self._find(given, account_id)
+            shown = self.party.check_assertion(given, challenge, passkey.public_key)
+            self.challenges.spend(challenge)
+            account = self.accounts.by_id(passkey.account_id)
+            if account is None:
+                raise PasskeyRefused("unknown")
+            if passkey.has_copy(shown):
+                self._suspect(account, passkey)
+                raise PasskeyRefused("count_went_back", account_id=account.id)
+            write_last(self.session, note_uses, Use(passkey, shown, self.clock.now()))
+            return account
+
+    def _find(self, given: Assertion, account_id: Any) -> Registered:
+        passkey = self.passkeys.find(given.id)
+        if passkey is None:
+            raise PasskeyRefused("unknown")
+        if account_id is not None and passkey.account_id != account_id:
+            raise PasskeyRefused("another_account")
+        # One that was asked for by its id need not say whose it is.
+        if given.user_handle != passkey.user_handle and (
+            account_id is None or given.user_handle is not None
+        ):
+            raise PasskeyRefused("another_handle")
+        return passkey
+
+    def _suspect(self, account: AccountLike, passkey: Registered) -> None:
+        """It has signed rightly. The refusal takes all else back, and this is not to be."""
+        account_id, mail = account.id, self.mails.suspected(account.email, passkey.name)
+
+        def tell() -> None:
+            with transaction(self.session):
+                target = Target("authenticator", passkey.id)
+                record(self.session, "passkey.suspected", account_id=account_id, target=target)
+                after_commit(self.session, lambda: self.notices.send_soon(mail))
+
+        after_rollback(self.session, tell)
+
+
+def _bound(purpose: str, account_id: Any) -> tuple[str, ...]:
+    return (purpose,) if account_id is None else (purpose, str(written(account_id)))
