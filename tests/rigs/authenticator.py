@@ -97,10 +97,11 @@ class SoftAuthenticator:
     def _data(self, rp_id: str, lies: dict[str, Any]) -> bytes:
         if self.count is not None:
             self.count += 1
+        count: int = lies.get("count", self.count or 0)
         return (
             hashlib.sha256(lies.get("rp_id", rp_id).encode()).digest()
             + bytes([lies.get("flags", self.flags)])
-            + lies.get("count", self.count or 0).to_bytes(4, "big")
+            + count.to_bytes(4, "big")
         )
 
     def _told(self, kind: str, options: dict[str, Any], lies: dict[str, Any]) -> bytes:

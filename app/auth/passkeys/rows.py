@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import select, update
 
 from ...core.db.races import insert_new
 from ...core.db.transaction import AnySession
@@ -24,15 +24,17 @@ class Registered(NamedTuple):
     sign_count: int
     name: str
 
-    def has_copy(self, shown: Asserted) -> bool:
-        """Its count is not higher than it was. Most count nothing, and say zero each time."""
-        return shown.sign_count <= self.sign_count and (self.sign_count, shown.sign_count) != (0, 0)
-
 
 class Use(NamedTuple):
     passkey: Registered
     shown: Asserted
     at: datetime
+
+    @property
+    def has_copy(self) -> bool:
+        """Its count is not higher than it was. Most count nothing, and say zero each time."""
+        stored, told = self.passkey.sign_count, self.shown.sign_count
+        return told <= stored and (stored, told) != (0, 0)
 
 
 _REGISTERED = [getattr(Authenticator, name) for name in Registered._fields]
@@ -86,7 +88,7 @@ def note_uses(session: AnySession, uses: Sequence[Use]) -> None:
             update(Authenticator)
             .where(
                 Authenticator.id == passkey.id,
-                or_(stored < shown.sign_count, and_(stored == 0, shown.sign_count == 0)),
+                stored <= shown.sign_count if shown.sign_count == 0 else stored < shown.sign_count,
             )
             .values(sign_count=shown.sign_count, backed_up=shown.is_backed_up, last_used_at=at)
             .returning(Authenticator.id)

@@ -9,7 +9,16 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown as written
-from ...core.db.transaction import AnySession, after_commit, after_rollback, transaction, write_last
+from ...core.db.transaction import (
+    AnySession,
+    after_commit,
+    after_rollback,
+    is_in_use,
+    is_open,
+    release,
+    transaction,
+    write_last,
+)
 from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from .challenges import Challenges
@@ -44,25 +53,36 @@ class PasskeyProofs:
         return request_options(self.party, challenge, allowed)
 
     def check(self, given: Assertion, purpose: str, account_id: Any = None) -> AccountLike:
-        """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused.
+        """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused."""
+        shown = self.verify(given, purpose, account_id)
+        with transaction(self.session):
+            return self.accept(shown)
 
-        What it changes is written at the end of the transaction that it is in: a keystore that is
-        in the database waits for no write of ours.
-        """
+    def verify(self, given: Assertion, purpose: str, account_id: Any = None) -> Use:
+        """Rightly signed, for a challenge that is used up by this; otherwise PasskeyRefused."""
+        # Host code around us may have: its session stays as it is.
+        in_use = is_open(self.session) or is_in_use(self.session)
         challenge = challenge_in(given.client_data, ASSERTION)
         self.challenges.check(challenge, *_bound(purpose, account_id))
-        with transaction(self.session):
-            passkey = self._find(given, account_id)
-            shown = self.party.check_assertion(given, challenge, passkey.public_key)
-            self.challenges.spend(challenge)
-            account = self.accounts.by_id(passkey.account_id)
-            if account is None:
-                raise PasskeyRefused("unknown")
-            if passkey.has_copy(shown):
-                self._suspect(account, passkey)
-                raise PasskeyRefused("count_went_back", account_id=account.id)
-            write_last(self.session, note_uses, Use(passkey, shown, self.clock.now()))
-            return account
+        passkey = self._find(given, account_id)
+        shown = self.party.check_assertion(given, challenge, passkey.public_key)
+        if not in_use:
+            # The keystore may be in the database: nobody waits there and holds a connection.
+            release(self.session)
+        self.challenges.spend(challenge)
+        return Use(passkey, shown, self.clock.now())
+
+    def accept(self, use: Use) -> AccountLike:
+        """Within a transaction, at whose end it is written: in a database that is the keystore too,
+        a sign-in waits for no write of its own."""
+        account = self.accounts.by_id(use.passkey.account_id)
+        if account is None:
+            raise PasskeyRefused("unknown")
+        if use.has_copy:
+            self._suspect(account, use.passkey)
+            raise PasskeyRefused("count_went_back", account_id=account.id)
+        write_last(self.session, note_uses, use)
+        return account
 
     def _find(self, given: Assertion, account_id: Any) -> Registered:
         passkey = self.passkeys.find(given.id)

@@ -17,5 +17,6 @@ class PasskeyLogin:
 
     def with_passkey(self, given: Assertion) -> Opened | Challenge:
         """No name, and no second factor: it is one by itself."""
+        shown = self.proofs.verify(given, SIGN_IN)
         with transaction(self.session):
-            return self.gate.admit(self.proofs.check(given, SIGN_IN), by=(PASSKEY,))
+            return self.gate.admit(self.proofs.accept(shown), by=(PASSKEY,))
