@@ -235,4 +235,4 @@ def test_an_expression_that_takes_long_to_compile_is_not_compiled(
     holder.sign_in(400, flags=flags, data=COMPILED)
     assert told("sign_in")[-1]["why"] == "authenticator_data_malformed"
     Holder(holder.api).add(status=400, attestation=COMPILED)
-    assert told("entry")[-1]["why"] == "attestation_malformed"
+    assert told("factor_change")[-1]["why"] == "attestation_malformed"

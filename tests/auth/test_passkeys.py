@@ -90,7 +90,7 @@ def test_its_owner_is_told_and_it_is_recorded(
 ) -> None:
     holder.add("Laptop & <phone>")
     mails.assert_sent(ADA, "a passkey was added", "Laptop & <phone>")
-    told("authenticator", outcome="succeeded")
+    told("factor_change", outcome="succeeded", change="added", kind="passkey")
 
 
 def test_it_signs_in_after_a_logout(holder: Holder) -> None:
@@ -197,9 +197,9 @@ def test_an_account_whose_address_is_not_proven_adds_none(
     assert refused.json["code"] == "email_not_verified"
 
 
-def test_nobody_adds_one_or_is_asked_for_theirs_once_more(api: Api) -> None:
+def test_nobody_adds_one_or_is_asked_for_theirs_once_more(holder: Holder, api: Api) -> None:
     api.post("/authenticators/passkey/options", 401)
-    api.post("/authenticators/passkey", 401, json={})
+    api.post("/authenticators/passkey", 401, json={"name": "x", "credential": holder.make()})
     api.post("/reauthenticate/passkey/options", 401)
 
 
@@ -284,7 +284,7 @@ def test_what_is_not_as_it_should_be_is_not_added(
     if "flags" in lies:
         lies = {"flags": lies["flags"] | HAS_CREDENTIAL}
     assert holder.add(status=400, **lies).json["code"] == "passkey_refused"
-    assert told("entry")[-1]["why"] == why
+    assert told("factor_change")[-1]["why"] == why
     assert stored(app) == []
 
 
@@ -410,7 +410,7 @@ def test_a_count_that_goes_up_is_kept_and_one_that_goes_back_is_a_copys(
         holder.sign_in(400, count=count)
     assert told("sign_in")[-1]["why"] == "count_went_back"
     mails.assert_sent(ADA, "a passkey was refused", "Key ring")
-    assert len(told("authenticator")) == 4
+    assert len(told("passkey_suspicion")) == 3
     assert stored(app)[0].sign_count == 9
     holder.sign_in(count=4_294_967_295)
 

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 from ...accounts.service import Accounts
-from ...core.config.environment import SettingsError
 from ...core.context import Context
-from ...core.extras import missing_extra
-from ...delivery.mail.one_off import OneOffMail, Untold
-from ...delivery.mail.templates import Templates
-from ..fresh import Freshness
+from ..mfa.authenticators import Authenticators
+from ..mfa.factors import SecondFactors
+from ..mfa.mfa_tokens import MfaTokens
+from ..mfa.notices import FactorNotices
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
+from ..sign_in.proof import PASSKEY
 from .challenges import Challenges
-from .mails import PasskeyMails
 from .registration import PasskeyRegistration
 from .relying_party import RelyingParty
 from .rows import Passkeys
@@ -20,25 +19,32 @@ from .sign_in import PasskeyLogin
 
 def assemble(context: Context) -> None:
     """After the room of second factors, whose table holds the passkeys too."""
-    if line := missing_extra("mfa"):
-        raise SettingsError(f"AUTH.PASSKEYS or AUTH.MFA is on, and needs an extra: {line}")
-    settings = context.settings
-    core, auth = settings.core, settings.of(AuthSettings)
+    settings, session = context.settings, context.session
+    core, accounts, gate = settings.core, context.get(Accounts), context.get(Gate)
     keys = [settings.secret_key, *(key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS)]
-    party = RelyingParty.of(core, auth)
-    context.add(party)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    shared = (
-        context.session,
-        context.get(Accounts),
-        Passkeys(context.session),
-        Challenges(keys, context.keystore, context.clock),
+    party = RelyingParty.of(core, settings.of(AuthSettings))
+    passkeys = Passkeys(session)
+    challenges = Challenges(keys, context.keystore, context.clock)
+    proofs = PasskeyProofs(
+        session,
+        accounts,
+        passkeys,
+        challenges,
         party,
-        PasskeyMails(core, context.get(Templates)),
-        one_off_mail if auth.SECURITY_MAILS else Untold(),
+        context.get(FactorNotices),
         context.clock,
     )
-    context.add(PasskeyRegistration(*shared, context.get(Freshness), auth.MFA != "off"))
-    proofs = PasskeyProofs(*shared)
-    context.add(proofs)
-    context.add(PasskeyLogin(context.session, proofs, context.get(Gate)))
+    registration = PasskeyRegistration(
+        session,
+        accounts,
+        passkeys,
+        context.get(Authenticators),
+        challenges,
+        party,
+        gate,
+        context.clock,
+    )
+    login = PasskeyLogin(session, proofs, context.get(MfaTokens), gate)
+    for service in (party, proofs, registration, login):
+        context.add(service)
+    context.get(SecondFactors).factors[PASSKEY] = proofs.as_factor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..examples import EMAIL
 from ..examples import SIGNED_IN as SIGNED_IN
+from ..mfa.examples import ENROLLED as ENROLLED
 
 _CHALLENGE = "AAAAAHDbmgB5Tm90IGEgbm9uY2Ugb2YgYW55Ym9keSdzLi4u"
 _CREDENTIAL_ID = "mXUxHCxGmSkNyGSrYhxpE6QIDl0dPR4QbTVLNpfvb9s"
@@ -58,7 +59,6 @@ PASSKEY = {
     "id": 7,
     "kind": "passkey",
     "name": "Laptop",
-    "backed_up": True,
     "created_at": "2030-01-01T12:00:00+00:00",
     "last_used_at": None,
 }

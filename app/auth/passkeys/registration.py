@@ -1,24 +1,23 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
-from ...core.db.races import lock_row
-from ...core.db.transaction import AnySession, after_commit, transaction
-from ...core.errors import QuotaReached
-from ...core.records.recorder import Target, record
-from ...delivery.mail.one_off import OneOffMail
-from ..caller import Caller
-from ..errors import InvalidCredentials, ReauthenticationRequired
-from ..fresh import Freshness
-from ..mfa.models import Authenticator
+from ...core.db.transaction import AnySession, transaction
+from ..mfa.authenticators import Authenticators
+from ..mfa.enrolling import Enrolling
+from ..mfa.errors import FactorsOff, PasskeyRefused
+from ..mfa.holding import hold
+from ..mfa.models import PASSKEY_KIND, Authenticator
+from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.proof import PASSKEY
 from .challenges import Challenges, handle_from
-from .errors import AddressNotProven, NewPasskeyRefused, PasskeyRefused, PasskeyTaken
-from .mails import PasskeyMails
+from .errors import NewPasskeyRefused, PasskeyTaken
 from .options import creation_options
 from .relying_party import (
     CREATION,
@@ -31,8 +30,20 @@ from .relying_party import (
 from .rows import Passkeys
 from .schemas import as_base64url
 
-MOST = 10
 _PURPOSE = "registration"
+
+
+class Added(NamedTuple):
+    passkey: Authenticator
+    # Where it is a second factor too: signed in anew, and with the first one recovery codes.
+    outcome: Opened | Challenge | None = None
+    recovery_codes: Sequence[str] | None = None
+
+
+class _Proved(NamedTuple):
+    created: Created
+    handle: bytes
+    is_first: bool
 
 
 @dataclass(eq=False)
@@ -40,66 +51,69 @@ class PasskeyRegistration:
     session: AnySession
     accounts: Accounts
     passkeys: Passkeys
+    authenticators: Authenticators
     challenges: Challenges
     party: RelyingParty
-    mails: PasskeyMails
-    notices: OneOffMail
+    gate: Gate
     clock: Clock
-    freshness: Freshness
-    # A second factor is asked for at sign-ins, so that it takes one to add another.
-    asks_for_factors: bool
 
-    def options(self, caller: Caller) -> dict[str, Any]:
-        """For the browser of an account that has signed in just now."""
-        account = caller.account
-        self._check(caller)
-        present = self.passkeys.of(account.id)
-        _check_room(len(present))
-        handle = present[0].user_handle if present else None
+    def options(self, who: Enrolling) -> dict[str, Any]:
+        """For the browser of who may add one."""
+        self._check(who)
+        account = who.account
+        with transaction(self.session):
+            self.authenticators.make_room(account)
+            present = self.passkeys.of(account.id)
+        handle = _handle_of(present)
         challenge = self.challenges.make(*_bound(account, handle))
         handle = handle or handle_from(challenge)
         return creation_options(self.party, account.email, handle, challenge, present)
 
-    def add(self, caller: Caller, name: str, given: Creation) -> Authenticator:
-        account = caller.account
-        self._check(caller)
+    def add(self, who: Enrolling, name: str, given: Creation) -> Added:
+        """Where it is a second factor, every sign-in from before ends, as with another one: any of
+        them may be somebody else's. Who has made it has shown it by that, and is signed in anew."""
+        self._check(who)
+        proved = self._prove(who.account, given)
+        is_factor = PASSKEY_KIND in self.authenticators.requirement.kinds
+        with transaction(self.session):
+            if is_factor:
+                # The keystore first, as at the gate: whoever must have one may have logged out.
+                self.gate.revocations.lift(who.account.email, self.session)
+            account = hold(self.accounts, who.account)
+            self.authenticators.make_room(account)
+            if proved.is_first and self.passkeys.of(account.id):
+                raise NewPasskeyRefused("another_was_first")
+            passkey = self._insert(account, name, given, proved)
+            codes = self.authenticators.added(account, passkey)
+            if not is_factor:
+                return Added(passkey)
+            self.accounts.end_tokens(account)
+            return Added(passkey, self.gate.admit(account, (*who.by, PASSKEY)), codes)
+
+    def _check(self, who: Enrolling) -> None:
+        """Who must have a factor first comes no further by what is none."""
+        if who.by and PASSKEY_KIND not in self.authenticators.requirement.methods:
+            raise FactorsOff
+
+    def _prove(self, account: AccountLike, given: Creation) -> _Proved:
+        handle = _handle_of(self.passkeys.of(account.id))
         try:
             challenge = challenge_in(given.client_data, CREATION)
-            present = self.passkeys.of(account.id)
-            handle = present[0].user_handle if present else None
             self.challenges.check(challenge, *_bound(account, handle))
             created = self.party.check_creation(given, challenge)
             self.challenges.spend(challenge)
         except PasskeyRefused as refused:
-            raise NewPasskeyRefused(**refused.note) from refused
-        with transaction(self.session):
-            return self._store(caller, name, given, created, handle, handle_from(challenge))
+            raise NewPasskeyRefused(**refused.note) from None
+        return _Proved(created, handle or handle_from(challenge), handle is None)
 
-    def _store(
-        self,
-        caller: Caller,
-        name: str,
-        given: Creation,
-        created: Created,
-        handle: bytes | None,
-        new_handle: bytes,
+    def _insert(
+        self, account: AccountLike, name: str, given: Creation, proved: _Proved
     ) -> Authenticator:
-        model, account = self.accounts.model, caller.account
-        # Several that come at once come here in turn.
-        is_there = lock_row(self.session, model, model.id == account.id)
-        now_there = self.accounts.by_id(account.id) if is_there else None
-        # What has ended the caller's token in this moment ends its wishes too.
-        if now_there is None or now_there.tokens_valid_from != account.tokens_valid_from:
-            raise InvalidCredentials
-        present = self.passkeys.of(account.id)
-        _check_room(len(present))
-        if handle is None and present:
-            raise NewPasskeyRefused("another_was_first")
-        now = self.clock.now()
+        now, created = self.clock.now(), proved.created
         passkey = self.passkeys.insert(
             account_id=account.id,
             name=name,
-            user_handle=handle or new_handle,
+            user_handle=proved.handle,
             credential_id=given.id,
             public_key=created.public_key,
             sign_count=created.sign_count,
@@ -111,28 +125,11 @@ class PasskeyRegistration:
         )
         if passkey is None:
             raise PasskeyTaken
-        self._tell(now_there, passkey)
         return passkey
 
-    def _tell(self, account: AccountLike, passkey: Authenticator) -> None:
-        target = Target("authenticator", passkey.id)
-        record(self.session, "passkey.added", account_id=account.id, target=target)
-        mail = self.mails.added(account.email, passkey.name)
-        after_commit(self.session, lambda: self.notices.send_soon(mail))
 
-    def _check(self, caller: Caller) -> None:
-        if not self.accounts.has_proven_address(caller.account):
-            raise AddressNotProven
-        has_factor = self.asks_for_factors and self.passkeys.has_any_authenticator(
-            caller.account.id
-        )
-        if not self.freshness.is_fresh(caller, factors=2 if has_factor else 1):
-            raise ReauthenticationRequired(round(self.freshness.seconds / 60))
-
-
-def _check_room(present: int) -> None:
-    if present >= MOST:
-        raise QuotaReached(f"An account has {MOST} passkeys at the most")
+def _handle_of(present: Sequence[Authenticator]) -> bytes | None:
+    return present[0].user_handle if present else None
 
 
 def _bound(account: AccountLike, handle: bytes | None) -> tuple[str, ...]:

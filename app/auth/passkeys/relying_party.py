@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import orjson
 
 from ...core.config.settings import CoreSettings
+from ..mfa.errors import PasskeyRefused
 from ..settings import AuthSettings
-from .errors import PasskeyRefused
 from .plain_cbor import NotPlain, read
 
 CREATION, ASSERTION = "webauthn.create", "webauthn.get"

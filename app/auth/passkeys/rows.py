@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 
 from ...core.db.races import insert_new
 from ...core.db.transaction import AnySession
+from ..mfa.errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
-from .errors import PasskeyRefused
 from .relying_party import Asserted
 
 
@@ -61,19 +61,6 @@ class Passkeys:
             )
         ).one_or_none()
         return Registered(*row) if row else None
-
-    def has_any_authenticator(self, account_id: Any) -> bool:
-        """A passkey, or another one that is confirmed."""
-        return (
-            self.session.scalar(
-                select(Authenticator.id)
-                .where(
-                    Authenticator.account_id == account_id, Authenticator.confirmed_at.is_not(None)
-                )
-                .limit(1)
-            )
-            is not None
-        )
 
     def insert(self, **values: Any) -> Authenticator | None:
         """None where somebody has that one already."""

@@ -7,11 +7,10 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load
 
-from ...core.web.fields import Moment, Received, Text
+from ...core.web.fields import Received, Text
 from ...core.web.words import Word, WordSet
 from .relying_party import Assertion, Creation
 
-NAME_LENGTH = 64
 # In bytes: the longest that the standard allows, and for the rest several times what is written.
 CREDENTIAL_ID, USER_HANDLE = 1023, 64
 CLIENT_DATA, AUTHENTICATOR_DATA, SIGNATURE, ATTESTATION = 4096, 4096, 1024, 16384
@@ -101,15 +100,6 @@ class AssertedCredential(_Credential):
         )
 
 
-class NewPasskey(Received):
-    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
-    credential = fields.Nested(CreatedCredential, required=True)
-
-
-class PasskeySignIn(Received):
-    credential = fields.Nested(AssertedCredential, required=True)
-
-
 class CreationOptions(Schema):
     """For `PublicKeyCredential.parseCreationOptionsFromJSON`."""
 
@@ -131,14 +121,3 @@ class RequestOptions(Schema):
     timeout = fields.Integer(required=True, metadata={"description": "Milliseconds"})
     allowCredentials = fields.List(fields.Dict(), required=True)
     userVerification = fields.String(required=True)
-
-
-class PasskeyRead(Schema):
-    id = fields.Integer(required=True)
-    kind = fields.String(required=True)
-    name = fields.String(required=True)
-    backed_up = fields.Boolean(
-        required=True, metadata={"description": "Whether its keeper has a copy of it elsewhere"}
-    )
-    created_at = Moment(required=True)
-    last_used_at = Moment(required=True, allow_none=True)

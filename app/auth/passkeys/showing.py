@@ -11,7 +11,6 @@ from ...core.clock import Clock
 from ...core.db.account_ids import shown as written
 from ...core.db.transaction import (
     AnySession,
-    after_commit,
     after_rollback,
     is_in_use,
     is_open,
@@ -20,10 +19,10 @@ from ...core.db.transaction import (
     write_last,
 )
 from ...core.records.recorder import Target, record
-from ...delivery.mail.one_off import OneOffMail
+from ..mfa.errors import PasskeyRefused
+from ..mfa.notices import FactorNotices
+from ..sign_in.proof import PASSKEY
 from .challenges import Challenges
-from .errors import PasskeyRefused
-from .mails import PasskeyMails
 from .options import request_options
 from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in
 from .rows import Passkeys, Registered, Use, note_uses
@@ -41,8 +40,7 @@ class PasskeyProofs:
     passkeys: Passkeys
     challenges: Challenges
     party: RelyingParty
-    mails: PasskeyMails
-    notices: OneOffMail
+    notices: FactorNotices
     clock: Clock
 
     def options(self, purpose: str, account_id: Any = None) -> dict[str, Any]:
@@ -84,6 +82,11 @@ class PasskeyProofs:
         write_last(self.session, note_uses, use)
         return account
 
+    def as_factor(self, account: AccountLike, given: Any) -> str:
+        """Beside a first proof, for the challenge that was given for its `mfa_token`."""
+        self.check(given, SECOND_FACTOR, account.id)
+        return PASSKEY
+
     def _find(self, given: Assertion, account_id: Any) -> Registered:
         passkey = self.passkeys.find(given.id)
         if passkey is None:
@@ -99,13 +102,13 @@ class PasskeyProofs:
 
     def _suspect(self, account: AccountLike, passkey: Registered) -> None:
         """It has signed rightly. The refusal takes all else back, and this is not to be."""
-        account_id, mail = account.id, self.mails.suspected(account.email, passkey.name)
+        account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
 
         def tell() -> None:
             with transaction(self.session):
                 target = Target("authenticator", passkey.id)
                 record(self.session, "passkey.suspected", account_id=account_id, target=target)
-                after_commit(self.session, lambda: self.notices.send_soon(mail))
+                self.notices.tell(mail)
 
         after_rollback(self.session, tell)
 

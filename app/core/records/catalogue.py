@@ -162,12 +162,6 @@ DEEDS = (
         "an operator forgets who signs in to an account through a provider",
         tells="identity_unlink",
     ),
-    RecordType("passkey.added", "an account's owner adds a passkey", tells="authenticator"),
-    RecordType(
-        "passkey.suspected",
-        "a passkey signs rightly, and says it has signed less often than before: it may be a copy",
-        tells="authenticator",
-    ),
     RecordType(
         "authenticator.added",
         "an account has one more second factor",
@@ -182,6 +176,11 @@ DEEDS = (
         _OF_KIND,
         tells="factor_change",
         facts={"change": "removed"},
+    ),
+    RecordType(
+        "passkey.suspected",
+        "a passkey signs rightly, and says it has signed no oftener than before: it may be a copy",
+        tells="passkey_suspicion",
     ),
     RecordType(
         "authenticators.reset",

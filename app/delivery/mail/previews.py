@@ -32,7 +32,6 @@ SAMPLES: Mapping[str, Any] = {
     "new_email": "countess@example.com",
     "undo_hours": 72,
     "deletes_on": "2030-01-15",
-    "passkey": "Laptop",
     "provider": "accounts.example.com",
     "workspace": "The Library",
     "inviter": "grace@example.com",
