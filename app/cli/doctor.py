@@ -36,6 +36,7 @@ from .doctor_set_up import (
     check_administration,
     check_brand,
     check_guards,
+    check_passkeys,
     check_secret_key,
     check_settings,
 )
@@ -248,4 +249,5 @@ CHECKS: list[Check] = [
     check_file_store,
     check_profiles,
     check_idp,
+    check_passkeys,
 ]

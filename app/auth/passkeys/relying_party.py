@@ -83,7 +83,7 @@ class RelyingParty:
             host = parts.hostname or ""
             if host != self.id and not host.endswith(f".{self.id}"):
                 yield f"a page of {origin} may not use passkeys for {self.id}"
-            elif parts.scheme == "http" and host != "localhost":
+            elif parts.scheme == "http" and not f".{host}".endswith(".localhost"):
                 yield f"browsers know no passkeys on {origin}, which is not HTTPS"
 
     def check_creation(self, given: Creation, challenge: bytes) -> Created:
