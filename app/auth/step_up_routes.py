@@ -14,6 +14,7 @@ from .caller import caller
 from .errors import (
     IncorrectCredentials,
     InvalidProof,
+    PasskeyRefused,
     ReauthenticationRequired,
     TooManyAttempts,
 )
@@ -26,7 +27,7 @@ from .step_up.service import Reauthentication
 @blueprint.post("/reauthenticate")
 @active_account_required
 @example(json=examples.REAUTHENTICATION, answer=examples.SIGNED_IN)
-@raises(IncorrectCredentials, InvalidProof, ReauthenticationRequired)
+@raises(IncorrectCredentials, InvalidProof, PasskeyRefused, ReauthenticationRequired)
 @raises(TooManyAttempts, TooManyHashes, KeystoreUnavailable)
 @takes(json=Reauthenticate)
 @answers(200, login_read)

@@ -123,7 +123,7 @@ class SignIns(Bodies):
         self.valid = {"credential": self.holder.authenticator.get(self.options)}
 
     def lies(self) -> Body:
-        lie = self.random.choice(
+        lie: Body = self.random.choice(
             [
                 {"rp_id": "evil.example"},
                 {"origin": "https://evil.example"},
@@ -164,7 +164,7 @@ class Additions(Bodies):
         return {"name": "Laptop", "credential": made}
 
     def lies(self) -> Body:
-        lie = self.random.choice(
+        lie: Body = self.random.choice(
             [
                 {"rp_id": "evil.example"},
                 {"origin": "https://evil.example"},

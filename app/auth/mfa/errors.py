@@ -30,17 +30,6 @@ class WrongFactor(BadRequest):
     security_event = "sign_in"
 
 
-class PasskeyRefused(BadRequest):
-    """Unknown, wrongly signed, for another site, used, too old …: the log alone says which."""
-
-    code = "passkey_refused"
-    detail = "The passkey was refused"
-    security_event = "sign_in"
-
-    def __init__(self, why: str, **note: object) -> None:
-        super().__init__(note={"why": why, **note})
-
-
 class SecretUnreadable(Unavailable):
     """The log says of which authenticator, and why."""
 

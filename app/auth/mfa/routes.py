@@ -16,6 +16,7 @@ from ..errors import (
     InactiveAccount,
     InactiveCaller,
     InvalidProof,
+    PasskeyRefused,
     ReauthenticationRequired,
     TooManyAttempts,
 )
@@ -33,7 +34,6 @@ from .errors import (
     AuthenticatorNotFound,
     FactorsOff,
     LastFactor,
-    PasskeyRefused,
     SecretUnreadable,
     TooManyAuthenticators,
     UnprovenAddress,

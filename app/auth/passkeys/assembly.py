@@ -9,12 +9,14 @@ from ..mfa.notices import FactorNotices
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from ..sign_in.proof import PASSKEY
+from ..step_up.service import Reauthentication
 from .challenges import Challenges
 from .registration import PasskeyRegistration
 from .relying_party import RelyingParty
 from .rows import Passkeys
 from .showing import PasskeyProofs
 from .sign_in import PasskeyLogin
+from .way import by_passkey
 
 
 def assemble(context: Context) -> None:
@@ -48,3 +50,4 @@ def assemble(context: Context) -> None:
     for service in (party, proofs, registration, login):
         context.add(service)
     context.get(SecondFactors).factors[PASSKEY] = proofs.as_factor
+    context.get(Reauthentication).ways["credential"] = by_passkey(proofs)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ...core.clock import Clock
 from ...core.keystore import Keystore
-from ..mfa.errors import PasskeyRefused
+from ..errors import PasskeyRefused
 
 LIFE_SECONDS = 300
 _SALT = "frontdesk.passkey"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ...core.errors import Conflict
-from ..mfa.errors import PasskeyRefused
+from ..errors import PasskeyRefused
 
 
 class NewPasskeyRefused(PasskeyRefused):

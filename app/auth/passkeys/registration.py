@@ -9,9 +9,10 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction
+from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
 from ..mfa.enrolling import Enrolling
-from ..mfa.errors import FactorsOff, PasskeyRefused
+from ..mfa.errors import FactorsOff
 from ..mfa.holding import hold
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..sign_in.gate import Challenge, Gate, Opened

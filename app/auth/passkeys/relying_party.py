@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from ...core.config.settings import CoreSettings
-from ..mfa.errors import PasskeyRefused
+from ..errors import PasskeyRefused
 from ..settings import AuthSettings
 from .plain_cbor import NotPlain, read
 

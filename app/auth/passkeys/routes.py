@@ -15,11 +15,12 @@ from ..errors import (
     InactiveAccount,
     InactiveCaller,
     InvalidProof,
+    PasskeyRefused,
     ReauthenticationRequired,
 )
 from ..guards import account_optional, account_required
 from ..mfa.enrolling import Enrollers, Enrolling
-from ..mfa.errors import FactorsOff, PasskeyRefused, TooManyAuthenticators, UnprovenAddress
+from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
 from ..sign_in.admitting import admits

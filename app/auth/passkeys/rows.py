@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 
 from ...core.db.races import insert_new
 from ...core.db.transaction import AnySession
-from ..mfa.errors import PasskeyRefused
+from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from .relying_party import Asserted
 

@@ -19,7 +19,7 @@ from ...core.db.transaction import (
     write_last,
 )
 from ...core.records.recorder import Target, record
-from ..mfa.errors import PasskeyRefused
+from ..errors import PasskeyRefused
 from ..mfa.notices import FactorNotices
 from ..sign_in.proof import PASSKEY
 from .challenges import Challenges
