@@ -44,6 +44,17 @@ class InvalidProof(BadRequest):
     security_event = "proof"
 
 
+class PasskeyRefused(BadRequest):
+    """Unknown, wrongly signed, for another site, used, too old …: the log alone says which."""
+
+    code = "passkey_refused"
+    detail = "The passkey was refused"
+    security_event = "sign_in"
+
+    def __init__(self, why: str, **note: object) -> None:
+        super().__init__(note={"why": why, **note})
+
+
 class InvalidCredentials(Unauthorized):
     code = "invalid_credentials"
     detail = "Could not validate credentials"

@@ -37,6 +37,7 @@ from .doctor_set_up import (
     check_administration,
     check_brand,
     check_guards,
+    check_passkeys,
     check_secret_key,
     check_settings,
 )
@@ -250,4 +251,5 @@ CHECKS: list[Check] = [
     check_profiles,
     check_idp,
     check_second_factors,
+    check_passkeys,
 ]

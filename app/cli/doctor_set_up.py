@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flask import current_app
 
 from ..accounts.suspension import keeps_dates
+from ..auth.passkeys.relying_party import RelyingParty
 from ..core.config.environment import is_anothers, variables
 from ..core.context import current_frontdesk, service
 from ..core.web.operation import misplaced
@@ -56,6 +57,13 @@ def check_guards() -> Iterator[Finding]:
             " first and the others below it"
         )
         yield Finding("guards", "fault", text)
+
+
+def check_passkeys() -> Iterator[Finding]:
+    if RelyingParty in current_frontdesk.services:
+        for text in service(RelyingParty).faults():
+            hint = "see AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS"
+            yield Finding("passkeys", "fault", f"{text}; {hint}")
 
 
 def check_brand() -> Iterator[Finding]:

@@ -50,6 +50,7 @@ EVENTS: Mapping[str, str] = {
     "factor_change": "an account's second factors or recovery codes change",
     "recovery_code_use": "a recovery code stands in for a second factor",
     "device_trust": "a device is trusted, or no longer",
+    "passkey_suspicion": "a passkey signs rightly, and may yet be a copy",
     "membership": "somebody becomes a member of a workspace, another type of one, or none",
     "credential": "a request shows who it is from",
     "entry": "a caller asks for what is not theirs",

@@ -16,6 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD, Person, make_person
 
+from ..auth.passkey_holder import Holder
 from ..auth.test_email_change import mailed
 from ..auth.test_recovery import ask
 from ..profiles.test_profiles import ADA as PROFILE
@@ -27,6 +28,7 @@ SETTINGS = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_DELETION": "on",
     "AUTH__LOGIN_BY_CODE": "on",
+    "AUTH__MFA": "optional",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
@@ -42,6 +44,7 @@ class Walk:
     def all(self, closed: Flask, folder: Path) -> None:
         self.register(closed)
         self.sign_in_and_change()
+        self.use_passkeys()
         self.invite()
         self.send()
         self.operate(folder)
@@ -120,6 +123,23 @@ class Walk:
         self.secrets.add(token)
         api.as_token(None).post("/account/restore", json={"token": token})
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
+
+    def use_passkeys(self) -> None:
+        """Somebody has made a copy of hers."""
+        hedy = self.person("hedy")
+        holder = Holder(hedy.api())
+        holder.authenticator.count = 5
+        answer = holder.add(status=200).json
+        self.secrets |= {answer["access_token"], *answer["recovery_codes"]}
+        holder.sign_in(400, count=3)
+        refused = holder.nobody.post(
+            "/login", 403, data={"username": hedy.email, "password": PASSWORD}
+        )
+        self.secrets.add(refused.json["mfa_token"])
+        here = holder.api.as_token(answer["access_token"])
+        [passkey] = here.get("/authenticators").json
+        here.patch(f"/authenticators/{passkey['id']}", json={"name": "Old"})
+        here.delete(f"/authenticators/{passkey['id']}")
 
     def invite(self) -> None:
         team = make_team(self.person, self.mails)

@@ -188,6 +188,7 @@ def test_the_doctor_finds_nothing_in_a_sound_set_up(make_app: MakeApp, sound: Gi
     assert doctor(make_app(**sound), 0) == {"fault": [], "warning": []}
 
 
+_EXAMPLE_COM = {"AUTH__WEBAUTHN_RP_ID": "example.com"}
 NO_REDIS = {"CORE__REDIS_URL": "redis://127.0.0.1:1", "CORE__KEYSTORE": "redis"}
 
 
@@ -219,6 +220,15 @@ NO_REDIS = {"CORE__REDIS_URL": "redis://127.0.0.1:1", "CORE__KEYSTORE": "redis"}
         ({"CORE__PUBLIC_URL": "https://api.example.com"}, "warning", "proxies"),
         ({"PROFILES__AVATAR_FOLDER": "/dev/null"}, "fault", "file_store"),
         ({"PROFILES__VISIBILITY": "everyone"}, "warning", "profiles"),
+        *(
+            ({"AUTH__PASSKEYS": "on", **settings}, "fault", "passkeys")
+            for settings in (
+                {"AUTH__WEBAUTHN_RP_ID": "example.com"},
+                {"AUTH__WEBAUTHN_ORIGINS": '["https://notlocalhost"]'},
+                {"AUTH__WEBAUTHN_ORIGINS": '["http://app.example.com"]', **_EXAMPLE_COM},
+                {"CORE__CLIENT_HOST": "http://127.0.0.1:3000"},
+            )
+        ),
     ],
 )
 def test_the_doctor_finds_what_would_bite(
@@ -234,6 +244,11 @@ def test_the_doctor_finds_what_would_bite(
         {"CORE__PUBLIC_URL": "https://api.example.com", "CORE__TRUSTED_PROXIES": "1"},
         {"CORE__PUBLIC_URL": "http://api.example.com"},
         {"CORE__PUBLIC_URL": "https://localhost:8443"},
+        {
+            "AUTH__PASSKEYS": "on",
+            "AUTH__WEBAUTHN_ORIGINS": '["https://app.example.com", "https://example.com"]',
+            **_EXAMPLE_COM,
+        },
     ],
 )
 def test_proxies_that_are_counted_or_absent_are_no_finding(

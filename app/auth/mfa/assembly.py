@@ -85,6 +85,8 @@ def assemble(context: Context) -> None:
         authenticators,
         codes,
         devices,
+        tokens,
+        notices,
         freshness,
         resets,
         CodeRenewal(session, accounts, factors, codes, notices),

@@ -66,7 +66,7 @@ class Authenticators:
         recovery codes where there are none. They are shown here for the last time."""
         self.session.flush()
         self._record("authenticator.added", made)
-        self.notices.tell(self.notices.mails.added(account.email, made.name))
+        self.notices.tell(self.notices.mails.added(account.email, made.name, made.kind))
         counts = made.kind in self.requirement.kinds
         if not counts or self.recovery_codes.left(account.id):
             return None
@@ -86,7 +86,7 @@ class Authenticators:
                 self.devices.forget(account.id)
             self.session.delete(found)
             self._record("authenticator.removed", found)
-            self.notices.tell(self.notices.mails.removed(account.email, found.name))
+            self.notices.tell(self.notices.mails.removed(account.email, found.name, found.kind))
             return found
 
     def forget(self, account_id: Any, *which: Any) -> int:

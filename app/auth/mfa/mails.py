@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ...core.config.settings import CoreSettings
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
+from .models import PASSKEY_KIND
 
 
 @dataclass(eq=False)
@@ -14,13 +15,22 @@ class FactorMails:
     core: CoreSettings
     templates: Templates
 
-    def added(self, email_to: str, authenticator: str) -> Email:
+    def added(self, email_to: str, authenticator: str, kind: str) -> Email:
+        if kind == PASSKEY_KIND:
+            return self._about_one("passkey_added", email_to, "a passkey was added", authenticator)
         what = "a second factor was set up"
-        return self._about("factor_added", email_to, what, authenticator=authenticator)
+        return self._about_one("factor_added", email_to, what, authenticator)
 
-    def removed(self, email_to: str, authenticator: str) -> Email:
+    def removed(self, email_to: str, authenticator: str, kind: str) -> Email:
+        if kind == PASSKEY_KIND:
+            what = "a passkey was removed"
+            return self._about_one("passkey_removed", email_to, what, authenticator)
         what = "a second factor was removed"
-        return self._about("factor_removed", email_to, what, authenticator=authenticator)
+        return self._about_one("factor_removed", email_to, what, authenticator)
+
+    def suspected(self, email_to: str, authenticator: str) -> Email:
+        what = "a passkey was refused"
+        return self._about_one("passkey_suspected", email_to, what, authenticator)
 
     def reset(self, email_to: str) -> Email:
         return self._about("factors_reset", email_to, "your second factors were removed")
@@ -38,6 +48,9 @@ class FactorMails:
     def guessed(self, email_to: str) -> Email:
         what = "somebody may know your password"
         return self._about("factor_guessed", email_to, what)
+
+    def _about_one(self, template: str, email_to: str, what: str, authenticator: str) -> Email:
+        return self._about(template, email_to, what, authenticator=authenticator)
 
     def _about(self, template: str, email_to: str, what: str, **more: object) -> Email:
         subject = f"{self.core.PROJECT_NAME}: {what}"

@@ -16,6 +16,7 @@ from ..errors import (
     InactiveAccount,
     InactiveCaller,
     InvalidProof,
+    PasskeyRefused,
     ReauthenticationRequired,
     TooManyAttempts,
 )
@@ -59,7 +60,7 @@ from .sign_in import SecondStep
 @factors_required
 @example(json=examples.SECOND_STEP, answer=examples.TRUSTED)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
-@raises(InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
 @answers(200, second_step_read)
 def finish_login(json: dict[str, Any]) -> dict[str, Any]:

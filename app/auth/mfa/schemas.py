@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ...core.web.fields import Moment, Received, Text
 from ...core.web.words import Word, WordSet
+from ..passkeys.schemas import AssertedCredential
 from ..schemas import login_read
 from ..sign_in.proof import PASSKEY, RECOVERY_CODE, TOTP
 from .mfa_tokens import LONGEST_TOKEN
@@ -34,10 +35,7 @@ class SecondStepForm(Received):
     mfa_token = MfaTokenField(required=True)
     otp = one_time_code()
     recovery_code = Text(min=1, max=32, blank=True)
-    credential = fields.Dict(
-        keys=fields.String(),
-        metadata={"description": "A passkey's answer, as `navigator.credentials.get` gives it"},
-    )
+    credential = fields.Nested(AssertedCredential)
     trust = fields.Boolean(
         load_default=False,
         truthy={True},

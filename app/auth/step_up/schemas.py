@@ -20,7 +20,7 @@ class Reauthenticate(Received):
     recovery_code = Text(min=1, blank=True, max=64)
     credential = fields.Dict(
         keys=fields.String(),
-        metadata={"description": "What the browser gives for `POST /login/passkey/options`"},
+        metadata={"description": "A passkey's, for `POST /reauthenticate/passkey/options`"},
     )
     code = Text(min=1, blank=True, max=64, metadata={"description": "One that was mailed"})
     login_id = Text(

@@ -178,6 +178,11 @@ DEEDS = (
         facts={"change": "removed"},
     ),
     RecordType(
+        "passkey.suspected",
+        "a passkey signs rightly, and says it has signed no oftener than before: it may be a copy",
+        tells="passkey_suspicion",
+    ),
+    RecordType(
         "authenticators.reset",
         "all second factors of an account are taken away: by an operator, or because somebody else"
         " may have set them up",

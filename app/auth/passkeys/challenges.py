@@ -1,0 +1,66 @@
+"""The challenges that authenticators sign: each for one purpose, for five minutes, and once.
+
+A challenge tells by itself what it was made for, since part of it is a keyed digest of that. So
+nothing is stored for those that anybody may ask for, and none has to be named beside the credential
+that answers it. What is kept, until it runs out, is that it has been answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...core.clock import Clock
+from ...core.keystore import Keystore
+from ..errors import PasskeyRefused
+
+LIFE_SECONDS = 300
+_SALT = "frontdesk.passkey"
+_EXPIRY, _NONCE, _DIGEST = 8, 16, 32
+_HEAD = _EXPIRY + _NONCE
+
+
+@dataclass(eq=False)
+class Challenges:
+    # The first makes them; what was made by the others is still known again.
+    keys: Sequence[str]
+    keystore: Keystore
+    clock: Clock
+
+    def make(self, *bound: str) -> bytes:
+        """`bound` is the purpose, and whom it is for."""
+        until = int(self.clock.now().timestamp()) + LIFE_SECONDS
+        head = until.to_bytes(_EXPIRY, "big") + secrets.token_bytes(_NONCE)
+        return head + _digest(self.keys[0], head, bound)
+
+    def check(self, challenge: bytes, *bound: str) -> None:
+        """Ours, for this, and not too old. Whether it has been answered, `spend` tells."""
+        head, digest = challenge[:_HEAD], challenge[_HEAD:]
+        if not any(hmac.compare_digest(digest, _digest(key, head, bound)) for key in self.keys):
+            raise PasskeyRefused("challenge_unknown")
+        if self._seconds_left(challenge) <= 0:
+            raise PasskeyRefused("challenge_expired")
+
+    def spend(self, challenge: bytes) -> None:
+        """After all else is found right: of many who answer one challenge, one passes here."""
+        name = f"passkey-challenge:{challenge[:_HEAD].hex()}"
+        if not self.keystore.add(name, "1", int(self._seconds_left(challenge)) + 2):
+            raise PasskeyRefused("challenge_used")
+
+    def _seconds_left(self, challenge: bytes) -> float:
+        return int.from_bytes(challenge[:_EXPIRY], "big") - self.clock.now().timestamp()
+
+
+def handle_from(challenge: bytes) -> bytes:
+    """The 64 bytes by which authenticators know an account, for one that has none yet: as random as
+    the challenge, and found again when that comes back."""
+    return hashlib.sha512(_SALT.encode() + challenge).digest()
+
+
+def _digest(key: str, head: bytes, bound: Sequence[str]) -> bytes:
+    text = json.dumps([_SALT, head.hex(), *bound]).encode()
+    return hmac.new(key.encode(), text, hashlib.sha256).digest()

@@ -1,0 +1,72 @@
+"""CBOR as authenticators write it (CTAP2's canonical form), and nothing more.
+
+What clients send is looked through here before a library reads it. CBOR's tags ask cbor2 for more
+than bytes: 9 KiB of regular expressions, which it compiles, hold a core for seven seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# CTAP2 allows no more.
+MAX_DEPTH = 4
+_UINT, _NINT, _BYTES, _TEXT, _ARRAY, _MAP, _, _SIMPLE = range(8)
+_SIMPLE_VALUES = {20: False, 21: True, 22: None}
+
+
+class NotPlain(ValueError):
+    """Broken, or CBOR that no authenticator has to write."""
+
+
+def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
+    """The item that begins there, and where the next one does."""
+    kind, value, at = _head(data, at)
+    if kind == _UINT:
+        return value, at
+    if kind == _NINT:
+        return -1 - value, at
+    if kind in (_BYTES, _TEXT):
+        return _string(data, at, value, kind == _TEXT)
+    if kind == _SIMPLE and value in _SIMPLE_VALUES:
+        return _SIMPLE_VALUES[value], at
+    # Each item of those that are announced takes a byte at least.
+    if kind not in (_ARRAY, _MAP) or depth == MAX_DEPTH or value > len(data) - at:
+        raise NotPlain
+    items = []
+    for _ in range(value if kind == _ARRAY else 2 * value):
+        item, at = read(data, at, depth + 1)
+        items.append(item)
+    if kind == _ARRAY:
+        return items, at
+    names = items[::2]
+    if not all(isinstance(name, (int, str)) for name in names) or len({*names}) < len(names):
+        raise NotPlain
+    return dict(zip(names, items[1::2], strict=True)), at
+
+
+def _head(data: bytes, at: int) -> tuple[int, int, int]:
+    if at >= len(data):
+        raise NotPlain
+    kind, length = data[at] >> 5, data[at] & 31
+    at += 1
+    if length < 24:
+        return kind, length, at
+    # Above 27 nothing is meant, or a length that comes at the end; a float is no whole number.
+    if length > 27 or kind == _SIMPLE:
+        raise NotPlain
+    end = at + (1 << (length - 24))
+    if end > len(data):
+        raise NotPlain
+    return kind, int.from_bytes(data[at:end], "big"), end
+
+
+def _string(data: bytes, at: int, length: int, is_text: bool) -> tuple[Any, int]:
+    end = at + length
+    if end > len(data):
+        raise NotPlain
+    if not is_text:
+        return data[at:end], end
+    try:
+        return data[at:end].decode(), end
+    except UnicodeDecodeError:
+        raise NotPlain from None

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import select, update
+
+from ...core.db.races import insert_new
+from ...core.db.transaction import AnySession
+from ..errors import PasskeyRefused
+from ..mfa.models import PASSKEY_KIND, Authenticator
+from .relying_party import Asserted
+
+
+class Registered(NamedTuple):
+    """What is needed of a passkey to check what it has signed."""
+
+    id: int
+    account_id: Any
+    public_key: bytes
+    user_handle: bytes
+    sign_count: int
+    name: str
+
+
+class Use(NamedTuple):
+    passkey: Registered
+    shown: Asserted
+    at: datetime
+
+    @property
+    def has_copy(self) -> bool:
+        """Its count is not higher than it was. Most count nothing, and say zero each time."""
+        stored, told = self.passkey.sign_count, self.shown.sign_count
+        return told <= stored and (stored, told) != (0, 0)
+
+
+_REGISTERED = [getattr(Authenticator, name) for name in Registered._fields]
+
+
+@dataclass(eq=False)
+class Passkeys:
+    """The rows of those that are registered."""
+
+    session: AnySession
+
+    def of(self, account_id: Any) -> Sequence[Authenticator]:
+        return self.session.scalars(
+            select(Authenticator)
+            .where(Authenticator.account_id == account_id, Authenticator.kind == PASSKEY_KIND)
+            .order_by(Authenticator.id)
+        ).all()
+
+    def find(self, credential_id: bytes) -> Registered | None:
+        """As it is in the database now: what was read of it before may be old."""
+        row = self.session.execute(
+            select(*_REGISTERED).where(
+                Authenticator.credential_id == credential_id, Authenticator.kind == PASSKEY_KIND
+            )
+        ).one_or_none()
+        return Registered(*row) if row else None
+
+    def insert(self, **values: Any) -> Authenticator | None:
+        """None where somebody has that one already."""
+        return insert_new(self.session, Authenticator, kind=PASSKEY_KIND, **values)
+
+
+def note_uses(session: AnySession, uses: Sequence[Use]) -> None:
+    """Compared and stored in one statement: of two that say the same count, one passes."""
+    stored = Authenticator.sign_count
+    for passkey, shown, at in uses:
+        used = session.execute(
+            update(Authenticator)
+            .where(
+                Authenticator.id == passkey.id,
+                stored <= shown.sign_count if shown.sign_count == 0 else stored < shown.sign_count,
+            )
+            .values(sign_count=shown.sign_count, backed_up=shown.is_backed_up, last_used_at=at)
+            .returning(Authenticator.id)
+            .execution_options(synchronize_session=False)
+        )
+        if used.one_or_none() is None:
+            raise PasskeyRefused("another_was_faster", account_id=passkey.account_id)

@@ -1,0 +1,95 @@
+// Passkeys in a page of yours; a test does all of this in a real browser.
+
+const API = "/api/v1";
+
+async function request(path, { method = "POST", json, token } = {}) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  if (json) headers["Content-Type"] = "application/json";
+  const response = await fetch(API + path, { method, headers, body: json && JSON.stringify(json) });
+  const answer = await response.json();
+  if (!response.ok) throw Object.assign(new Error(answer.detail), { code: answer.code });
+  return answer;
+}
+
+// [json]
+const toBytes = (text) =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+
+const toText = (buffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(buffer)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+
+const withBytes = (credentials) => credentials.map((each) => ({ ...each, id: toBytes(each.id) }));
+
+export function creationOptions(json) {
+  if (PublicKeyCredential.parseCreationOptionsFromJSON)
+    return PublicKeyCredential.parseCreationOptionsFromJSON(json);
+  return {
+    ...json,
+    challenge: toBytes(json.challenge),
+    user: { ...json.user, id: toBytes(json.user.id) },
+    excludeCredentials: withBytes(json.excludeCredentials),
+  };
+}
+
+export function requestOptions(json) {
+  if (PublicKeyCredential.parseRequestOptionsFromJSON)
+    return PublicKeyCredential.parseRequestOptionsFromJSON(json);
+  return {
+    ...json,
+    challenge: toBytes(json.challenge),
+    allowCredentials: withBytes(json.allowCredentials),
+  };
+}
+
+export function asJson(credential) {
+  try {
+    return credential.toJSON();
+  } catch {
+    // An older browser has none, and what some password managers put in its place throws.
+  }
+  const { id, type, response } = credential;
+  const parts = { clientDataJSON: toText(response.clientDataJSON) };
+  for (const name of ["attestationObject", "authenticatorData", "signature", "userHandle"])
+    if (response[name]) parts[name] = toText(response[name]);
+  if (response.getTransports) parts.transports = response.getTransports();
+  return { id, type, response: parts };
+}
+// [end]
+
+// [add]
+export async function addPasskey(token, name) {
+  const options = await request("/authenticators/passkey/options", { token });
+  const credential = await navigator.credentials.create({ publicKey: creationOptions(options) });
+  const json = { name, credential: asJson(credential) };
+  return request("/authenticators/passkey", { token, json });
+}
+// [end]
+
+// [sign-in]
+export async function signIn(more = {}) {
+  const options = await request("/login/passkey/options");
+  const publicKey = requestOptions(options);
+  const credential = await navigator.credentials.get({ publicKey, ...more });
+  return request("/login/passkey", { json: { credential: asJson(credential) } });
+}
+// [end]
+
+// [fill-in]
+// Beside <input name="username" autocomplete="username webauthn">: the browser offers passkeys there.
+export async function offerPasskeys(whenSignedIn) {
+  if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return;
+  const left = new AbortController();
+  addEventListener("pagehide", () => left.abort());
+  whenSignedIn(await signIn({ mediation: "conditional", signal: left.signal }));
+}
+// [end]
+
+// [manage]
+export const passkeys = (token) => request("/authenticators", { method: "GET", token });
+export const rename = (token, id, name) =>
+  request(`/authenticators/${id}`, { method: "PATCH", token, json: { name } });
+export const remove = (token, id) => request(`/authenticators/${id}`, { method: "DELETE", token });
+// [end]

@@ -1,0 +1,238 @@
+"""Ten thousand bodies that no browser sends: each is refused, and nothing breaks."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import cbor2
+import pytest
+from flask import Flask
+
+from app.testing.client import Api
+
+from ..conftest import MakeApp, MakePerson, only_on
+from ..core.test_security_log import Told
+from ..core.test_security_log import told as told
+from ..rigs.authenticator import (
+    HAS_CREDENTIAL,
+    HAS_EXTENSIONS,
+    PRESENT,
+    VERIFIED,
+    SoftAuthenticator,
+    base64url,
+    from_base64url,
+)
+from ..rigs.hostile_cbor import COMPILED, HOSTILE_CBOR
+from .passkey_holder import Holder
+
+pytestmark = only_on("sqlite")
+
+BODIES = 10_000
+Body = dict[str, Any]
+
+ODD_VALUES: list[Any] = [
+    None, True, 0, -1, 2**63, 10**400, 1.5, [], {}, [[]], [None] * 50, {"a": {"b": []}}, "", " ",
+    "=", "====", "A", "AA==", "\x00", "ä", "🔑" * 40, "\u2028", "A" * 100_000, "public-key",
+    "A\nA", "-_-_", "+/+/", "null", "' OR 1=1 --",
+]  # fmt: skip
+
+
+class Bodies:
+    """Valid ones, and what becomes of them."""
+
+    def __init__(self, api: Api, seed: int) -> None:
+        self.holder = Holder(api)
+        self.random = random.Random(seed)
+        self.valid: Body = {}
+
+    def any_of(self, ways: list[Callable[[], Body]]) -> Body:
+        """By chance something is put in its own place."""
+        while (body := self.random.choice(ways)()) == self.valid:
+            continue
+        return body
+
+    def bent(self) -> Body:
+        """Something else in the place of one of its values, or nothing."""
+        body = deepcopy(self.valid)
+        inner, name = self.random.choice(list(_places(body)))
+        if self.random.random() < 0.2:
+            del inner[name]
+        else:
+            inner[name] = deepcopy(self.random.choice(ODD_VALUES))
+        return body
+
+    def flipped(self) -> Body:
+        return self._with_bytes(self._flip)
+
+    def cut(self) -> Body:
+        return self._with_bytes(lambda data: data[: self.random.randrange(len(data))])
+
+    def grown(self) -> Body:
+        return self._with_bytes(lambda data: data + self.random.randbytes(9))
+
+    def noise(self) -> Body:
+        return self._with_bytes(lambda data: self.random.randbytes(self.random.randrange(1, 400)))
+
+    def hostile(self) -> bytes:
+        return self.random.choice(HOSTILE_CBOR)
+
+    def _flip(self, data: bytes) -> bytes:
+        at = self.random.randrange(len(data))
+        return data[:at] + bytes([data[at] ^ 1 << self.random.randrange(8)]) + data[at + 1 :]
+
+    def _with_bytes(self, change: Callable[[bytes], bytes]) -> Body:
+        body = deepcopy(self.valid)
+        places = [
+            (inner, name)
+            for inner, name in _places(body)
+            if name in ("id", "clientDataJSON", "attestationObject", "authenticatorData")
+            or name in ("signature", "userHandle")
+        ]
+        inner, name = self.random.choice(places)
+        inner[name] = base64url(change(from_base64url(inner[name])))
+        return body
+
+
+def _places(value: Body) -> Iterator[tuple[Body, str]]:
+    for name, inner in value.items():
+        # Whatever these say, they do not decide.
+        if name not in (
+            "name",
+            "rawId",
+            "authenticatorAttachment",
+            "clientExtensionResults",
+            "transports",
+        ):
+            yield value, name
+            if isinstance(inner, dict):
+                yield from _places(inner)
+
+
+class SignIns(Bodies):
+    path = "/login/passkey"
+
+    def __init__(self, api: Api, seed: int) -> None:
+        super().__init__(api, seed)
+        self.holder.add()
+        self.options = self.holder.nobody.post("/login/passkey/options").json
+        self.valid = {"credential": self.holder.authenticator.get(self.options)}
+
+    def lies(self) -> Body:
+        lie: Body = self.random.choice(
+            [
+                {"rp_id": "evil.example"},
+                {"origin": "https://evil.example"},
+                {"flags": PRESENT},
+                {"flags": VERIFIED},
+                {"type": "webauthn.create"},
+                {"handle": self.random.randbytes(64)},
+                {"challenge": base64url(self.random.randbytes(56))},
+                {"challenge": 7},
+                {"more": {"crossOrigin": True}},
+                {"more": {"tokenBinding": {"status": [{}]}}, "flags": PRESENT},
+                {"told": self.random.randbytes(99)},
+                {"told": b'{"type":' * 500},
+                {"flags": PRESENT | VERIFIED | HAS_EXTENSIONS, "data": self.hostile()},
+                {"flags": PRESENT | VERIFIED | HAS_CREDENTIAL, "data": self.hostile()},
+                {"flags": 0xFF, "data": bytes(18) + self.hostile()},
+                {"data": b"left over"},
+            ]
+        )
+        return {"credential": self.holder.authenticator.get(self.options, **lie)}
+
+    def next(self) -> Body:
+        return self.any_of(
+            [self.bent, self.flipped, self.cut, self.grown, self.noise, self.lies, self.lies]
+        )
+
+
+class Additions(Bodies):
+    path = "/authenticators/passkey"
+
+    def __init__(self, api: Api, seed: int) -> None:
+        super().__init__(api, seed)
+        self.options = api.post("/authenticators/passkey/options").json
+        self.valid = self._body()
+
+    def _body(self, **lies: Any) -> Body:
+        made = SoftAuthenticator().create(self.options, **lies)
+        return {"name": "Laptop", "credential": made}
+
+    def lies(self) -> Body:
+        lie: Body = self.random.choice(
+            [
+                {"rp_id": "evil.example"},
+                {"origin": "https://evil.example"},
+                {"flags": PRESENT | HAS_CREDENTIAL},
+                {"flags": PRESENT | VERIFIED},
+                {"flags": 0xFF, "cose": self.hostile()},
+                {"flags": 0xC5, "data": bytes(16) + b"\xff\xff" + self.hostile()},
+                {"flags": 0x85, "data": self.hostile()},
+                {"type": "webauthn.get"},
+                {"cose": self.hostile() or b"\x00"},
+                {"cose": cbor2.dumps({1: 3, 3: -257, -1: b"\xff" * 3000, -2: b"\xff" * 3000})},
+                {"cose": cbor2.dumps({1: 2, 3: -7, -1: 1, -2: b"\xff" * 32, -3: b"\xff" * 32})},
+                {"attestation": self.hostile() or b"\x00"},
+                {"attestation": cbor2.dumps({"fmt": "none", "authData": [1] * 40})},
+                {"statement": {"authData": self.hostile()}},
+                {"told": self.random.randbytes(99)},
+                {"challenge": base64url(self.random.randbytes(56))},
+            ]
+        )
+        return self._body(**lie)
+
+    def next(self) -> Body:
+        return self.any_of([self.bent, self.cut, self.noise, self.lies, self.lies])
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    # Debug would answer a fault of ours with its traceback; the tests' own would raise it.
+    app = make_app(AUTH__PASSKEYS="on")
+    app.testing = False
+    return app
+
+
+def refused(app: Flask, bodies: SignIns | Additions, token: str | None) -> Counter[int]:
+    client = app.test_client()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    statuses: Counter[int] = Counter()
+    for _ in range(BODIES // 2):
+        body = bodies.next()
+        answer = client.post(f"/api/v1{bodies.path}", json=body, headers=headers)
+        statuses[answer.status_code] += 1
+        assert answer.status_code in (400, 422), (answer.status_code, json.dumps(body)[:2000])
+    return statuses
+
+
+def test_thousands_of_sign_ins_that_are_none(app: Flask, person: MakePerson) -> None:
+    bodies = SignIns(person("ada").api(), seed=17)
+    statuses = refused(app, bodies, None)
+    assert min(statuses[400], statuses[422]) > BODIES // 20
+    # All this while the right one waited.
+    bodies.holder.nobody.post(bodies.path, json=bodies.valid)
+
+
+def test_thousands_of_passkeys_that_are_none(app: Flask, person: MakePerson) -> None:
+    api = person("ada").api()
+    bodies = Additions(api, seed=18)
+    statuses = refused(app, bodies, api.token)
+    assert min(statuses[400], statuses[422]) > BODIES // 20
+    api.post(bodies.path, 201, json=bodies.valid)
+
+
+def test_an_expression_that_takes_long_to_compile_is_not_compiled(
+    app: Flask, person: MakePerson, told: Told
+) -> None:
+    holder = Holder(person("ada").api())
+    holder.add()
+    flags = PRESENT | VERIFIED | HAS_EXTENSIONS
+    holder.sign_in(400, flags=flags, data=COMPILED)
+    assert told("sign_in")[-1]["why"] == "authenticator_data_malformed"
+    Holder(holder.api).add(status=400, attestation=COMPILED)
+    assert told("factor_change")[-1]["why"] == "attestation_malformed"

@@ -1,0 +1,232 @@
+"""The page of the documentation, in Chromium with a virtual authenticator."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, CDPSession, Page
+from werkzeug.serving import make_server
+
+from app.testing.outbox import MailOutbox
+
+from ..conftest import MakeApp, MakePerson
+from ..rigs.backends import free_port
+from ..rigs.servers import ROOT
+
+pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+CODE = ROOT / "examples" / "saas" / "passkeys.js"
+_FORM = '<form><input name="username" autocomplete="username webauthn"></form>'
+_CALL = """
+async ([name, ...given]) => {
+  const page = await import("/passkeys.js");
+  try {
+    return await page[name](...given);
+  } catch (error) {
+    return { refused: error.code || error.name, name: error.name };
+  }
+}
+"""
+# As an older browser is.
+_WITHOUT_JSON = """
+() => {
+  delete PublicKeyCredential.parseCreationOptionsFromJSON;
+  delete PublicKeyCredential.parseRequestOptionsFromJSON;
+  delete PublicKeyCredential.prototype.toJSON;
+}
+"""
+
+
+class Site:
+    def __init__(self, base: str, tokens: dict[str, str]) -> None:
+        self.base = base
+        self.tokens = tokens
+
+
+@pytest.fixture
+def site(make_app: MakeApp, person: MakePerson) -> Iterator[Site]:
+    port = free_port()
+    base = f"http://localhost:{port}"
+    app = make_app(AUTH__PASSKEYS="on", CORE__CLIENT_HOST=base)
+    tokens = {name: person(name, into=app).token() for name in ("ada", "grace")}
+    server = make_server("127.0.0.1", port, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield Site(base, tokens)
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    page = browser.new_page()
+    page.route("**/page.html", lambda route: route.fulfill(body=_FORM, content_type="text/html"))
+    page.route(
+        "**/passkeys.js",
+        lambda route: route.fulfill(path=CODE, content_type="text/javascript"),
+    )
+    page.goto(f"{site.base}/page.html")
+    yield page
+    page.close()
+
+
+class Device:
+    """The virtual authenticator of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.cdp: CDPSession = page.context.new_cdp_session(page)
+        self.cdp.send("WebAuthn.enable")
+        self.id = ""
+        self.plug_in()
+
+    def plug_in(self, **options: Any) -> None:
+        given = {
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": True,
+            "hasUserVerification": True,
+            "isUserVerified": True,
+            "automaticPresenceSimulation": True,
+            **options,
+        }
+        made = self.cdp.send("WebAuthn.addVirtualAuthenticator", {"options": given})
+        self.id = made["authenticatorId"]
+
+    def replace(self, **options: Any) -> None:
+        self.cdp.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": self.id})
+        self.plug_in(**options)
+
+    def verifies(self, is_verified: bool) -> None:
+        given = {"authenticatorId": self.id, "isUserVerified": is_verified}
+        self.cdp.send("WebAuthn.setUserVerified", given)
+
+    @property
+    def credentials(self) -> list[dict[str, Any]]:
+        found = self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.id})
+        credentials: list[dict[str, Any]] = found["credentials"]
+        return credentials
+
+    def forget(self, credential_id: str) -> None:
+        given = {"authenticatorId": self.id, "credentialId": credential_id}
+        self.cdp.send("WebAuthn.removeCredential", given)
+
+
+@pytest.fixture
+def device(page: Page) -> Device:
+    return Device(page)
+
+
+def call(page: Page, name: str, *given: Any) -> Any:
+    return page.evaluate(_CALL, [name, *given])
+
+
+def signed_in(page: Page) -> str:
+    answer = call(page, "signIn")
+    assert "account" in answer, answer
+    return str(answer["account"]["email"])
+
+
+@pytest.mark.parametrize("has_json", [True, False], ids=["today's", "without JSON"])
+def test_from_the_first_click_to_the_last(
+    page: Page, site: Site, device: Device, mails: MailOutbox, has_json: bool
+) -> None:
+    if not has_json:
+        page.evaluate(_WITHOUT_JSON)
+    token = site.tokens["ada"]
+    added = call(page, "addPasskey", token, "Laptop")
+    assert (added["kind"], added["name"]) == ("passkey", "Laptop")
+    [made] = device.credentials
+    assert (made["isResidentCredential"], made["rpId"]) == (True, "localhost")
+    mails.assert_sent("ada@example.com", "a passkey was added", "Laptop")
+
+    assert signed_in(page) == "ada@example.com"
+    assert signed_in(page) == "ada@example.com"
+    assert device.credentials[0]["signCount"] > made["signCount"]
+
+    [listed] = call(page, "passkeys", token)
+    assert listed["last_used_at"] is not None
+    assert call(page, "rename", token, listed["id"], "Old laptop")["name"] == "Old laptop"
+    token = call(page, "signIn")["access_token"]
+    call(page, "remove", token, listed["id"])
+    assert call(page, "passkeys", token) == []
+    assert call(page, "signIn")["refused"] == "passkey_refused"
+
+
+def test_a_page_that_is_opened_fills_it_in(page: Page, site: Site, device: Device) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    told = page.evaluate(
+        """
+        async () => {
+          const { offerPasskeys } = await import("/passkeys.js");
+          return new Promise((show) => offerPasskeys((answer) => show(answer.account.email)));
+        }
+        """
+    )
+    assert told == "ada@example.com"
+
+
+def test_two_accounts_have_theirs_on_one_authenticator(
+    page: Page, site: Site, device: Device
+) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    [adas] = device.credentials
+    call(page, "addPasskey", site.tokens["grace"], "Laptop")
+    assert len({each["userHandle"] for each in device.credentials}) == 2
+    device.forget(adas["credentialId"])
+    assert signed_in(page) == "grace@example.com"
+
+
+def test_an_authenticator_that_has_one_for_the_account_makes_no_second(
+    page: Page, site: Site, device: Device
+) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    assert call(page, "addPasskey", site.tokens["ada"], "Again")["refused"] == 11
+    assert len(device.credentials) == 1
+
+
+def test_who_is_not_verified_is_not_let_in(page: Page, site: Site, device: Device) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    device.verifies(False)
+    assert call(page, "signIn")["name"] == "NotAllowedError"
+    device.verifies(True)
+    assert signed_in(page) == "ada@example.com"
+
+
+def test_a_page_that_asks_for_less_is_refused_here(page: Page, site: Site, device: Device) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    device.verifies(False)
+    answer = page.evaluate(
+        """
+        async () => {
+          const { requestOptions, asJson } = await import("/passkeys.js");
+          const ask = (path, json) => fetch(`/api/v1/login/passkey${path}`, {
+            method: "POST", body: JSON.stringify(json),
+            headers: { "Content-Type": "application/json" },
+          });
+          const options = await (await ask("/options", {})).json();
+          options.userVerification = "discouraged";
+          const publicKey = requestOptions(options);
+          const credential = await navigator.credentials.get({ publicKey });
+          const refused = await ask("", { credential: asJson(credential) });
+          return [refused.status, (await refused.json()).code];
+        }
+        """
+    )
+    assert answer == [400, "passkey_refused"]
+
+
+def test_an_authenticator_that_cannot_do_without_a_name_is_not_used(
+    page: Page, site: Site, device: Device
+) -> None:
+    device.replace(hasResidentKey=False, transport="usb")
+    assert call(page, "addPasskey", site.tokens["ada"], "Old key")["name"] == "NotAllowedError"
+
+
+def test_a_security_key_does(page: Page, site: Site, device: Device) -> None:
+    device.replace(transport="usb")
+    call(page, "addPasskey", site.tokens["ada"], "Key ring")
+    assert signed_in(page) == "ada@example.com"
