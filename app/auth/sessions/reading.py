@@ -17,8 +17,8 @@ from .models import AccountSession
 if TYPE_CHECKING:
 
     class SessionRow(NamedTuple):
-        id: int
         public_id: UUID
+        id: int
         kind: str
         secret: bytes
         authenticated_at: datetime
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 else:
     SessionRow = namedtuple(
         "SessionRow",
-        "id public_id kind secret authenticated_at factor_at created_at used_at expires_at"
+        "public_id id kind secret authenticated_at factor_at created_at used_at expires_at"
         " ended_at",
     )
 
-_COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields]
+# What it is asked for by need not be read.
+_COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
 
 
 class SessionRows:
@@ -55,18 +56,19 @@ class SessionRows:
 
     def of_token(self, email: str, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
         rows = self._of_token.read(self.accounts.session, email=email, public_id=public_id)
-        return self._told(rows)
+        return self._told(public_id, rows)
 
     def of_cookie(self, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
-        return self._told(self._of_cookie.read(self.accounts.session, public_id=public_id))
+        rows = self._of_cookie.read(self.accounts.session, public_id=public_id)
+        return self._told(public_id, rows)
 
-    def _told(self, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
+    def _told(self, public_id: UUID, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
         if not rows:
             return None, None
         values = list(rows[0])
         width = len(values) - len(_COLUMNS)
         account = self.accounts.of(values[:width])
-        session = SessionRow._make(values[width:])
+        session = SessionRow(public_id, *values[width:])
         return account, session if self._counts(session, account) else None
 
     def _counts(self, session: SessionRow, account: AccountLike) -> bool:
