@@ -19,7 +19,8 @@ def read(written: str) -> datetime:
     OURS.create(engine)
     with engine.begin() as connection:
         connection.execute(text("INSERT INTO moments VALUES (:at)"), {"at": written})
-        return connection.execute(select(OURS.c.at)).scalar_one()
+        found: datetime = connection.execute(select(OURS.c.at)).scalar_one()
+        return found
 
 
 @pytest.mark.parametrize("hours", [0, 5, -8])
