@@ -41,6 +41,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
+from .sign_in.entrance import go_on_as
 from .sign_in.gate import payload_of
 
 
@@ -78,6 +79,7 @@ def change_account(json: dict[str, Any]) -> AccountLike:
 def change_password(json: dict[str, Any]) -> dict[str, Any]:
     """Change the caller's password: every token ends, and the answer has a new one"""
     change = service(PasswordChange)
+    go_on_as(caller())
     outcome = change.change(
         caller(), json["current_password"], json["new_password"], address=address()
     )
@@ -108,6 +110,7 @@ def request_email_change(json: dict[str, Any]) -> dict[str, str]:
 def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
     """Confirm it with the mailed token or code: every token ends, and the answer has a new one"""
     changes = service(EmailChanges)
+    go_on_as(find_caller())
     return payload_of(changes.confirm(json["token"], json.get("email"), find_caller()))
 
 

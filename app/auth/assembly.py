@@ -192,6 +192,10 @@ def _assemble_rooms(context: Context, auth: AuthSettings) -> None:
         raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
     if auth.MFA != "off" and not auth.MFA_METHODS:
         raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
+    if auth.COOKIE_SESSIONS == "on":
+        from .sessions.cookie_assembly import assemble as assemble_cookies
+
+        assemble_cookies(context)
     if auth.keeps_authenticators:
         from .mfa.assembly import assemble as assemble_mfa
 

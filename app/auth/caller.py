@@ -102,9 +102,15 @@ def find_caller() -> Caller | None:
     return found
 
 
+def known_caller() -> Caller | None:
+    """Where a guard has asked who is calling."""
+    found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
+    return found
+
+
 def known_account() -> AccountLike | None:
     """The caller's account, where a guard has asked who is calling."""
-    found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
+    found = known_caller()
     return found.attached_account if found is not None else None
 
 

@@ -19,6 +19,7 @@ from .errors import (
 )
 from .guards import active_account_required
 from .schemas import login_read
+from .sign_in.entrance import go_on_as
 from .step_up.schemas import WAYS, Reauthenticate
 from .step_up.service import Reauthentication
 
@@ -38,6 +39,7 @@ def shown_otherwise() -> Iterable[type[Problem]]:
 @answers(200, login_read)
 def reauthenticate(json: dict[str, Any]) -> dict[str, Any]:
     """Show once more who one is: the sign-in is as good as new, and the answer has another token"""
+    go_on_as(caller())
     way = next(each for each in WAYS if each in json)
     given = (json["login_id"], json["code"]) if way == "code" else json[way]
     return service(Reauthentication).show(caller(), way, given, address()).payload

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy import MetaData, Table
 
     from .db.accounts_table import AccountsTable
+    from .web.operation import WayIn
 
 EXTENSION = "frontdesk"
 
@@ -65,6 +66,8 @@ class Context:
     services: dict[type[Any], Any] = field(default_factory=dict)
     # The groups of commands that the slices add.
     commands: list[str] = field(default_factory=list)
+    # Kinds of credentials that guards take beside the bearer token.
+    ways_in: list[WayIn] = field(default_factory=list)
     # Our blueprints that are mounted, by the names that Flask has for them and by their own.
     blueprints: set[str] = field(default_factory=set)
     mounted: set[str] = field(default_factory=set)

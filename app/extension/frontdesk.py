@@ -144,17 +144,27 @@ class Frontdesk(Recording, Generic[A]):
         """
         return cast(A, by_host.verify_password(account, password))
 
-    def sign_in(self, account: A, *, how: str | Sequence[str] = HOST) -> dict[str, Any]:
+    def sign_in(
+        self, account: A, *, how: str | Sequence[str] = HOST, by_cookie: bool = False
+    ) -> dict[str, Any]:
         """Sign in whoever has shown who it is, and return what the login route would answer.
 
         `how` tells the gate by what: "password", "magic link", several in their order. Raises
         `InactiveAccount`, or whatever the gate asks for besides.
+
+        `by_cookie`: the answer to this request sets the cookie that `POST /session` sets, and there
+        is no token in what is returned. Raises `CrossSite` where another site's page has asked.
         """
-        return by_host.sign_in(account, (how,) if isinstance(how, str) else tuple(how))
+        by = (how,) if isinstance(how, str) else tuple(how)
+        return by_host.sign_in(account, by, by_cookie)
 
     def sign_out(self, account: A) -> None:
         """End every token of the account until it signs in again, as the logout route does."""
         by_host.sign_out(account)
+
+    def sign_out_here(self) -> None:
+        """End the session whose cookie this request brings, as `DELETE /session` does."""
+        by_host.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
         """Whose token a request carries; None where it carries none. A bad one is refused."""

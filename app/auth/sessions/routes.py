@@ -9,6 +9,7 @@ from ...core.web.operation import example, raises, variables
 from ...core.web.reading import takes
 from ..caller import caller
 from ..guards import account_required
+from . import cookie_routes as cookie_routes
 from . import examples
 from . import token_routes as token_routes
 from .blueprint import blueprint as blueprint

@@ -5,19 +5,23 @@ It passes the same limits and the same gate as whoever comes by our routes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flask import has_request_context, request
 
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.context import service
+from ...core.context import find_context, service
+from ...core.errors import SetupError
 from ...core.web.reading import instance
 from ..schemas import login_read
 from .gate import Gate, payload_of
 from .log_out import LogOut
 from .password import Login
+
+if TYPE_CHECKING:
+    from ..sessions.cookie_door import CookieDoor
 
 
 def verify_password(account: Any, password: str) -> AccountLike:
@@ -26,7 +30,9 @@ def verify_password(account: Any, password: str) -> AccountLike:
     return service(Login).verify(email, password, address)
 
 
-def sign_in(account: Any, by: tuple[str, ...]) -> dict[str, Any]:
+def sign_in(account: Any, by: tuple[str, ...], by_cookie: bool = False) -> dict[str, Any]:
+    if by_cookie:
+        _cookie_door().enter()
     payload = payload_of(service(Gate).admit(_stored(account), by))
     response: dict[str, Any] = instance(login_read()).dump(payload)
     return response
@@ -34,6 +40,22 @@ def sign_in(account: Any, by: tuple[str, ...]) -> dict[str, Any]:
 
 def sign_out(account: Any) -> None:
     service(LogOut).account(_stored(account))
+
+
+def sign_out_here() -> None:
+    _cookie_door().leave()
+
+
+def _cookie_door() -> CookieDoor:
+    # For its weight: most applications do without.
+    from ..sessions.cookie_door import CookieDoor
+
+    context = find_context()
+    if not context.has(CookieDoor):
+        raise SetupError(
+            "This application signs nobody in by a cookie: AUTH.COOKIE_SESSIONS is off."
+        )
+    return context.get(CookieDoor)
 
 
 def _stored(account: Any) -> AccountLike:

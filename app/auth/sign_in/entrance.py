@@ -5,11 +5,17 @@ The ways to sign in are many and lie in many rooms; none of them hands this on.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flask import has_request_context
 
 from ...core.web.request_id import request_itself
+
+if TYPE_CHECKING:
+    from ..caller import Caller
+
+# The kind of credential that a cookie is.
+COOKIE_WAY = "cookie"
 
 _ENTRANCE = "frontdesk_entrance"
 
@@ -28,6 +34,12 @@ class Entrance(NamedTuple):
 def come_in(*, cookie: bool = False, otp: str | None = None, device: str | None = None) -> None:
     """What a route has read of it, before it signs somebody in."""
     setattr(request_itself(), _ENTRANCE, (cookie, otp, device))
+
+
+def go_on_as(caller: Caller | None) -> None:
+    """Before somebody who is in signs in anew: known by a cookie, they are so again."""
+    if caller is not None and caller.via == COOKIE_WAY:
+        come_in(cookie=True)
 
 
 def current_entrance() -> Entrance:

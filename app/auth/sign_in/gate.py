@@ -88,6 +88,8 @@ class Gate:
     # What those that some applications have answer with: at every route that leads through here.
     answers: list[type[Problem]] = field(default_factory=list)
     sessions: Sessions | None = None
+    # Told of each that is let in or has shown more, within its transaction.
+    opened: list[Callable[[Opened], object]] = field(default_factory=list)
 
     def admit(
         self, account: AccountLike, by: tuple[str, ...], factor_at: float | None = None
@@ -114,7 +116,7 @@ class Gate:
         record(self.session, "login.succeeded", account_id=account.id, proofs=sign_in.by)
         begun = self._begin(sign_in)
         session, secret = begun if begun else (None, None)
-        return Opened(self._answered(sign_in, session), session, secret)
+        return self._told(Opened(self._answered(sign_in, session), session, secret))
 
     def renew(
         self, account: AccountLike, by: tuple[str, ...], session: AccountSession | None = None
@@ -123,7 +125,12 @@ class Gate:
         that, and so no stage is asked."""
         sign_in = SignIn(account, by, current_entrance())
         with transaction(self.session):
-            return Opened(self._answered(sign_in, session), session)
+            return self._told(Opened(self._answered(sign_in, session), session))
+
+    def _told(self, opened: Opened) -> Opened:
+        for hear in self.opened:
+            hear(opened)
+        return opened
 
     def _answered(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         carried = self.carried(sign_in, session)
@@ -138,7 +145,7 @@ class Gate:
         return self._answered(SignIn(account, (), Entrance(refresh=True)), session)
 
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
-        """What the client shows from now on: an access token, or the cookie that its route sets."""
+        """What the client shows from now on: an access token, or a cookie that the answer sets."""
         account = sign_in.account
         claims = self.hooks.claims(account, self.session, shared=sign_in.shared)
         if session is not None and sign_in.entrance.cookie:

@@ -65,7 +65,10 @@ DEEDS = (
     RecordType(
         "session.ended",
         "an account's owner ends where it is signed in, by one session or several",
-        {"reason": "`owner`", "sessions": "how many, where it is several"},
+        {
+            "reason": "`owner`, or `replaced` by a sign-in of the same browser",
+            "sessions": "how many, where it is several",
+        },
         tells="session_end",
     ),
     RecordType(

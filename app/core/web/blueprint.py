@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import flask
+from flask.blueprints import BlueprintSetupState
 from flask.sansio.app import App
 from werkzeug.routing import BaseConverter, ValidationError
 
@@ -50,7 +51,8 @@ def account_id_converter(kind: IdKind) -> type[BaseConverter]:
 
 
 class Blueprint(flask.Blueprint):
-    """Its routes take a bearer token or none, and no cookie that another page's form could send."""
+    """Its routes take a bearer token or none; where they take a cookie too, whatever would change
+    something is refused to another site's page."""
 
     def __init__(
         self,
@@ -99,16 +101,28 @@ class Blueprint(flask.Blueprint):
         remedy = getattr(problem, "remedy", None) or f"it needs {self.needs.__name__}."
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
 
-    def add_url_rule(self, rule: str, *args: Any, **options: Any) -> None:
+    def add_url_rule(
+        self, rule: str, *args: Any, only_with: type[Any] | None = None, **options: Any
+    ) -> None:
+        """`only_with`: where an application does not have this service, it has no such route."""
         # Every path answers with and without a trailing slash, and never redirects.
         options.setdefault("strict_slashes", False)
         options.setdefault("merge_slashes", False)
-        super().add_url_rule(rule, *args, **options)
+        if only_with is None:
+            super().add_url_rule(rule, *args, **options)
+            return
+
+        def add(state: BlueprintSetupState) -> None:
+            if state.app.extensions[EXTENSION].has(only_with):
+                state.add_url_rule(rule, *args, **options)
+
+        self.record(add)
 
 
 def exempt_from_csrf(app: App) -> None:
     """Flask-WTF's protection of a whole application asks every form for a token of its own; a
-    client with a bearer token has no such form. It may be there before us or come later."""
+    client with a bearer token has no such form, and one with our cookie is asked for the page that
+    it comes from. It may be there before us or come later."""
     protection = app.extensions.get("csrf")
     if protection is not None and hasattr(protection, "exempt"):
         for blueprint in app.blueprints.values():

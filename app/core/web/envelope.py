@@ -49,7 +49,7 @@ _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
 
 def wrap(app: Flask, context: Context) -> None:
     core = context.settings.core
-    origins = {_origin(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
+    origins = {origin_of(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
     request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
     hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
 
@@ -130,7 +130,7 @@ def wrap(app: Flask, context: Context) -> None:
 
     def _let_in(origin: str, headers: Headers) -> None:
         headers["Access-Control-Allow-Origin"] = origin
-        # The sign-in through a provider keeps its state in a cookie.
+        # The sign-in through a provider keeps its state in a cookie, and sessions may be one.
         headers["Access-Control-Allow-Credentials"] = "true"
         if _is_preflight():
             headers["Access-Control-Allow-Methods"] = _METHODS
@@ -174,6 +174,6 @@ def _is_path_of(app: Flask, context: Context, error: MethodNotAllowed) -> bool:
     return False
 
 
-def _origin(url: str) -> str:
+def origin_of(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"

@@ -18,6 +18,9 @@ from marshmallow import Schema
 
 from ..errors import Problem
 
+# Those that change nothing.
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+
 View = Callable[..., Any]
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -42,6 +45,16 @@ class DocumentedAnswer(NamedTuple):
     # What is answered where it is no JSON.
     media: Sequence[str] = ()
     description: str = ""
+
+
+class WayIn(NamedTuple):
+    """A kind of credential that routes take beside the bearer token."""
+
+    name: str
+    # As the OpenAPI document has it; asked for when that is made.
+    scheme: Callable[[], Mapping[str, str]]
+    # What it is refused with where a request would change something.
+    problems: Sequence[type[Problem]]
 
 
 @dataclass

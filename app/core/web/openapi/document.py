@@ -56,7 +56,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> dict[str
         for method in methods:
             name = names.of(rule.endpoint, method, methods)
             docstring = app.view_functions[rule.endpoint].__doc__ or ""
-            written = operations.write(name, rule, described, docstring)
+            written = operations.write(name, method, rule, described, docstring)
             spec.path(path_of(rule), operations={method.lower(): {"tags": [tag], **written}})
     for tag, about in sorted(tags.items()):
         spec.tag({"name": tag, "description": about} if about else {"name": tag})

@@ -10,9 +10,10 @@ from typing import Any
 from apispec import APISpec
 from marshmallow import Schema, fields
 
+from ...context import find_context
 from ...errors import Conflict, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
-from ..operation import Operation
+from ..operation import SAFE_METHODS, Operation
 from ..problems import problem_response
 from ..words import Word, WordSet
 from .headers import headers_of
@@ -41,7 +42,7 @@ class ProblemRead(Schema):
     )
 
 
-def documented(described: Operation) -> dict[int, list[type[Problem]]]:
+def documented(described: Operation, method: str) -> dict[int, list[type[Problem]]]:
     """By status."""
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
@@ -50,6 +51,9 @@ def documented(described: Operation) -> dict[int, list[type[Problem]]]:
         kinds.append(KeystoreUnavailable)
     for find in described.found_problems:
         kinds.extend(find())
+    if described.bearer and method not in SAFE_METHODS:
+        for way in find_context().ways_in:
+            kinds.extend(way.problems)
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)
     if Conflict.status in found and Conflict not in found[Conflict.status]:
@@ -58,8 +62,8 @@ def documented(described: Operation) -> dict[int, list[type[Problem]]]:
     return {status: found[status] for status in sorted(found.keys() - described.answers.keys())}
 
 
-def failures(spec: APISpec, operation: str, described: Operation) -> dict[str, Any]:
-    by_status = documented(described)
+def failures(spec: APISpec, operation: str, described: Operation, method: str) -> dict[str, Any]:
+    by_status = documented(described, method)
     if not by_status:
         return {}
     reference = _component(spec, operation, chain.from_iterable(by_status.values()))

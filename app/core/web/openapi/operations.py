@@ -57,14 +57,19 @@ class Operations:
             flows = {"password": {"tokenUrl": token_urls[0], "scopes": {}}}
             spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
             self._ways.append("login")
+        for way in current_frontdesk.ways_in:
+            spec.components.security_scheme(way.name, dict(way.scheme()))
+            self._ways.append(way.name)
 
-    def write(self, name: str, rule: Rule, described: Operation, docstring: str) -> dict[str, Any]:
+    def write(
+        self, name: str, method: str, rule: Rule, described: Operation, docstring: str
+    ) -> dict[str, Any]:
         summary, _, description = docstring.strip().partition("\n")
         written: dict[str, Any] = {
             "operationId": name,
             "summary": summary,
             "parameters": [*_path_parameters(rule, described), *_other_parameters(described)],
-            "responses": _answers(described) | failures(self._spec, name, described),
+            "responses": _answers(described) | failures(self._spec, name, described, method),
             "security": self._security(described),
         }
         if description.strip():

@@ -1,0 +1,135 @@
+"""Signing in by a cookie, and what a request shows that brings one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from hmac import compare_digest
+from secrets import token_bytes
+from typing import Any
+
+from flask import Request, has_request_context, request
+from sqlalchemy import update
+
+from ...accounts.models import AccountLike
+from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.records.recorder import Target, record
+from ...core.web.operation import SAFE_METHODS
+from ..caller import Caller, caller_of, known_caller
+from ..errors import InvalidCredentials, LoggedOut
+from ..sign_in.entrance import COOKIE_WAY, come_in
+from ..sign_in.gate import Opened
+from .cookies import Cookies, Held
+from .cross_site import CrossSiteCheck
+from .models import COOKIE, SECRET_BYTES, AccountSession
+from .own import BY_OWNER
+from .reading import SessionRow
+from .service import Sessions
+
+# Why a session has ended: its browser has signed in anew.
+BY_SIGN_IN = "replaced"
+
+
+@dataclass(eq=False)
+class CookieDoor:
+    session: AnySession
+    sessions: Sessions
+    cookies: Cookies
+    cross_site: CrossSiteCheck
+
+    def read(self, request: Request) -> Caller | None:
+        """Who comes by a cookie; a request of another site's page that would change something is
+        refused."""
+        held = self.cookies.held(request)
+        if held is None:
+            return None
+        account, found = self.sessions.rows.of_cookie(held.public_id)
+        if (
+            account is None
+            or found is None
+            or found.kind != COOKIE
+            or not compare_digest(held.digest, found.secret)
+        ):
+            raise InvalidCredentials
+        if account.logged_out_at is not None:
+            raise LoggedOut(note={"account_id": account.id})
+        if request.method not in SAFE_METHODS:
+            self.cross_site.check(request, {"account_id": account.id})
+        self.sessions.use(found)
+        return caller_of(found, account, COOKIE_WAY, found.expires_at.timestamp())
+
+    def opened(self, opened: Opened) -> None:
+        """Within the transaction of a sign-in: its browser holds the new session from here on, and
+        the one that it held before, somebody else's perhaps, ends. Who has only shown more goes on
+        in the same session."""
+        begun, secret = opened.session, opened.secret
+        if begun is None or begun.kind != COOKIE:
+            return
+        if secret is None:
+            self.rotate(begun)
+            return
+        self.end_held(BY_SIGN_IN)
+        held, expires_at = Held(begun.public_id, secret), begun.expires_at
+        after_commit(self.session, lambda: self.cookies.give(held, expires_at))
+
+    def enter(self) -> None:
+        """Whom this request signs in is known by a cookie. Another site's page could sign its
+        visitor in as somebody else, whose account would be filled with the visitor's data."""
+        self.cross_site.check(request, {"event": "sign_in"})
+        come_in(cookie=True)
+
+    def leave(self) -> None:
+        """The session of the request's cookie ends, and the cookie goes in any case."""
+        self.cross_site.check(request)
+        self.end_held(BY_OWNER)
+        self.cookies.take_away()
+
+    def logged_out(self, account: AccountLike) -> None:
+        """Everywhere: the cookie that asked for it goes too, which would only be refused."""
+        caller = known_caller()
+        if caller is not None and caller.via == COOKIE_WAY and caller.account.id == account.id:
+            after_commit(self.session, self.cookies.take_away)
+
+    def rotate(self, found: SessionRow | AccountSession) -> None:
+        """Another secret for a session that its owner has just shown more for: whoever knew the one
+        before has not."""
+        if found.kind != COOKIE:
+            return
+        secret = token_bytes(SECRET_BYTES)
+        held = Held(found.public_id, secret)
+        with transaction(self.session):
+            changed: Any = self.session.execute(
+                update(AccountSession)
+                .where(AccountSession.id == found.id, AccountSession.secret == found.secret)
+                .values(secret=held.digest)
+                .execution_options(synchronize_session=False)
+            )
+            # Of two at once, the browser keeps the cookie of the one that came first.
+            if changed.rowcount:
+                after_commit(self.session, lambda: self.cookies.give(held, found.expires_at))
+
+    def end_held(self, reason: str) -> None:
+        """The session whose cookie the request brings, if it brings a whole one."""
+        held = None
+        if has_request_context():
+            with suppress(InvalidCredentials):
+                held = self.cookies.held(request)
+        if held is None:
+            return
+        with transaction(self.session):
+            account_id = self.session.scalar(
+                update(AccountSession)
+                .where(
+                    AccountSession.public_id == held.public_id,
+                    AccountSession.secret == held.digest,
+                    AccountSession.kind == COOKIE,
+                    AccountSession.ended_at.is_(None),
+                )
+                .values(ended_at=self.sessions.clock.now(), end_reason=reason)
+                .returning(AccountSession.account_id)
+                .execution_options(synchronize_session=False)
+            )
+            if account_id is not None:
+                target = Target("session", str(held.public_id))
+                kind = "session.ended"
+                record(self.session, kind, account_id=account_id, target=target, reason=reason)

@@ -1,0 +1,105 @@
+"""The cookie that signs a browser in: what it holds, how it is set, read and taken away.
+
+It names a session and carries its secret, and says nothing else; of the secret only a digest is
+stored, so that nobody who reads the table could make a cookie of it.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal, NamedTuple
+from uuid import UUID
+
+from flask import Request, Response, after_this_request, request
+
+from ...core.clock import Clock
+from ..errors import InvalidCredentials
+from .cross_site import is_plain
+
+PLAIN_NAME = "fd"
+ID_BYTES = 16
+# Of 16 and 32 bytes: base64 without padding, in which each value is written in one way alone.
+_VALUE = re.compile(r"[A-Za-z0-9_-]{64}", re.ASCII)
+
+
+class Held(NamedTuple):
+    """What a browser holds."""
+
+    public_id: UUID
+    secret: bytes
+
+    @property
+    def digest(self) -> bytes:
+        return sha256(self.secret).digest()
+
+
+@dataclass(eq=False)
+class Cookies:
+    clock: Clock
+    # Whose hosts all get it; empty: ours alone.
+    domain: str
+    samesite: Literal["Lax", "Strict"]
+
+    def name(self, request: Request) -> str:
+        """With its prefix no host beside ours, and nobody without TLS, can plant one; for a whole
+        domain only the latter holds."""
+        return PLAIN_NAME if is_plain(request) else self.usual_name
+
+    @property
+    def usual_name(self) -> str:
+        return f"__Secure-{PLAIN_NAME}" if self.domain else f"__Host-{PLAIN_NAME}"
+
+    def held(self, request: Request) -> Held | None:
+        """What the request's cookie says; one that is none of ours is refused."""
+        header: str | None = request.environ.get("HTTP_COOKIE")
+        if header is None:
+            return None
+        values = _values(header, self.name(request))
+        if not values:
+            return None
+        # Of two, one was planted, and nobody can tell which.
+        if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
+            raise InvalidCredentials(note={"reason": "malformed_cookie"})
+        held = urlsafe_b64decode(values[0])
+        return Held(UUID(bytes=held[:ID_BYTES]), held[ID_BYTES:])
+
+    def give(self, held: Held, expires_at: datetime) -> None:
+        """The answer to this request sets it."""
+        value = urlsafe_b64encode(held.public_id.bytes + held.secret).decode()
+        seconds = round((expires_at - self.clock.now()).total_seconds())
+        self._put_into_answer(value, seconds)
+
+    def take_away(self) -> None:
+        """The answer to this request does."""
+        self._put_into_answer("", 0)
+
+    def _put_into_answer(self, value: str, seconds: int) -> None:
+        name, is_secure = self.name(request), not is_plain(request)
+
+        @after_this_request
+        def put(response: Response) -> Response:
+            response.set_cookie(
+                name,
+                value,
+                max_age=seconds,
+                path="/",
+                domain=self.domain or None,
+                secure=is_secure,
+                httponly=True,
+                samesite=self.samesite,
+            )
+            return response
+
+
+def _values(header: str, name: str) -> list[str]:
+    """All with this very name.
+
+    Werkzeug's own reading takes every space of Unicode off a name, so that one which a neighbour
+    may set (a `__Host-` behind U+2003) would become one which it may not.
+    """
+    pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
+    return [value for found, _, value in pairs if found == name]

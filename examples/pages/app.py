@@ -1,0 +1,90 @@
+"""A shopping list whose pages know people by Frontdesk's cookie: a form that works without script,
+htmx, and a script that fetches."""
+
+from __future__ import annotations
+
+import os
+
+import flask_frontdesk
+from flask import Flask, redirect, render_template_string, request
+from flask_frontdesk import account_required, blueprints, current_account
+from flask_sqlalchemy import SQLAlchemy
+from werkzeug.wrappers import Response
+
+db = SQLAlchemy()
+frontdesk = flask_frontdesk.Frontdesk()
+
+
+class Account(flask_frontdesk.AccountMixin, db.Model):
+    """Who shops."""
+
+
+ENTER = """<!doctype html><title>Enter</title>
+<form method="post">
+  <p>{{ refusal }}</p>
+  <input name="email" type="email"> <input name="password" type="password"> <button>Enter</button>
+</form>
+"""
+LIST = """<!doctype html><title>Shopping</title>
+<script src="/static/htmx.min.js"></script>
+<p>{{ account.email }} <form method="post" action="/leave"><button>Leave</button></form></p>
+<ul id="list">{% for each in things %}<li>{{ each }}</li>{% endfor %}</ul>
+<form method="post" action="/things"><input name="thing"> <button>Add</button></form>
+<form hx-post="/things" hx-target="#list" hx-swap="beforeend">
+  <input name="thing"> <button>Add without loading the page</button>
+</form>
+"""
+
+
+def create_app(database_url: str = "sqlite:///pages.db") -> Flask:
+    app = Flask(__name__)
+    # [set-up]
+    app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
+    app.config["FRONTDESK"] = {"AUTH": {"COOKIE_SESSIONS": "on"}}
+    app.config["SQLALCHEMY_DATABASE_URI"] = database_url
+    db.init_app(app)
+    frontdesk.init_app(app, db, account_model=Account)
+    app.register_blueprint(blueprints.auth, url_prefix="/api")
+    app.register_blueprint(blueprints.sessions, url_prefix="/api")
+    # [end]
+    things: list[str] = []
+
+    # [enter]
+    @app.route("/enter", methods=["GET", "POST"])
+    def enter() -> str | Response:
+        refusal = ""
+        if request.method == "POST":
+            try:
+                account = frontdesk.verify_password(request.form["email"], request.form["password"])
+                frontdesk.sign_in(account, how="password", by_cookie=True)
+                return redirect("/")
+            except flask_frontdesk.Problem as problem:
+                refusal = problem.detail
+        return render_template_string(ENTER, refusal=refusal)
+
+    @app.post("/leave")
+    def leave() -> Response:
+        frontdesk.sign_out_here()
+        return redirect("/enter")
+
+    # [end]
+
+    # [views]
+    @app.get("/")
+    @account_required
+    def shopping() -> str:
+        return render_template_string(LIST, account=current_account, things=things)
+
+    @app.post("/things")
+    @account_required
+    def add() -> Response | str:
+        things.append(request.form["thing"])
+        if "HX-Request" in request.headers:
+            return render_template_string("<li>{{ thing }}</li>", thing=things[-1])
+        return redirect("/")
+
+    # [end]
+
+    with app.app_context():
+        db.create_all()
+    return app

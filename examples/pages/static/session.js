@@ -1,0 +1,16 @@
+// A page's script knows nobody's token: the browser adds the cookie by itself.
+
+// [fetch]
+export async function ask(path, { method = "GET", json } = {}) {
+  const headers = json ? { "Content-Type": "application/json" } : {};
+  const response = await fetch(path, { method, headers, body: json && JSON.stringify(json) });
+  const answer = await response.json();
+  if (!response.ok) throw Object.assign(new Error(answer.detail), answer);
+  return answer;
+}
+
+export const signIn = (email, password) =>
+  ask("/api/session", { method: "POST", json: { email, password } });
+export const whoIsThere = () => ask("/api/session").catch(() => null);
+export const signOut = () => ask("/api/session", { method: "DELETE" });
+// [end]

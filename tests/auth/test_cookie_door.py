@@ -1,0 +1,151 @@
+"""Signing in by a cookie, over HTTP: what it is, and whom it lets in."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.testing.client import Api
+
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.cookie_browsers import NAME, CookieBrowser, set_cookie, stored_sessions
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__COOKIE_SESSIONS="on")
+
+
+@pytest.fixture
+def browser(app: Flask) -> CookieBrowser:
+    return CookieBrowser(app)
+
+
+def test_the_answer_says_who_is_in_and_the_cookie_is_for_the_browser_alone(
+    browser: CookieBrowser, ada: Person
+) -> None:
+    answer = browser.sign_in(ada)
+    assert answer.json.keys() == {"account", "expires"}
+    assert answer.json["account"]["email"] == ada.email
+    value, *attributes = set_cookie(answer).split("; ")
+    assert re.fullmatch(rf"{NAME}=[A-Za-z0-9_-]{{64}}", value)
+    attributes = [each for each in attributes if not each.startswith("Expires=")]
+    assert set(attributes) == {"Secure", "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=2592000"}
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert browser.get("/account").json["email"] == ada.email
+
+
+def test_the_session_is_shown_while_it_lasts(browser: CookieBrowser, ada: Person) -> None:
+    begun = browser.sign_in(ada).json
+    assert browser.get("/session").json["expires"] == begun["expires"]
+    assert browser.get("/session").json["account"]["id"] == ada.id
+    browser.delete("/session")
+    assert browser.get("/session", 401).json["code"] == "invalid_credentials"
+
+
+def test_for_a_domain_it_has_another_prefix(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(
+        AUTH__COOKIE_SESSIONS="on",
+        AUTH__COOKIE_DOMAIN="example.com",
+        AUTH__COOKIE_SAMESITE="Strict",
+    )
+    ada = person("ada", into=app)
+    browser = CookieBrowser(app)
+    body = {"email": ada.email, "password": ada.password}
+    answer = browser.post("/session", json=body, base_url="https://desk.example.com")
+    cookie = set_cookie(answer)
+    assert cookie.startswith("__Secure-fd=")
+    assert "Domain=example.com" in cookie
+    assert "SameSite=Strict" in cookie
+    browser.get("/session", base_url="https://other.example.com")
+    browser.get("/session", 401, base_url="https://example.org")
+
+
+def test_development_without_tls_has_a_plain_one(app: Flask, ada: Person) -> None:
+    app.debug = True
+    browser = CookieBrowser(app)
+    body = {"email": ada.email, "password": ada.password}
+    cookie = set_cookie(browser.post("/session", json=body, base_url="http://localhost"))
+    assert cookie.startswith("fd=")
+    assert "Secure" not in cookie
+    browser.get("/session", base_url="http://localhost")
+    assert set_cookie(browser.sign_in(ada)).startswith(NAME)
+
+
+def test_wrong_passwords_count_together_with_those_of_login(app: Flask, ada: Person) -> None:
+    browser, api = CookieBrowser(app), Api(app)
+    wrong = {"email": ada.email, "password": "not this one"}
+    for _ in range(3):
+        assert browser.post("/session", 400, json=wrong).json["code"] == "incorrect_credentials"
+    for _ in range(2):
+        form = {"username": ada.email, "password": "not this one"}
+        api.post("/login", 400, data=form)
+    assert "Retry-After" in browser.sign_in(ada, 429).headers
+    assert browser.cookie is None
+
+
+@pytest.mark.parametrize("status", ["inactive", "suspended", "deleting", "pending"])
+def test_who_may_not_log_in_gets_no_cookie(
+    browser: CookieBrowser, person: MakePerson, status: str
+) -> None:
+    nobody = person("nina", status=status)
+    answer = browser.sign_in(nobody, 400)
+    assert answer.detail == "Inactive account"
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_bodies_that_are_none_are_refused(browser: CookieBrowser) -> None:
+    bodies: list[dict[str, Any]] = [
+        {},
+        {"email": "a@example.com"},
+        {"email": 1, "password": []},
+        {"otp": {}},
+    ]
+    for body in bodies:
+        browser.post("/session", 422, json=body)
+    browser.post("/session", 415, data={"email": "ada@example.com", "password": PASSWORD})
+    browser.post("/session", 422, json={"email": "a", "password": "b", "otp": "1" * 65})
+
+
+def test_the_browsers_former_session_ends_with_a_sign_in(
+    app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
+) -> None:
+    grace = person("grace")
+    browser.sign_in(ada)
+    former = browser.cookie or ""
+    browser.sign_in(grace)
+    assert browser.cookie != former
+    thief = CookieBrowser(app)
+    thief.hold(former)
+    thief.get("/account", 401)
+    assert browser.get("/account").json["email"] == grace.email
+    assert [each.end_reason for each in stored_sessions(app)] == ["replaced", None]
+
+
+def test_a_failed_sign_in_ends_nothing(browser: CookieBrowser, ada: Person) -> None:
+    browser.sign_in(ada)
+    wrong = {"email": ada.email, "password": "not this one"}
+    browser.post("/session", 400, json=wrong)
+    browser.get("/account")
+
+
+def test_a_planted_cookie_does_not_become_the_sign_ins(
+    app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
+) -> None:
+    """Fixation: the thief is signed in, and puts that cookie into the victim's browser."""
+    thief = CookieBrowser(app)
+    thief.sign_in(person("mallory"))
+    planted = thief.cookie or ""
+    browser.hold(planted)
+    browser.sign_in(ada)
+    assert browser.cookie != planted
+    thief.get("/account", 401)
+
+
+def test_a_sign_in_from_a_browser_with_rubbish_is_one(browser: CookieBrowser, ada: Person) -> None:
+    browser.hold("rubbish")
+    browser.sign_in(ada)
+    browser.get("/account")

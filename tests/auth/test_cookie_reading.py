@@ -1,0 +1,193 @@
+"""What a request with a cookie shows, over HTTP: one whole cookie of ours, or nobody."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from flask import Flask
+
+from app.testing.queries import noted_queries
+
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, stored_sessions
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__COOKIE_SESSIONS="on")
+
+
+@pytest.fixture
+def browser(app: Flask, ada: Person) -> CookieBrowser:
+    browser = CookieBrowser(app)
+    browser.sign_in(ada)
+    return browser
+
+
+@pytest.fixture
+def bare(app: Flask) -> BareClient:
+    return BareClient(app)
+
+
+def test_a_whole_one_is_found_among_others(browser: CookieBrowser, bare: BareClient) -> None:
+    for written in (
+        f"{NAME}={browser.cookie}",
+        f"theme=dark; {NAME}={browser.cookie}; other=1",
+        f"theme;;  =; {NAME}={browser.cookie}\t;ä=ö",
+        f"fd=x; __Secure-fd=y; {NAME.lower()}=z; {NAME}={browser.cookie}",
+    ):
+        assert bare.ask(written, 200).json["email"] == "ada@example.com"
+
+
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
+def test_a_bad_header_is_not_made_up_for_by_a_cookie(browser: CookieBrowser, header: str) -> None:
+    browser.get("/account", 401, headers={"Authorization": header})
+
+
+def test_a_header_wins_over_the_cookie(browser: CookieBrowser, person: MakePerson) -> None:
+    token = {"Authorization": f"Bearer {person('grace').token()}"}
+    assert browser.get("/account", headers=token).json["email"] == "grace@example.com"
+    # It is no page's doing: a browser adds no such header by itself.
+    elsewhere = {**token, "Sec-Fetch-Site": "cross-site"}
+    browser.patch("/account", json={"phone": None}, headers=elsewhere)
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        "",
+        "a",
+        "=" * 64,
+        "ä" * 32,
+        "A" * 63,
+        "A" * 64,
+        "A" * 65,
+        "A" * 60_000,
+        '"' + "A" * 64 + '"',
+        "A" * 62 + "==",
+        "%41" * 22,
+        "a.b.c",
+        "null",
+        "A" * 63 + "\x00",
+        "A" * 63 + "٣",
+    ],
+    ids=lambda each: each[-8:],
+)
+def test_a_malformed_one_is_nobodys(bare: BareClient, spoilt: str) -> None:
+    answer = bare.ask(f"{NAME}={spoilt}", 401)
+    assert answer.json["code"] == "invalid_credentials"
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_spoilt_one_does_not_pass_for_none(bare: BareClient) -> None:
+    """Where nobody need be there, no cookie is nobody; a bad one is refused as a bad token is."""
+    path, token = "/account/email/confirm", {"token": "x" * 40}
+    bare.post(path, 400, json=token)
+    for spoilt in ("A" * 64, "A" * 63):
+        bare.post(path, 401, json=token, headers={"Cookie": f"{NAME}={spoilt}"})
+
+
+def test_what_is_malformed_costs_no_question(app: Flask, bare: BareClient) -> None:
+    with noted_queries(app) as queries:
+        bare.ask(f"{NAME}={'A' * 65}", 401)
+        bare.ask(f"{NAME}={'A' * 64}; {NAME}={'A' * 64}", 401)
+    # But for the records of what was refused, of which credentials are none.
+    assert queries == []
+
+
+def test_one_of_another_session_or_another_secret_is_nobodys(
+    app: Flask, browser: CookieBrowser
+) -> None:
+    held = urlsafe_b64decode(browser.cookie or "")
+    other = CookieBrowser(app)
+    for made in (
+        held[:16] + bytes(32),
+        uuid4().bytes + held[16:],
+        held[:-1] + bytes([held[-1] ^ 1]),
+        held[16:] + held[:16],
+    ):
+        other.hold(urlsafe_b64encode(made).decode())
+        other.get("/account", 401)
+    other.hold(browser.cookie or "")
+    other.get("/account")
+
+
+def test_what_is_stored_does_not_open(app: Flask, browser: CookieBrowser) -> None:
+    held = urlsafe_b64decode(browser.cookie or "")
+    (stored,) = stored_sessions(app)
+    assert stored.public_id == UUID(bytes=held[:16])
+    assert stored.secret == sha256(held[16:]).digest()
+    thief = CookieBrowser(app)
+    thief.hold(urlsafe_b64encode(stored.public_id.bytes + stored.secret).decode())
+    thief.get("/account", 401)
+
+
+def test_two_of_the_name_are_nobodys(browser: CookieBrowser, bare: BareClient) -> None:
+    good = f"{NAME}={browser.cookie}"
+    for written in (f"{good}; {good}", f"{good}; {NAME}=x", f"{NAME}=; {good}"):
+        bare.ask(written, 401)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fd",
+        "__Secure-fd",
+        "__host-fd",
+        "__HOST-FD",
+        "\u2003__Host-fd",
+        "\u00a0__Host-fd",
+        "\u0085__Host-fd",
+        "\x0b__Host-fd",
+        "__Host-fd\u3000",
+        "__Host-fd\x1f",
+    ],
+    ids=ascii,
+)
+def test_a_name_that_a_neighbour_may_set_is_not_taken_for_ours(
+    browser: CookieBrowser, bare: BareClient, name: str
+) -> None:
+    """Browsers keep a prefix for its owner and compare names as they stand; so do we."""
+    bare.ask(f"{name}={browser.cookie}", 401)
+    # Nor does it disturb the right one.
+    bare.ask(f"{name}=planted; {NAME}={browser.cookie}", 200)
+
+
+def test_a_token_is_no_cookie_and_a_cookie_no_token(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
+    other = CookieBrowser(app)
+    other.get("/account", 401, headers={"Authorization": f"Bearer {browser.cookie}"})
+    other.hold(ada.token())
+    other.get("/account", 401)
+    # The row of a token's session, with its secret in the place of a cookie's.
+    row = next(each for each in stored_sessions(app) if each.kind == "token")
+    other.hold(urlsafe_b64encode(row.public_id.bytes + row.secret).decode())
+    other.get("/account", 401)
+
+
+def test_it_is_one_question_and_no_trip_to_the_keystore(
+    app: Flask, browser: CookieBrowser, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_token = ada.api()
+    trips: list[str] = []
+    keystore = app.extensions["frontdesk"].keystore
+    asked = keystore.get
+
+    def note(key: str) -> Any:
+        trips.append(key)
+        return asked(key)
+
+    monkeypatch.setattr(keystore, "get", note)
+    for name in ("get_many", "put", "count", "take", "remaining"):
+        monkeypatch.setattr(keystore, name, lambda *_, name=name: trips.append(name))
+    with noted_queries(app) as queries:
+        browser.get("/account")
+    assert len(queries) == 1
+    assert trips == []
+    by_token.get("/account")
+    assert trips == ["revoked:ada@example.com"]

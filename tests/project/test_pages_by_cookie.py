@@ -1,0 +1,87 @@
+"""The pages of the documentation on cookies, in a real browser: a form, htmx, and a script."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from ..rigs.backends import free_port, wait_for_port
+from ..rigs.htmx import htmx
+from ..rigs.servers import ROOT, bare_environment
+
+_SERVE = """
+import sys
+from app import create_app, frontdesk
+
+app = create_app("sqlite:///page.db")
+app.debug = True
+with app.app_context():
+    frontdesk.accounts.create("ada@example.com", "correct horse battery")
+app.run(port=int(sys.argv[1]), use_reloader=False)
+"""
+_SCRIPT = """
+async () => {
+  const { signIn, signOut, whoIsThere } = await import("/static/session.js");
+  const before = (await whoIsThere()).account.email;
+  await signOut();
+  const nobody = await whoIsThere();
+  const refused = await signIn("ada@example.com", "wrong").catch((problem) => problem.code);
+  const after = (await signIn("ada@example.com", "correct horse battery")).account.email;
+  return { before, nobody, refused, after, cookie: document.cookie };
+}
+"""
+
+
+@pytest.fixture
+def address(python: str, tmp_path: Path) -> Iterator[str]:
+    folder = shutil.copytree(ROOT / "examples" / "pages", tmp_path / "pages")
+    (folder / "static" / "htmx.min.js").write_bytes(htmx())
+    port = free_port()
+    process = subprocess.Popen(
+        [python, "-c", _SERVE, str(port)],
+        cwd=folder,
+        env=bare_environment(SECRET_KEY="a key that only this test knows, long enough"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_port(port, 30)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_form_htmx_and_script_know_their_visitor_by_the_cookie(
+    browser: Browser, address: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/enter")
+    page.fill("[name=email]", "ada@example.com")
+    page.fill("[name=password]", "correct horse battery")
+    page.click("button")
+    expect(page.get_by_text("ada@example.com")).to_be_visible()
+    page.fill("form[action='/things'] input", "milk")
+    page.click("text='Add'")
+    expect(page.locator("li")).to_have_text(["milk"])
+    page.fill("form[hx-post] input", "bread")
+    page.click("text='Add without loading the page'")
+    expect(page.locator("li")).to_have_text(["milk", "bread"])
+    assert page.evaluate(_SCRIPT) == {
+        "before": "ada@example.com",
+        "nobody": None,
+        "refused": "incorrect_credentials",
+        "after": "ada@example.com",
+        "cookie": "",
+    }
+    page.click("text='Leave'")
+    expect(page.get_by_role("button", name="Enter")).to_be_visible()
+    answer = page.goto(f"{address}/")
+    assert answer is not None
+    assert answer.status == 401
+    page.close()

@@ -1,0 +1,65 @@
+"""Clients that come by a cookie, as a browser does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from app.auth.sessions.models import AccountSession
+from app.core.context import current_frontdesk
+from app.testing.client import Answer, Api
+from app.testing.people import Person
+
+NAME = "__Host-fd"
+HOST = "https://localhost"
+OWN = {"Sec-Fetch-Site": "same-origin"}
+
+
+class CookieBrowser(Api):
+    """Speaks TLS, keeps its cookies, and says of each request that a page of ours makes it."""
+
+    def send(self, method: str, path: str, status: int, **request: Any) -> Answer:
+        request.setdefault("base_url", HOST)
+        request["headers"] = {**OWN, **(request.get("headers") or {})}
+        return super().send(method, path, status, **request)
+
+    def sign_in(self, somebody: Person, status: int = 200, **more: Any) -> Answer:
+        body = {"email": somebody.email, "password": somebody.password, **more}
+        return self.post("/session", status, json=body)
+
+    @property
+    def cookie(self) -> str | None:
+        found = self.client.get_cookie(NAME, "localhost", "/")
+        return None if found is None else found.value
+
+    def hold(self, value: str) -> None:
+        self.client.set_cookie(NAME, value, domain="localhost", path="/", secure=True)
+
+
+class BareClient(CookieBrowser):
+    """Keeps none: it sends the header `Cookie` as a test writes it."""
+
+    def __init__(self, app: Flask) -> None:
+        super().__init__(app)
+        self.client = app.test_client(use_cookies=False)
+
+    def ask(self, cookie: str, status: int, method: str = "GET", **request: Any) -> Answer:
+        header = {"Cookie": cookie.encode().decode("latin-1")}
+        return self.send(method, "/account", status, headers=header, **request)
+
+
+def set_cookie(answer: Answer) -> str:
+    found = answer.headers.getlist("Set-Cookie")
+    assert len(found) == 1
+    return str(found[0])
+
+
+def stored_sessions(app: Flask) -> list[AccountSession]:
+    with app.app_context():
+        session = current_frontdesk.session
+        found = session.scalars(select(AccountSession).order_by(AccountSession.id)).all()
+        session.expunge_all()
+        session.rollback()
+        return list(found)

@@ -1,0 +1,14 @@
+"""htmx as its project publishes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..npm import install
+
+_HERE = Path(__file__).resolve().parent
+
+
+def htmx() -> bytes:
+    install(_HERE)
+    return (_HERE / "node_modules" / "htmx.org" / "dist" / "htmx.min.js").read_bytes()
