@@ -6,6 +6,8 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
+import jwt
+
 from app.auth.mfa.totp import STEP_SECONDS, code_at
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
@@ -67,3 +69,9 @@ def challenge(api: Api, person: Person, **more: Any) -> str:
 def finish(api: Api, mfa_token: str, status: int = 200, **factor: Any) -> Answer:
     body = {"mfa_token": mfa_token, **factor}
     return api.as_token(None).post("/login/mfa", status, json=body)
+
+
+def claims(api: Api) -> dict[str, object]:
+    """What the token tells."""
+    found: dict[str, object] = jwt.decode(str(api.token), options={"verify_signature": False})
+    return found

@@ -13,7 +13,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
-from ..conftest import MakeApp, Person
+from ..conftest import SECRET, MakeApp, Person
 from .factors import challenge, enrol, enrolled, finish
 
 
@@ -96,6 +96,6 @@ def test_another_key_knows_none_of_them_and_an_older_one_all(
     settings = {"AUTH__MFA": "optional", "SECRET_KEY": "another key, as long as keys should be"}
     other = Api(make_app(**settings))
     finish(other, challenge(other, ada), 400, recovery_code=has.recovery_codes[0])
-    former = f'["{ada.app.secret_key}"]'
+    former = f'["{SECRET}"]'
     known = Api(make_app(**settings, CORE__SECRET_KEY_FALLBACKS=former))
     finish(known, challenge(known, ada), recovery_code=has.recovery_codes[0])

@@ -1,15 +1,13 @@
-"""A second factor beside the first proof, whichever that was: asked for, answered, required."""
+"""A second factor beside the first proof, whichever that was: asked for, and answered."""
 
 from __future__ import annotations
 
-import jwt
 import pytest
 from flask import Flask
 
 from app import Problem, active_account_required, mfa_required
 from app.accounts.service import Accounts
 from app.auth.sign_in.by_host import sign_in
-from app.core.config.environment import SettingsError
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -18,7 +16,7 @@ from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..rigs.oidc.visitor import Visitor
-from .factors import challenge, enrol, enrolled, finish
+from .factors import challenge, claims, enrol, enrolled, finish
 from .test_email_change import mailed
 from .test_login import log_in
 
@@ -29,11 +27,6 @@ METHODS = '["totp"]'
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
     return make_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
-
-
-def claims(api: Api) -> dict[str, object]:
-    found: dict[str, object] = jwt.decode(str(api.token), options={"verify_signature": False})
-    return found
 
 
 def test_who_has_none_signs_in_as_before(ada: Person, api: Api) -> None:
@@ -182,16 +175,17 @@ def test_so_it_does_with_a_keystore_in_the_one_database(
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
     has = enrol(api, clock, mfa_token=token)
-    for factor in ("otp", "recovery_code", "one step"):
-        with_factor = has.api
-        with_factor.delete("/logout")
-        if factor == "one step":
-            form = {"username": ada.email, "password": PASSWORD, "otp": has.phone.next_code()}
-            answer = api.post("/login", data=form).json
-        else:
-            shown = has.phone.next_code() if factor == "otp" else has.recovery_codes[0]
-            answer = finish(api, challenge(api, ada), **{factor: shown}).json
-        has.api = api.as_token(answer["access_token"])
+    for way in ("otp", "recovery code", "one step"):
+        has.api.delete("/logout")
+        match way:
+            case "otp":
+                answer = finish(api, challenge(api, ada), otp=has.phone.next_code())
+            case "recovery code":
+                answer = finish(api, challenge(api, ada), recovery_code=has.recovery_codes[0])
+            case _:
+                form = {"username": ada.email, "password": PASSWORD, "otp": has.phone.next_code()}
+                answer = api.post("/login", data=form)
+        has.api = api.as_token(answer.json["access_token"])
     has.api.get("/account")
 
 
@@ -258,194 +252,23 @@ def test_a_confirmed_address_is_no_factor(
     assert answer["account"]["email"] == ADA, "who is signed in with the factor is so again"
 
 
-class TestRequired:
-    @pytest.fixture
-    def app(self, make_app: MakeApp) -> Flask:
-        return make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS)
-
-    def test_who_has_none_sets_one_up_before_anything_else(
-        self, ada: Person, api: Api, clock: SteppingClock
-    ) -> None:
-        refused = log_in(api, ada.email, PASSWORD, 403).json
-        assert (refused["code"], refused["methods"]) == ("mfa_enrolment_required", ["totp"])
-        token = refused["mfa_token"]
-        api.as_token(token).get("/account", 401)
-        finish(api, token, 400, otp="123456")
-        assert api.post("/authenticators/totp", 401).json["code"] == "invalid_credentials"
-        has = enrol(api, clock, mfa_token=token)
-        assert len(has.recovery_codes) == 10
-        assert claims(has.api)["amr"] == ["pwd", "otp", "mfa"]
-        api.post("/authenticators/totp", 400, json={"mfa_token": token})
-        challenge(api, ada)
-
-    def test_its_token_is_dead_once_another_one_was_used(
-        self, ada: Person, api: Api, clock: SteppingClock
-    ) -> None:
-        first, second = (log_in(api, ada.email, PASSWORD, 403).json["mfa_token"] for _ in range(2))
-        enrol(api, clock, mfa_token=first)
-        api.post("/authenticators/totp", 400, json={"mfa_token": second})
-
-    def test_the_last_one_stays(self, ada: Person, api: Api, clock: SteppingClock) -> None:
-        token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
-        has = enrol(api, clock, mfa_token=token)
-        [first] = has.api.get("/authenticators").json
-        refused = has.api.delete(f"/authenticators/{first['id']}", 409).json
-        assert refused["code"] == "last_factor"
-        again = enrol(has.api, clock)
-        again.api.delete(f"/authenticators/{first['id']}")
-        [second] = again.api.get("/authenticators").json
-        again.api.delete(f"/authenticators/{second['id']}", 409)
-
-    def test_who_has_not_proven_the_address_proves_it_first(
-        self, make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
-    ) -> None:
-        app = make_app(
-            AUTH__MFA="required",
-            AUTH__MFA_METHODS=METHODS,
-            AUTH__REGISTRATION="open",
-            AUTH__EMAIL_VERIFICATION="optional",
-        )
-        api = Api(app)
-        body = {"email": ADA, "password": PASSWORD}
-        refused = api.post("/registration", 403, json=body).json
-        assert refused["code"] == "mfa_enrolment_required"
-        begin = {"mfa_token": refused["mfa_token"]}
-        refused = api.post("/authenticators/totp", 403, json=begin).json
-        assert refused["code"] == "email_not_verified"
-        api.post("/email-verification", json={"token": mailed(mails, ADA)[0]})
-        enrol(api, clock, **begin)
-
-
-def test_a_role_alone_may_have_to_have_one(
-    make_app: MakeApp, person: MakePerson, clock: SteppingClock
-) -> None:
-    app = make_app(
-        AUTH__MFA="optional",
-        AUTH__MFA_METHODS=METHODS,
-        AUTH__MFA_REQUIRED_ROLES='["admin", "root"]',
-    )
-    api = Api(app)
-    person("ada", into=app).api().get("/account")
-    boss = person("grace", into=app, role="admin")
-    token = log_in(api, boss.email, PASSWORD, 403).json["mfa_token"]
-    enrol(api, clock, mfa_token=token).api.get("/admin/accounts")
-
-
-def test_whoever_registers_somebody_elses_address_cannot_lock_them_out(
-    make_app: MakeApp, mails: MailOutbox
-) -> None:
-    app = make_app(
-        AUTH__MFA="optional",
-        AUTH__MFA_METHODS=METHODS,
-        AUTH__REGISTRATION="open",
-        AUTH__EMAIL_VERIFICATION="optional",
-    )
-    body = {"email": ADA, "password": PASSWORD}
-    here = Api(app).post("/registration", 201, json=body).json
-    mallory = Api(app, token=here["access_token"])
-    assert mallory.post("/authenticators/totp", 403).json["code"] == "email_not_verified"
-
-
-def test_what_changes_the_factors_asks_for_one_again(
-    make_app: MakeApp, person: MakePerson, clock: SteppingClock
-) -> None:
-    app = make_app(
-        AUTH__MFA="optional",
-        AUTH__MFA_METHODS=METHODS,
-        AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
-        AUTH__FRESH_MINUTES="5",
-    )
-    ada = person("ada", into=app)
-    has = enrolled(ada, clock)
-    [mine] = has.api.get("/authenticators").json
-    path = f"/authenticators/{mine['id']}"
-    assert has.api.patch(path, json={"name": "Old phone"}).json["name"] == "Old phone"
-    clock.step(minutes=6)
-    for method, where, more in (
-        ("PATCH", path, {"json": {"name": "Mine"}}),
-        ("DELETE", path, {}),
-        ("POST", "/recovery-codes", {}),
-        ("POST", "/authenticators/totp", {}),
-    ):
-        refused = has.api.send(method, where, 401, **more)
-        assert refused.headers["WWW-Authenticate"] == (
-            'Bearer error="insufficient_user_authentication", max_age="300", acr_values="mfa"'
-        )
-    answer = finish(Api(app), challenge(Api(app), ada), otp=has.phone.next_code()).json
-    again = has.api.as_token(answer["access_token"])
-    assert again.delete(path).json["name"] == "Old phone"
-
-
-def test_with_the_last_one_all_that_stands_in_for_it_goes(
-    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
-) -> None:
-    has = enrolled(ada, clock)
-    [mine] = has.api.get("/authenticators").json
-    has.api.delete(f"/authenticators/{mine['id']}")
-    mails.assert_sent(ada.email, "a second factor was removed")
-    assert has.api.get("/recovery-codes").json == {"left": 0}
-    assert has.api.post("/recovery-codes", 409).json["code"] == "no_factor"
-    log_in(api, ada.email, PASSWORD)
-
-
 def test_a_host_guards_what_is_for_who_has_shown_a_factor(
     app: Flask, ada: Person, clock: SteppingClock
 ) -> None:
+    # [guard]
     @app.get("/api/v1/vault")
     @active_account_required
     @mfa_required
     def open_vault() -> str:
         return "open"
 
+    # [end]
     refused = ada.api().get("/vault", 401)
     assert refused.json["code"] == "reauthentication_required"
     assert refused.headers["WWW-Authenticate"] == (
         'Bearer error="insufficient_user_authentication", acr_values="mfa"'
     )
     enrolled(ada, clock).api.get("/vault")
-
-
-class TestAnOperator:
-    def test_takes_all_factors_from_who_has_lost_them(
-        self, ada: Person, api: Api, person: MakePerson, clock: SteppingClock, mails: MailOutbox
-    ) -> None:
-        has, root = enrolled(ada, clock), person("grace", role="root").api()
-        answer = root.delete(f"/admin/accounts/{ada.id}/authenticators").json
-        assert answer == {"authenticators": 1}
-        mails.assert_sent(ada.email, "your second factors were removed")
-        has.api.get("/account", 401)
-        log_in(api, ada.email, PASSWORD)
-
-    def test_is_root_has_just_signed_in_and_does_not_do_it_for_themselves(
-        self, make_app: MakeApp, person: MakePerson, clock: SteppingClock
-    ) -> None:
-        app = make_app(
-            AUTH__MFA="optional",
-            AUTH__MFA_METHODS=METHODS,
-            AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
-        )
-        ada, root = person("ada", into=app), person("grace", into=app, role="root")
-        path = f"/admin/accounts/{ada.id}/authenticators"
-        person("mary", into=app, role="admin").api().delete(path, 403)
-        here = root.api()
-        here.delete(f"/admin/accounts/{root.id}/authenticators", 403)
-        here.delete("/admin/accounts/4711/authenticators", 404)
-        clock.step(minutes=16)
-        here.delete(path, 401)
-
-    def test_does_it_from_the_command_line(
-        self, ada: Person, api: Api, clock: SteppingClock
-    ) -> None:
-        enrolled(ada, clock)
-        result = ada.app.test_cli_runner().invoke(args=["accounts", "reset-mfa", ada.email])
-        assert result.exit_code == 0, result.output
-        log_in(api, ada.email, PASSWORD)
-
-    def test_is_told_where_there_are_none(self, make_app: MakeApp) -> None:
-        runner = make_app().test_cli_runner()
-        for command in (["accounts", "reset-mfa", ADA], ["frontdesk", "reencrypt"]):
-            result = runner.invoke(args=command)
-            assert (result.exit_code, "AUTH__MFA is off" in result.output) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -488,19 +311,3 @@ def test_it_costs_who_has_none_one_question(
             someone.token()
         asked[mode] = len(statements)
     assert asked["optional"] == asked["off"] + 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"AUTH__MFA_REQUIRED_ROLES": '["admin"]'}, "MFA_REQUIRED_ROLES asks nobody"),
-        ({"AUTH__MFA": "optional", "AUTH__MFA_METHODS": "[]"}, "MFA_METHODS must name one"),
-        ({"AUTH__MFA": "optional", "AUTH__ENCRYPTION_KEYS": '["short"]'}, "less than 32"),
-        ({"AUTH__MFA": "yes"}, "AUTH__MFA"),
-    ],
-)
-def test_settings_that_would_protect_nobody_stop_the_start(
-    make_app: MakeApp, settings: dict[str, str], text: str
-) -> None:
-    with pytest.raises(SettingsError, match=text):
-        make_app(**settings)

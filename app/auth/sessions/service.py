@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,8 +16,9 @@ from ...core.db.transaction import AnySession, has_begun, transaction
 from ...core.origin import current_origin
 from ..settings import AuthSettings
 from ..sign_in.entrance import Entrance
+from ..sign_in.kept import kept_address, kept_user_agent
 from ..sign_in.proof import has_factor, methods
-from .models import COOKIE, SECRET_BYTES, TOKEN, USER_AGENT_LENGTH, AccountSession
+from .models import COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .reading import SessionRow, SessionRows
 from .refresh_token import RefreshTokens
 
@@ -64,8 +64,8 @@ class Sessions:
             created_at=now,
             used_at=now,
             expires_at=now + (self._life(entrance) or token_life),
-            ip=self._kept(origin.address),
-            user_agent=_fitting(origin.user_agent),
+            ip=kept_address(origin.address, self.settings.SESSION_ADDRESSES),
+            user_agent=kept_user_agent(origin.user_agent),
         )
         self.session.add(made)
         self.session.flush()
@@ -104,23 +104,3 @@ class Sessions:
             return days
         refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
         return min(days, refreshed) if self._is_refreshed(entrance) else None
-
-    def _kept(self, address: str | None) -> str | None:
-        if not address or self.settings.SESSION_ADDRESSES == "none":
-            return None
-        return address if self.settings.SESSION_ADDRESSES == "full" else _network(address)
-
-
-def _network(address: str) -> str | None:
-    try:
-        found = ipaddress.ip_address(address)
-    except ValueError:
-        return None
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    width = 24 if found.version == 4 else 48
-    return str(ipaddress.ip_network((found, width), strict=False))
-
-
-def _fitting(text: str | None) -> str | None:
-    return text[:USER_AGENT_LENGTH].replace("\x00", "") if text else None
