@@ -136,9 +136,7 @@ class Gate:
         account may have changed."""
         sign_in = SignIn(account, (), Entrance(refresh=True))
         note_account(account.id)
-        payload = {**self.carried(sign_in, session), "account": account, "user": None}
-        answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
-        return answered
+        return self._answered(sign_in, session)
 
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         """What the client shows from now on: an access token, or the cookie that its route sets."""
