@@ -25,6 +25,7 @@ WAITING = (
     "tests/notifications/test_celery.py",
     "tests/notifications/test_celery_connections.py",
     "tests/notifications/test_killed.py",
+    "tests/server/test_ended_sessions.py",
     "tests/server/test_faults.py",
     "tests/server/test_faults_delivery.py",
     "tests/server/test_full_disk.py",

@@ -61,6 +61,8 @@ def assemble(context: Context) -> None:
         _told(auth),
     )
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
+    if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
+        raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
     sessions = _open_sessions(context) if auth.keeps_sessions else None
     context.add(Callers([BearerReader(accounts, tokens, revocations, sessions)]))
     gate = Gate(

@@ -13,6 +13,7 @@ from app import Frontdesk
 from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
 from app.blueprints import auth, sessions
+from app.core.config.environment import SettingsError
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -85,6 +86,11 @@ def test_where_it_is_off_nobody_gets_one(make_app: MakeApp, person: MakePerson) 
     person("ada", into=app)
     assert sign_in(Api(app)).keys().isdisjoint(MEMBERS)
     assert refresh(Api(app), "x", 400).json["code"] == "unsupported_grant_type"
+
+
+def test_without_sessions_there_is_nothing_to_refresh(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match=r"AUTH\.SESSIONS must be on"):
+        make_app(AUTH__REFRESH_TOKEN_DAYS="14")
 
 
 def test_it_is_answered_as_a_sign_in_and_the_session_goes_on(
@@ -267,7 +273,7 @@ def test_it_ends_at_the_latest_with_the_session(
     refused(api, answer["refresh_token"])
 
 
-def test_a_former_secret_key_is_accepted_while_it_is_listed(
+def test_a_refresh_token_of_a_former_secret_key_counts_while_that_is_listed(
     make_app: MakeApp, api: Api, token: str
 ) -> None:
     new = "another secret key for the tests, long enough"

@@ -6,5 +6,9 @@ from ...core.web.blueprint import Blueprint
 from .service import Sessions
 
 blueprint = Blueprint(
-    "sessions", __name__, needs=Sessions, about="Where an account is signed in, and ending that"
+    "sessions",
+    __name__,
+    needs=Sessions,
+    about="Where an account is signed in, and ending that",
+    remedy="switch AUTH.SESSIONS on.",
 )

@@ -62,8 +62,10 @@ class Blueprint(flask.Blueprint):
         needs: type[Any] | None = None,
         assemble: Assemble | None = None,
         about: str = "",
+        remedy: str = "",
     ) -> None:
-        """`needs` is the service without which none of its routes works. `assemble` puts in a slice
+        """`needs` is the service without which none of its routes works, and `remedy` what to do
+        where it is not there. `assemble` puts in a slice
         that is no application's before it is mounted, since a host may have such a table itself."""
         # A template of the same name in the host's own folder is found first.
         super().__init__(name, import_name, template_folder=str(templates_folder()))
@@ -71,6 +73,7 @@ class Blueprint(flask.Blueprint):
         self.assemble = assemble
         # For the OpenAPI document.
         self.about = about
+        self.remedy = remedy
         for kind, handler in handlers():
             self.register_error_handler(kind, handler)
 
@@ -98,7 +101,8 @@ class Blueprint(flask.Blueprint):
         if self.needs is None or context.has(self.needs):
             return
         problem = context.why_not(self.needs)
-        remedy = getattr(problem, "remedy", None) or f"it needs {self.needs.__name__}."
+        found = getattr(problem, "remedy", None) or self.remedy
+        remedy = found or f"it needs {self.needs.__name__}."
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
 
     def add_url_rule(
