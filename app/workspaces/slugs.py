@@ -15,7 +15,14 @@ SHORTEST, LONGEST = 2, 63
 RESERVED = frozenset(
     {CURRENT, DEFAULT}
     | {"account", "accounts", "admin", "api", "assets", "auth", "avatars", "console", "docs"}
-    | {"email-verification", "reauthenticate", "registration", "session", "sessions"}
+    | {
+        "authenticators",
+        "email-verification",
+        "reauthenticate",
+        "registration",
+        "session",
+        "sessions",
+    }
     | {"health", "idp", "invitation", "invitations", "login", "logout", "me", "members", "metrics"}
     | {"new", "notifications", "openapi", "password-recovery", "profile", "profiles"}
     | {"reset-password", "root", "settings", "static", "system", "tasks", "user", "users"}
