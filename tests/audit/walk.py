@@ -29,6 +29,8 @@ SETTINGS = {
     "AUTH__ACCOUNT_DELETION": "on",
     "AUTH__LOGIN_BY_CODE": "on",
     "AUTH__MFA": "optional",
+    "AUTH__SESSIONS": "on",
+    "AUTH__REFRESH_TOKEN_DAYS": "14",
     "AUTH__ACCOUNT_EXPORTS": "on",
     "CORE__KEYSTORE": "database",
     "AUTH__UNVERIFIED_KEEP_DAYS": "1",
@@ -45,6 +47,7 @@ class Walk:
         self.register(closed)
         self.sign_in_and_change()
         self.use_passkeys()
+        self.use_sessions()
         self.invite()
         self.send()
         self.operate(folder)
@@ -140,6 +143,17 @@ class Walk:
         [passkey] = here.get("/authenticators").json
         here.patch(f"/authenticators/{passkey['id']}", json={"name": "Old"})
         here.delete(f"/authenticators/{passkey['id']}")
+
+    def use_sessions(self) -> None:
+        rose = self.person("rose")
+        form, asking = {"username": rose.email, "password": PASSWORD}, {"Prefer": "refresh"}
+        token = Api(self.app).post("/login", data=form, headers=asking).json["refresh_token"]
+        grant = {"grant_type": "refresh_token", "refresh_token": token}
+        further = Api(self.app).post("/token", data=grant).json["refresh_token"]
+        self.clock.step(seconds=31)
+        Api(self.app).post("/token", 400, data=grant)
+        rose.api().delete("/sessions")
+        self.secrets |= {token, further}
 
     def invite(self) -> None:
         team = make_team(self.person, self.mails)
