@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +18,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 from app.testing.people import make_person
 
-from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.hosts import HostSettings, host_of
 from .test_sessions import FIREFOX, claims, is_in, listed, sid
 
@@ -73,6 +72,23 @@ def test_a_client_says_so_among_what_else_it_prefers(
     api: Api, ada: Person, prefer: str, is_given: bool
 ) -> None:
     assert (sign_in(api, prefer).keys() >= MEMBERS) is is_given
+
+
+def test_whatever_signs_in_gives_one(make_app: MakeApp) -> None:
+    app = make_app(**ON, AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="off")
+    asking = {"Prefer": "refresh"}
+    new = {"email": "ada@example.com", "password": PASSWORD}
+    answer = Api(app).post("/registration", 201, json=new, headers=asking).json
+    body = {"current_password": PASSWORD, "new_password": "another battery staple"}
+    api = Api(app, token=answer["access_token"])
+    changed = api.put("/account/password", json=body, headers=asking).json
+    again = {"password": "another battery staple"}
+    api = api.as_token(changed["access_token"])
+    shown = api.post("/reauthenticate", json=again, headers=asking).json
+    refused(api, answer["refresh_token"])
+    # It is the same session, which stands at the same step.
+    assert shown["refresh_token"] == changed["refresh_token"]
+    refresh(api, shown["refresh_token"])
 
 
 def test_where_it_is_always_given_nobody_need_ask(make_app: MakeApp, person: MakePerson) -> None:
@@ -212,72 +228,3 @@ def test_a_hosts_hooks_take_part_as_at_a_sign_in() -> None:
     answer = refresh(Api(host, "/in"), token).json
     assert claims(Api(host, "", answer["access_token"]))["role"] == "admin"
     assert answer["user"] == {"role": "admin"}
-
-
-def suspend_for_a_moment(_: Api, ada: Person) -> None:
-    ada.change(status="suspended")
-    ada.change(status="active")
-
-
-ENDS: dict[str, Callable[[Api, Person], object]] = {
-    "a logout": lambda api, ada: api.delete("/logout"),
-    "the end of the session": lambda api, ada: api.delete(f"/sessions/{sid(api)}"),
-    "another password": lambda api, ada: ada.change(password="another battery staple"),
-    "another address": lambda api, ada: ada.change(email="countess@example.com"),
-    "a suspension": lambda api, ada: ada.change(status="suspended"),
-    "a suspension that is over": suspend_for_a_moment,
-    "an account that is to be deleted": lambda api, ada: ada.change(status="deleting"),
-    "an address to be proven": lambda api, ada: ada.change(status="pending"),
-}
-
-
-@pytest.mark.parametrize("end", ENDS)
-def test_what_ends_a_session_ends_its_refresh_token(
-    api: Api, ada: Person, mails: MailOutbox, end: str
-) -> None:
-    answer = sign_in(api)
-    ENDS[end](api.as_token(answer["access_token"]), ada)
-    refused(api, answer["refresh_token"])
-    assert not [mail for mail in mails.sent if "signed you out" in mail.subject]
-
-
-def test_an_account_that_is_gone_is_not_told_from_others(
-    app: Flask, api: Api, token: str, ada: Person
-) -> None:
-    app.test_cli_runner().invoke(args=["accounts", "delete", ada.email])
-    refused(api, token)
-
-
-def test_it_ends_when_it_is_not_used(api: Api, ada: Person, clock: SteppingClock) -> None:
-    answer = sign_in(api)
-    ends = datetime.fromisoformat(answer["refresh_expires"])
-    assert round((ends - clock.now()).total_seconds() / 86400, 2) == 7
-    clock.step(days=6.9)
-    token = refresh(api, answer["refresh_token"]).json["refresh_token"]
-    clock.step(days=7.1)
-    refused(api, token)
-
-
-def test_it_ends_at_the_latest_with_the_session(
-    make_app: MakeApp, person: MakePerson, clock: SteppingClock
-) -> None:
-    api = Api(make_app(**ON, AUTH__SESSION_DAYS="20"))
-    person("ada", into=api.app)
-    answer = sign_in(api)
-    for _ in range(3):
-        clock.step(days=6)
-        answer = refresh(api, answer["refresh_token"]).json
-    ends = datetime.fromisoformat(answer["refresh_expires"])
-    assert round((ends - clock.now()).total_seconds() / 86400, 2) == 2
-    clock.step(days=2.1)
-    refused(api, answer["refresh_token"])
-
-
-def test_a_refresh_token_of_a_former_secret_key_counts_while_that_is_listed(
-    make_app: MakeApp, api: Api, token: str
-) -> None:
-    new = "another secret key for the tests, long enough"
-    listed = make_app(**ON, SECRET_KEY=new, CORE__SECRET_KEY_FALLBACKS=f'["{SECRET}"]')
-    successor = refresh(Api(listed), token).json["refresh_token"]
-    refused(Api(make_app(**ON, SECRET_KEY=new)), token)
-    refused(api, successor)
