@@ -8,7 +8,6 @@ from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
-from ..blueprint import address
 from ..caller import caller, find_caller
 from ..errors import (
     AccountDeleting,
@@ -24,6 +23,7 @@ from ..guards import account_optional, active_account_required
 from ..sign_in.entrance import come_in
 from ..sign_in.gate import payload_of
 from . import admin_routes as admin_routes
+from . import cookie_routes as cookie_routes
 from . import examples
 from . import recovery_routes as recovery_routes
 from .authenticators import Authenticators
@@ -42,7 +42,6 @@ from .errors import (
 from .guards import factors_required, fresh_factor_required
 from .models import Authenticator
 from .schemas import (
-    SHOWN,
     AppBegin,
     AppConfirm,
     AppRead,
@@ -52,7 +51,7 @@ from .schemas import (
     enrolled_read,
     second_step_read,
 )
-from .sign_in import SecondStep
+from .second_step import finish
 
 
 @blueprint.post("/login/mfa")
@@ -68,11 +67,7 @@ def finish_login(json: dict[str, Any]) -> dict[str, Any]:
 
     `mfa_token` came with the 403 `mfa_required`, and is good for five minutes and five tries.
     """
-    [field] = SHOWN.keys() & json.keys()
-    step, trust = service(SecondStep), json["trust"]
-    return payload_of(
-        step.finish(json["mfa_token"], SHOWN[field], json[field], address(), trust=trust)
-    )
+    return payload_of(finish(json))
 
 
 @blueprint.get("/authenticators")

@@ -15,6 +15,7 @@ from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 
 AUTHENTICATOR_KIND = WordSet("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
 _SHOWN_ONCE = "Shown here for the last time"
+TRUSTED_DEVICE = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
 _TOKEN = {"description": "In the place of an access token, where a factor must be set up first"}
 # What a request may show, and which factor it is.
 SHOWN = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
@@ -120,8 +121,8 @@ def enrolled_read() -> type[Schema]:
 @cache
 def _second_step(login: type[Schema]) -> type[Schema]:
     """The login response; with the secret of a device that is to be trusted."""
-    told = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
-    return type("SecondStepRead", (login,), {"trusted_device": fields.String(metadata=told)})
+    device = fields.String(metadata=TRUSTED_DEVICE)
+    return type("SecondStepRead", (login,), {"trusted_device": device})
 
 
 @cache

@@ -5,7 +5,6 @@ from typing import Any
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers, json_response
-from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import instance, takes
 from ..caller import caller, find_caller
@@ -26,17 +25,15 @@ from ..schemas import login_read
 from ..sign_in.admitting import admits
 from ..sign_in.entrance import come_in
 from ..sign_in.gate import payload_of
+from . import cookie_routes as cookie_routes
 from . import examples
+from .blueprint import blueprint as blueprint
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
 from .errors import NewPasskeyRefused, PasskeyTaken
 from .registration import PasskeyRegistration
 from .schemas import CreationOptions, RequestOptions
 from .showing import STEP_UP, PasskeyProofs
 from .sign_in import PasskeyLogin
-
-blueprint = Blueprint(
-    "passkeys", __name__, needs=PasskeyLogin, about="Passkeys: adding one, and signing in by it"
-)
 
 
 @blueprint.post("/authenticators/passkey/options")
