@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from app.accounts.service import Accounts
+from app.auth.mfa.authenticators import Authenticators
+from app.auth.mfa.recovery_codes import RecoveryCodes
+from app.core.context import service
+from app.core.db.transaction import transaction
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from .factors import challenge, enrolled, finish
+from .factors import challenge, enrol, enrolled, finish
+from .test_email_change import mailed
 from .test_login import log_in
 
 ADA = "ada@example.com"
@@ -107,3 +113,89 @@ def test_an_operator_is_told_where_there_are_none(make_app: MakeApp) -> None:
     for command in (["accounts", "reset-mfa", ADA], ["frontdesk", "reencrypt"]):
         result = runner.invoke(args=command)
         assert (result.exit_code, "AUTH__MFA is off" in result.output) == (1, True)
+
+
+def test_who_takes_a_change_of_address_back_loses_no_factor_of_before(
+    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    """Whoever reads an old mailbox would otherwise pass the factor by."""
+    has = enrolled(ada, clock)
+    clock.step(minutes=1)
+    has.api.post("/account/email", 202, json={"email": "thief@example.com"})
+    back = mailed(mails, ada.email)[0]
+    body = {"token": mailed(mails, "thief@example.com")[0]}
+    answer = has.api.post("/account/email/confirm", json=body).json
+    here = has.api.as_token(answer["access_token"])
+    answer = here.post("/reauthenticate", json={"otp": has.phone.next_code()}).json
+    theirs = enrol(here.as_token(answer["access_token"]), clock)
+    api.post("/account/email/undo", json={"token": back})
+    ada.password = recovered(api, mails, ada.email)
+    token = challenge(api, ada)
+    finish(api, token, 400, otp=theirs.phone.next_code())
+    answer = finish(api, token, otp=has.phone.code()).json
+    here = api.as_token(answer["access_token"])
+    assert [each["name"] for each in here.get("/authenticators").json] == ["Phone"]
+    assert here.get("/recovery-codes").json == {"left": 0}, "the thief may have read them"
+
+
+def test_and_one_who_had_none_is_not_locked_out_by_a_thiefs(
+    ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
+) -> None:
+    thief = ada.api()
+    thief.post("/account/email", 202, json={"email": "thief@example.com"})
+    back = mailed(mails, ada.email)[0]
+    body = {"token": mailed(mails, "thief@example.com")[0]}
+    answer = thief.post("/account/email/confirm", json=body).json
+    enrol(thief.as_token(answer["access_token"]), clock)
+    api.post("/account/email/undo", json={"token": back})
+    ada.password = recovered(api, mails, ada.email)
+    log_in(api, ada.email, ada.password)
+
+
+def recovered(api: Api, mails: MailOutbox, email: str) -> str:
+    """Another password, by the mail that comes with taking the change back."""
+    password = "a password never seen before"
+    body = {"token": mailed(mails, email)[0], "new_password": password}
+    api.post("/reset-password", json=body)
+    return password
+
+
+def test_what_was_set_up_in_somebodys_name_goes_when_they_come(
+    app: Flask, ada: Person, clock: SteppingClock
+) -> None:
+    enrolled(ada, clock)
+    with app.app_context():
+        accounts = service(Accounts)
+        with transaction(accounts.session):
+            accounts.reclaim(accounts.get(ada.email))
+        account_id = ada.id
+        assert service(Authenticators).list(account_id) == []
+        assert service(RecoveryCodes).left(account_id) == 0
+
+
+def test_a_deleted_account_takes_its_factors_along(ada: Person, clock: SteppingClock) -> None:
+    enrolled(ada, clock)
+    with ada.app.app_context():
+        accounts = service(Accounts)
+        accounts.delete(accounts.get(ada.email))
+        assert service(Authenticators).list(ada.id) == []
+        assert service(RecoveryCodes).left(ada.id) == 0
+
+
+@pytest.mark.parametrize("more", [{"AUTH__SESSIONS": "on"}, {"AUTH__REFRESH_TOKEN_DAYS": "7"}])
+def test_with_sessions_the_others_end_and_the_new_one_has_the_factor(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock, more: dict[str, str]
+) -> None:
+    app = make_app(
+        AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS, **{"AUTH__SESSIONS": "on", **more}
+    )
+    ada, api = person("ada", into=app), Api(app)
+    elsewhere = ada.api()
+    has = enrolled(ada, clock)
+    elsewhere.get("/account", 401)
+    [session] = has.api.get("/sessions").json
+    assert session["amr"] == ["otp", "mfa"]
+    body = {"mfa_token": challenge(api, ada), "otp": has.phone.next_code()}
+    answer = api.post("/login/mfa", json=body, headers={"Prefer": "refresh"}).json
+    assert ("refresh_token" in answer) is ("AUTH__REFRESH_TOKEN_DAYS" in more)
+    assert len(has.api.get("/sessions").json) == 2
