@@ -296,7 +296,10 @@ def test_a_passkey_where_there_are_none_is_a_wrong_factor(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     enrolled(ada, clock)
-    finish(api, challenge(api, ada), 400, credential={"id": "x"})
+    signed = ("clientDataJSON", "authenticatorData", "signature")
+    shown = {"id": "QUJD", "rawId": "QUJD", "type": "public-key"}
+    shown["response"] = dict.fromkeys(signed, "QUJD")  # type: ignore[assignment]
+    finish(api, challenge(api, ada), 400, credential=shown)
 
 
 def test_it_costs_who_has_none_one_question(
