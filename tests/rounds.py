@@ -7,6 +7,7 @@ LONG = (
     "tests/project/test_bare.py",
     "tests/extension/test_foreign_hosts.py",
     "tests/core/test_generated_requests.py",
+    "tests/auth/test_passkey_nonsense.py",
     "tests/project/test_site.py",
     "tests/transfer/test_import.py",
     "tests/server/test_gunicorn.py",

@@ -69,11 +69,11 @@ export async function addPasskey(token, name) {
 // [end]
 
 // [sign-in]
-export async function signIn(more = {}) {
+export async function signIn(more = {}, door = "/login/passkey") {
   const options = await request("/login/passkey/options");
   const publicKey = requestOptions(options);
   const credential = await navigator.credentials.get({ publicKey, ...more });
-  return request("/login/passkey", { json: { credential: asJson(credential) } });
+  return request(door, { json: { credential: asJson(credential) } });
 }
 // [end]
 

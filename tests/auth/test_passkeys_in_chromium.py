@@ -50,7 +50,8 @@ class Site:
 def site(make_app: MakeApp, person: MakePerson) -> Iterator[Site]:
     port = free_port()
     base = f"http://localhost:{port}"
-    app = make_app(AUTH__PASSKEYS="on", CORE__CLIENT_HOST=base)
+    settings = {"AUTH__PASSKEYS": "on", "AUTH__COOKIE_SESSIONS": "on"}
+    app = make_app(**settings, CORE__CLIENT_HOST=base)
     tokens = {name: person(name, into=app).token() for name in ("ada", "grace")}
     server = make_server("127.0.0.1", port, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -167,6 +168,13 @@ def test_a_page_that_is_opened_fills_it_in(page: Page, site: Site, device: Devic
         """
     )
     assert told == "ada@example.com"
+
+
+def test_a_page_that_is_known_by_a_cookie(page: Page, site: Site, device: Device) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    assert call(page, "signIn", {}, "/session/passkey")["account"]["email"] == "ada@example.com"
+    account = page.evaluate("async () => (await fetch('/api/v1/account')).json()")
+    assert account["email"] == "ada@example.com"
 
 
 def test_two_accounts_have_theirs_on_one_authenticator(
