@@ -5,7 +5,6 @@ from typing import Any
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers
-from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
 from ..blueprint import address
@@ -14,13 +13,11 @@ from ..examples import SIGNED_IN
 from ..schemas import login_read
 from ..sign_in.admitting import admits
 from ..sign_in.gate import payload_of
+from . import cookie_routes as cookie_routes
 from . import examples
+from .blueprint import blueprint as blueprint
 from .schemas import AskForCode, CodeAskedFor, MailedCode
 from .service import LoginByCode
-
-blueprint = Blueprint(
-    "login_codes", __name__, needs=LoginByCode, about="Signing in by a code that is mailed"
-)
 
 
 @blueprint.post("/login/code")
