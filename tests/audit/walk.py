@@ -16,6 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD, Person, make_person
 
+from ..auth.factors import challenge, enrolled, finish
 from ..auth.passkey_holder import Holder
 from ..auth.test_email_change import mailed
 from ..auth.test_recovery import ask
@@ -28,6 +29,7 @@ SETTINGS = {
     "AUTH__REGISTRATION": "open",
     "AUTH__ACCOUNT_DELETION": "on",
     "AUTH__LOGIN_BY_CODE": "on",
+    "AUTH__MFA_TRUST_DAYS": "30",
     "AUTH__MFA": "optional",
     "AUTH__SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "14",
@@ -47,6 +49,7 @@ class Walk:
         self.register(closed)
         self.sign_in_and_change()
         self.use_passkeys()
+        self.use_factors()
         self.use_sessions()
         self.invite()
         self.send()
@@ -143,6 +146,19 @@ class Walk:
         [passkey] = here.get("/authenticators").json
         here.patch(f"/authenticators/{passkey['id']}", json={"name": "Old"})
         here.delete(f"/authenticators/{passkey['id']}")
+
+    def use_factors(self) -> None:
+        """She loses all that she has, and an operator takes her word for it."""
+        mary = self.person("mary")
+        has = enrolled(mary, self.clock)
+        self.secrets |= {has.phone.secret, *has.recovery_codes}
+        asked = challenge(Api(self.app), mary)
+        answer = finish(Api(self.app), asked, recovery_code=has.recovery_codes[0], trust=True).json
+        self.secrets |= {asked, answer["trusted_device"]}
+        here = Api(self.app, token=answer["access_token"])
+        [device] = here.get("/trusted-devices").json
+        here.delete(f"/trusted-devices/{device['id']}")
+        self.run("accounts", "reset-mfa", mary.email)
 
     def use_sessions(self) -> None:
         rose = self.person("rose")

@@ -22,9 +22,6 @@ from ..mfa.enrolling import Enrollers, Enrolling
 from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
-from ..sessions.by_cookie import answer_with_cookie, signs_in_by_cookie
-from ..sessions.cookie_door import CookieDoor
-from ..sessions.cookie_schemas import cookie_session_read
 from ..sign_in.admitting import admits
 from ..sign_in.entrance import go_on_as
 from ..sign_in.gate import payload_of
@@ -103,19 +100,6 @@ def begin_passkey_login(json: dict[str, Any]) -> dict[str, Any]:
 def log_in_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
     """Sign in by a passkey"""
     return payload_of(service(PasskeyLogin).with_passkey(json["credential"]))
-
-
-@blueprint.post("/session/passkey", only_with=CookieDoor)
-@anyone
-@signs_in_by_cookie
-@admits
-@example(json=examples.SHOWN_PASSKEY, answer=examples.SESSION)
-@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
-@takes(json=ShownPasskey)
-@answers(200, cookie_session_read)
-def open_session_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
-    """Sign in by a cookie, with a passkey"""
-    return answer_with_cookie(service(PasskeyLogin).with_passkey(json["credential"]))
 
 
 @blueprint.post("/reauthenticate/passkey/options")
