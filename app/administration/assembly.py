@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from sqlalchemy import ColumnElement, exists
+
 from ..accounts.service import Accounts
 from ..audit.service import Records
 from ..auth.limits import Failures
 from ..auth.recovery.service import Recovery
+from ..auth.settings import AuthSettings
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import Context
 from ..delivery.outbox.received import ReceivedDeliveries
@@ -22,7 +25,7 @@ def assemble(context: Context) -> None:
     accounts, recovery = context.get(Accounts), context.get(Recovery)
     view = AccountView(accounts)
     context.add(view)
-    context.add(AccountSearch(accounts, view, context.account_ids))
+    context.add(AccountSearch(accounts, view, context.account_ids, _has_factor(context, accounts)))
     administration = Administration(context.session, accounts, context.get(Members), recovery, view)
     context.add(administration)
     context.add(
@@ -36,3 +39,14 @@ def assemble(context: Context) -> None:
     )
     received, workspaces = context.get(ReceivedDeliveries), context.get(Workspaces)
     context.add(Surroundings(accounts, received, workspaces, context.get(Records)))
+
+
+def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:
+    if not context.settings.of(AuthSettings).keeps_authenticators:
+        return None
+    # Loaded only where it is switched on.
+    from ..auth.mfa.models import Authenticator
+
+    return exists().where(
+        Authenticator.account_id == accounts.model.id, Authenticator.confirmed_at.is_not(None)
+    )

@@ -39,6 +39,7 @@ class AccountQuery(Received):
     status = Word(STATUS)
     role = Word(ROLE)
     verified = Flag(metadata={"description": "Only those whose address is proven, or is not"})
+    mfa = Flag(metadata={"description": "Only those with a second factor, or without one"})
     created_after = Moment()
     last_login_before = Moment(
         metadata={"description": "Those who have never signed in are among them"},

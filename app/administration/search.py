@@ -33,6 +33,8 @@ class AccountSearch:
     accounts: Accounts
     view: AccountView
     ids: IdKind
+    # Whether an account has a second factor; None where this application keeps none.
+    has_factor: ColumnElement[bool] | None
 
     def page(
         self,
@@ -72,6 +74,8 @@ class AccountSearch:
             yield model.role == filters["role"]
         if "verified" in filters:
             yield self._proven(filters["verified"])
+        if "mfa" in filters:
+            yield self._with_factor(filters["mfa"])
         if "created_after" in filters:
             yield model.created_at > at(model.created_at, filters["created_after"])
         if "last_login_before" in filters:
@@ -124,6 +128,11 @@ class AccountSearch:
         since = self._column("email_unverified_since", "verified")
         proven: ColumnElement[bool] = since.is_(None) if is_proven else since.is_not(None)
         return proven
+
+    def _with_factor(self, has_one: bool) -> ColumnElement[bool]:
+        if self.has_factor is None:
+            raise Invalid.about("mfa", "The accounts of this application have no second factors.")
+        return self.has_factor if has_one else ~self.has_factor
 
     def _column(self, name: str, parameter: str) -> Any:
         column = getattr(self.accounts.model, name, None)

@@ -314,3 +314,22 @@ def test_it_costs_who_has_none_one_question(
             someone.token()
         asked[mode] = len(statements)
     assert asked["optional"] == asked["off"] + 1
+
+
+def test_administrators_find_who_has_one_and_who_has_none(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__MFA="optional")
+    ada, boss = person("ada", into=app), person("grace", role="admin", into=app).api()
+
+    def found(mfa: str) -> set[str]:
+        answer = boss.get("/admin/accounts", query_string={"mfa": mfa})
+        return {each["email"].partition("@")[0] for each in answer.json}
+
+    assert (found("true"), found("false")) == (set(), {"ada", "grace"})
+    ada.api().post("/authenticators/totp", 201, json={})
+    assert found("true") == set()
+    enrolled(ada, clock)
+    assert (found("true"), found("false")) == ({"ada"}, {"grace"})
+    without = person("bob", role="admin", into=make_app()).api()
+    without.get("/admin/accounts", 422, query_string={"mfa": "true"})

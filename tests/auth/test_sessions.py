@@ -227,3 +227,17 @@ def test_of_the_address_as_much_is_kept_as_is_wanted(
 ) -> None:
     app = make_app(AUTH__SESSIONS="on", AUTH__SESSION_ADDRESSES=kept)
     assert listed(person("bob", into=app).api())[0]["ip"] == shown
+
+
+def test_an_administrator_sees_where_somebody_is_signed_in(
+    laptop: Api, ada: Person, person: MakePerson
+) -> None:
+    admin = person("grace", role="admin").api()
+    path = f"/admin/accounts/{ada.id}/sessions"
+    [seen] = admin.get(path).json
+    assert (seen["id"], seen["current"]) == (sid(laptop), False)
+    assert admin.get(path, query_string={"offset": 1}).json == []
+    laptop.get(path, 403)
+    admin.get("/admin/accounts/999999/sessions", 404)
+    admin.post(f"/admin/accounts/{ada.id}/sign-out")
+    assert admin.get(path).json == []

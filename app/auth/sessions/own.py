@@ -58,11 +58,13 @@ class OwnSessions:
     clock: Clock
     idle: timedelta
 
-    def list(self, caller: Caller, offset: int, limit: int) -> list[OwnSession]:
-        """Those that count, the newest first."""
+    def list(
+        self, caller: Caller, account: AccountLike, offset: int, limit: int
+    ) -> Sequence[OwnSession]:
+        """Those that count, the newest first; the caller's own, or an administrator looks."""
         query = (
             select(*_SHOWN)
-            .where(self._live(caller.account))
+            .where(self._live(account))
             .order_by(AccountSession.id.desc())
             .offset(offset)
             .limit(limit)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.context import service
@@ -9,6 +10,7 @@ from ...core.web.operation import example, raises, variables
 from ...core.web.reading import takes
 from ..caller import caller
 from ..guards import account_required
+from . import admin_routes as admin_routes
 from . import cookie_routes as cookie_routes
 from . import examples
 from . import token_routes as token_routes
@@ -23,9 +25,9 @@ from .schemas import EndedSessions, EndSessions, SessionRead
 @example(answer=[examples.SESSION])
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
-def list_sessions(query: dict[str, Any]) -> list[OwnSession]:
+def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
     """List where the caller's account is signed in, the newest first"""
-    return service(OwnSessions).list(caller(), **query)
+    return service(OwnSessions).list(caller(), caller().account, **query)
 
 
 @blueprint.delete("/sessions")
