@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.core.config.environment import SettingsError
 from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
@@ -72,6 +73,8 @@ def test_development_without_tls_has_a_plain_one(app: Flask, ada: Person) -> Non
     assert cookie.startswith("fd=")
     assert "Secure" not in cookie
     browser.get("/session", base_url="http://localhost")
+    by_origin = {"Sec-Fetch-Site": "", "Origin": "http://localhost"}
+    browser.patch("/account", json={}, headers=by_origin, base_url="http://localhost")
     assert set_cookie(browser.sign_in(ada)).startswith(NAME)
 
 
@@ -149,3 +152,27 @@ def test_a_sign_in_from_a_browser_with_rubbish_is_one(browser: CookieBrowser, ad
     browser.hold("rubbish")
     browser.sign_in(ada)
     browser.get("/account")
+
+
+@pytest.mark.parametrize("url", ["https://api.example.org", "https://notexample.com"])
+def test_a_domain_that_no_browser_would_take_stops_the_start(make_app: MakeApp, url: str) -> None:
+    settings = {"AUTH__COOKIE_SESSIONS": "on", "AUTH__COOKIE_DOMAIN": "example.com"}
+    make_app(**settings, CORE__PUBLIC_URL="https://api.example.com")
+    make_app(**settings, CORE__PUBLIC_URL="https://example.com")
+    with pytest.raises(SettingsError, match="COOKIE_DOMAIN"):
+        make_app(**settings, CORE__PUBLIC_URL=url)
+
+
+def test_its_owner_finds_it_in_the_list_and_ends_it(browser: CookieBrowser, ada: Person) -> None:
+    browser.sign_in(ada)
+    api = ada.api()
+    (listed,) = [each for each in api.get("/sessions").json if each["kind"] == "cookie"]
+    assert not listed["current"]
+    (own,) = [each for each in browser.get("/sessions").json if each["current"]]
+    assert own["id"] == listed["id"]
+    api.delete(f"/sessions/{listed['id']}")
+    browser.get("/account", 401)
+    browser.sign_in(ada)
+    (own,) = [each for each in browser.get("/sessions").json if each["current"]]
+    browser.delete(f"/sessions/{own['id']}")
+    assert browser.cookie is None

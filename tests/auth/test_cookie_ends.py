@@ -151,6 +151,18 @@ def test_a_logout_by_cookie_takes_the_cookie_along(browser: CookieBrowser, ada: 
     assert browser.cookie is None
 
 
+@pytest.mark.parametrize("query", ["", "?others=true"])
+def test_ending_them_all_takes_the_cookie_along_and_ending_the_others_does_not(
+    app: Flask, browser: CookieBrowser, ada: Person, query: str
+) -> None:
+    other = CookieBrowser(app)
+    other.sign_in(ada)
+    browser.delete(f"/sessions{query}")
+    assert (browser.cookie is None) == (not query)
+    browser.get("/account", 200 if query else 401)
+    other.get("/account", 401)
+
+
 def test_a_new_password_gives_its_browser_a_new_cookie_and_no_token(
     app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
+from random import Random
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +13,7 @@ from flask import Flask
 
 from app.testing.queries import noted_queries
 
-from ..conftest import MakeApp, MakePerson, Person
+from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, stored_sessions
 
 
@@ -89,6 +90,23 @@ def test_a_spoilt_one_does_not_pass_for_none(bare: BareClient) -> None:
     bare.post(path, 400, json=token)
     for spoilt in ("A" * 64, "A" * 63):
         bare.post(path, 401, json=token, headers={"Cookie": f"{NAME}={spoilt}"})
+
+
+@only_on("sqlite")
+def test_thousands_of_headers_at_random_are_nobodys(
+    browser: CookieBrowser, bare: BareClient
+) -> None:
+    """Bytes of any kind, and whole cookies of which something was changed."""
+    chance = Random(17)
+    for turn in range(3000):
+        value = bytearray((browser.cookie or "").encode())
+        if turn % 3:
+            value[chance.randrange(64)] = chance.choice(b'AZaz09-_ =;,"\\%\x00\x7f')
+        else:
+            value = bytearray(chance.randbytes(chance.randrange(200)))
+        value = value.translate(None, b"\r\n")
+        if value.decode("latin-1").strip(" \t;") != browser.cookie:
+            bare.get("/account", 401, headers={"Cookie": f"{NAME}={value.decode('latin-1')}"})
 
 
 def test_what_is_malformed_costs_no_question(app: Flask, bare: BareClient) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.auth.sign_in.by_host import sign_in, sign_out_here
+from app.core.errors import SetupError
 from app.core.web.operation import find_operation
 from app.testing.client import Api
 
@@ -92,6 +94,28 @@ def test_where_the_door_is_shut_there_is_none(
     assert bare.ask(f"{NAME}={'A' * 64}", 401).json["code"] == "invalid_credentials"
     headers = {"Cookie": f"{NAME}={'A' * 64}", "Authorization": f"Bearer {token}"}
     bare.patch("/account", json={}, headers=headers | {"Sec-Fetch-Site": "cross-site"})
+
+
+def test_a_host_is_told_that_the_door_is_shut(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(AUTH__SESSIONS="on")
+    ada = person("ada", into=app)
+    with app.test_request_context():
+        for act in (lambda: sign_in(ada, by=("host",), by_cookie=True), sign_out_here):
+            with pytest.raises(SetupError, match="COOKIE_SESSIONS is off"):
+                act()
+
+
+def test_a_listed_client_reads_what_it_gets_by_cookie_and_nobody_else_does(
+    app: Flask, ada: Person
+) -> None:
+    browser = CookieBrowser(app)
+    browser.sign_in(ada)
+    allowed = "Access-Control-Allow-Origin"
+    for origin, answered in (("http://localhost:3000", True), ("https://blog.localhost", False)):
+        headers = {"Origin": origin, "Sec-Fetch-Site": "same-site"}
+        answer = browser.get("/account", headers=headers).headers
+        assert answer.get(allowed) == (origin if answered else None)
+        assert ("Access-Control-Allow-Credentials" in answer) is answered
 
 
 def test_the_document_tells_of_it(app: Flask) -> None:

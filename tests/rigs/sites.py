@@ -62,7 +62,7 @@ class Watch:
 
         return self.inner(environ, start)
 
-    def of(self, shape: str, seconds: float = 5.0) -> list[Seen]:
+    def of(self, shape: str, seconds: float = 15.0) -> list[Seen]:
         """What has come of it, once something has."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.context import service
+from ..caller import caller
 from ..guards import guard
+from ..sign_in.entrance import COOKIE_WAY
 from ..sign_in.gate import Challenge, Opened, payload_of
 from .cookie_door import CookieDoor
 from .cross_site import CrossSite
@@ -30,3 +32,9 @@ def answer_with_cookie(outcome: Opened | Challenge) -> dict[str, Any]:
 def rotate(session: SessionRow) -> None:
     """After its owner has shown more than the gate knows of: the answer sets another cookie."""
     service(CookieDoor).rotate(session)
+
+
+def forget_cookie() -> None:
+    """The caller's own session has ended: if it is a cookie that names it, that goes too."""
+    if caller().via == COOKIE_WAY:
+        service(CookieDoor).cookies.take_away()

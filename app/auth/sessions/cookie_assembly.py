@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...accounts.models import AccountLike
+from ...core.config.environment import SettingsError
 from ...core.context import Context
 from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
@@ -19,6 +21,7 @@ from .service import Sessions
 
 def assemble(context: Context) -> None:
     core, auth = context.settings.core, context.settings.of(AuthSettings)
+    _check_domain(auth.COOKIE_DOMAIN, core.PUBLIC_URL)
     cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
     ours = [core.CLIENT_HOST, *core.CORS_ORIGINS, *filter(None, [core.PUBLIC_URL])]
     door = CookieDoor(
@@ -47,3 +50,12 @@ def assemble(context: Context) -> None:
             (CrossSite,),
         )
     )
+
+
+def _check_domain(domain: str, public_url: str | None) -> None:
+    """A browser passes over a cookie for a domain that its server is not in, and says nothing."""
+    host = urlsplit(public_url or "").hostname
+    if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
+        raise SettingsError(
+            f"AUTH.COOKIE_DOMAIN is {domain}, and CORE.PUBLIC_URL is not under it: {public_url}."
+        )

@@ -15,6 +15,7 @@ from . import cookie_routes as cookie_routes
 from . import examples
 from . import token_routes as token_routes
 from .blueprint import blueprint as blueprint
+from .by_cookie import forget_cookie
 from .errors import SessionNotFound
 from .own import OwnSession, OwnSessions
 from .schemas import EndedSessions, EndSessions, SessionRead
@@ -37,7 +38,10 @@ def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
 @answers(200, EndedSessions)
 def end_sessions(query: dict[str, Any]) -> dict[str, int]:
     """End all of the caller's sessions, or all but the one that asks"""
-    return {"ended": service(OwnSessions).end_all(caller(), others=query["others"])}
+    ended = service(OwnSessions).end_all(caller(), others=query["others"])
+    if not query["others"]:
+        forget_cookie()
+    return {"ended": ended}
 
 
 @blueprint.delete("/sessions/<session_id>")
@@ -48,4 +52,7 @@ def end_sessions(query: dict[str, Any]) -> dict[str, int]:
 @answers(200, SessionRead)
 def end_session(session_id: str) -> OwnSession:
     """End one of the caller's sessions, at once and everywhere; the answer is the ended one"""
-    return service(OwnSessions).end(caller(), session_id)
+    ended = service(OwnSessions).end(caller(), session_id)
+    if ended.current:
+        forget_cookie()
+    return ended
