@@ -174,6 +174,20 @@ def test_without_keys_of_their_own_they_follow_the_applications_secret(
     finish(lost, challenge(lost, ada), 503, otp=phone.next_code())
 
 
+def test_keys_that_are_set_later_lock_nobody_out(
+    make_app: MakeApp, person: MakePerson, clock: SteppingClock
+) -> None:
+    app = make_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
+    ada = person("ada", into=app)
+    has = enrolled(ada, clock)
+    later = keyed(make_app, NEW)
+    finish(Api(later), challenge(Api(later), ada), otp=has.phone.next_code())
+    finish(Api(later), challenge(Api(later), ada), recovery_code=has.recovery_codes[0])
+    assert run(later, "frontdesk", "reencrypt")["reencrypted"] == 1
+    other = Api(keyed(make_app, NEW, SECRET_KEY="another key, as long as keys should be"))
+    finish(other, challenge(other, ada), otp=has.phone.next_code())
+
+
 @only_on("sqlite")
 def test_the_doctor_says_so_where_they_do(make_app: MakeApp) -> None:
     told = {

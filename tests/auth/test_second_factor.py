@@ -302,7 +302,7 @@ def test_a_passkey_where_there_are_none_is_a_wrong_factor(
     finish(api, challenge(api, ada), 400, credential=shown)
 
 
-def test_it_costs_who_has_none_one_question(
+def test_it_costs_who_has_none_one_question_and_its_answer_one_more(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     asked = {}
@@ -314,6 +314,12 @@ def test_it_costs_who_has_none_one_question(
             someone.token()
         asked[mode] = len(statements)
     assert asked["optional"] == asked["off"] + 1
+    phone, api = enrolled(someone, clock).phone, Api(app)
+    finish(api, challenge(api, someone), otp=phone.next_code())
+    token, code = challenge(api, someone), phone.next_code()
+    with noted_queries(app) as statements:
+        finish(api, token, otp=code)
+    assert len(statements) == asked["off"] + 1
 
 
 def test_administrators_find_who_has_one_and_who_has_none(

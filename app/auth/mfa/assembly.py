@@ -106,23 +106,22 @@ def assemble(context: Context) -> None:
 
 
 def keys_of(context: Context, auth: AuthSettings) -> Sequence[str]:
-    """The first encrypts. Unset, they are made of the application's own secret and its former."""
-    if auth.ENCRYPTION_KEYS:
-        keys = [key.get_secret_value() for key in auth.ENCRYPTION_KEYS]
-        if any(len(key) < SHORTEST_KEY for key in keys):
-            raise SettingsError(
-                f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: make one"
-                " with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
-            )
-        return keys
+    """The first encrypts: one of the settings, or else the application's own secret. That and its
+    former decrypt in any case, so that keys which are set later lock nobody out."""
     settings = context.settings
-    if not settings.secret_key_is_set:
+    keys = [key.get_secret_value() for key in auth.ENCRYPTION_KEYS]
+    if any(len(key) < SHORTEST_KEY for key in keys):
+        raise SettingsError(
+            f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: make one"
+            " with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
+        )
+    if not keys and not settings.secret_key_is_set:
         log.warning(
             "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
             " cannot be used after this process."
         )
     fallbacks = settings.core.SECRET_KEY_FALLBACKS
-    return [settings.secret_key, *(key.get_secret_value() for key in fallbacks)]
+    return [*keys, settings.secret_key, *(key.get_secret_value() for key in fallbacks)]
 
 
 def _forget_devices(context: Context, devices: TrustedDevices) -> None:

@@ -20,7 +20,7 @@ from ..errors import (
     TooManyAttempts,
 )
 from ..guards import account_optional, active_account_required
-from ..sign_in.entrance import come_in
+from ..sign_in.entrance import go_on_as
 from ..sign_in.gate import payload_of
 from . import admin_routes as admin_routes
 from . import cookie_routes as cookie_routes
@@ -142,6 +142,5 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
 
 def _enrolling(json: dict[str, Any]) -> Enrolling:
     found = find_caller()
-    # Whoever is known by a cookie is so again when this signs them in anew.
-    come_in(cookie=found is not None and found.via == "cookie")
+    go_on_as(found)
     return service(Enrollers).find(found, json["mfa_token"])
