@@ -68,7 +68,7 @@ class Guest:
         headers = dict(request.pop("headers", None) or {})
         if self.device:
             headers["X-Trusted-Device"] = self.device
-        client = self.house.now.test_client()
+        client = self.house.now.test_client(use_cookies=False)
         return client.open(f"/api/v1{path}", method=method, headers=headers, **request)
 
     def post(self, path: str, **body: Any) -> TestResponse:

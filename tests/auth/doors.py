@@ -11,6 +11,7 @@ from app.testing.client import Api
 from app.testing.people import PASSWORD
 
 from ..registration.visitors import code_in
+from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser
 from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
 from .door_guests import Guest
 from .passkey_holder import Holder
@@ -125,6 +126,21 @@ def _refreshed(guest: Guest) -> TestResponse:
     return guest.send("POST", "/token", data=form)
 
 
+def _cookie(guest: Guest) -> TestResponse:
+    body = {"email": guest.email, "password": PASSWORD}
+    return guest.send("POST", "/session", json=body, headers=OWN, base_url=HOST)
+
+
+def _sign_in_by_cookie(guest: Guest) -> None:
+    browser = guest.kept["browser"] = CookieBrowser(guest.house.before)
+    browser.sign_in(guest.person, otp=guest.phone.next_code() if guest.phone else None)
+
+
+def _cookie_of_before(guest: Guest) -> TestResponse:
+    cookie = f"{NAME}={guest.kept['browser'].cookie}"
+    return guest.send("GET", "/workspaces", headers={"Cookie": cookie}, base_url=HOST)
+
+
 def _token_of_before(guest: Guest) -> TestResponse:
     headers = {"Authorization": f"Bearer {guest.api.token}"}
     return guest.send("GET", "/workspaces", headers=headers)
@@ -144,4 +160,6 @@ WAYS = {
     "new address": Way(_confirmed_address, _ask_for_another_address),
     "refresh": Way(_refreshed, _keep_signed_in),
     "old token": Way(_token_of_before),
+    "cookie": Way(_cookie),
+    "old cookie": Way(_cookie_of_before, _sign_in_by_cookie),
 }

@@ -38,6 +38,8 @@ reset             | in         in         in         inactive   in         inact
 new address       | in         in         in         inactive   in         inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | in         in         unproven   inactive   in         inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 off, enrolled     | verified   unverified pending    suspended  over       inactive   deleting
 password          | in         in         unproven   inactive   in         inactive   deleting
@@ -53,6 +55,8 @@ reset             | in         in         in         inactive   in         inact
 new address       | in         in         in         inactive   in         inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | in         in         unproven   inactive   in         inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 optional, none    | verified   unverified pending    suspended  over       inactive   deleting
 password          | in         in         unproven   inactive   in         inactive   deleting
@@ -68,6 +72,8 @@ reset             | in         in         in         inactive   in         inact
 new address       | in         in         in         inactive   in         inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | in         in         unproven   inactive   in         inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 optional, enrolled| verified   unverified pending    suspended  over       inactive   deleting
 password          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
@@ -83,6 +89,8 @@ reset             | mfa        mfa        mfa        inactive   mfa        inact
 new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | mfa        mfa        unproven   inactive   mfa        inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 optional, device  | verified   unverified pending    suspended  over       inactive   deleting
 password          | in         in         unproven   inactive   in         inactive   deleting
@@ -98,6 +106,8 @@ reset             | mfa        mfa        mfa        inactive   mfa        inact
 new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | in         in         unproven   inactive   in         inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 required, none    | verified   unverified pending    suspended  over       inactive   deleting
 password          | enrol      enrol      unproven   inactive   enrol      inactive   deleting
@@ -113,6 +123,8 @@ reset             | enrol      enrol      enrol      inactive   enrol      inact
 new address       | enrol      enrol      enrol      inactive   enrol      inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | enrol      enrol      unproven   inactive   enrol      inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 
 required, enrolled| verified   unverified pending    suspended  over       inactive   deleting
 password          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
@@ -128,4 +140,6 @@ reset             | mfa        mfa        mfa        inactive   mfa        inact
 new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
+cookie            | mfa        mfa        unproven   inactive   mfa        inactive   deleting
+old cookie        | in         in         out        out        in         out        ended
 """

@@ -29,7 +29,7 @@ EVERYTHING = {
     # So that who has a passkey has no second factor by that.
     "AUTH__MFA_METHODS": '["totp"]',
     "AUTH__MFA_TRUST_DAYS": "30",
-    "AUTH__SESSIONS": "on",
+    "AUTH__COOKIE_SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "30",
 }
 
@@ -80,7 +80,15 @@ def test_who_comes_in_and_who_is_told_what(make_house: MakeHouse, factors: str) 
 
 @only_on("postgresql")
 def test_the_other_database_has_the_same_doors(make_house: MakeHouse) -> None:
-    ways = ["password", "second step", "mailed code", "provider, new", "invitation", "refresh"]
+    ways = [
+        "password",
+        "second step",
+        "mailed code",
+        "provider, new",
+        "invitation",
+        "refresh",
+        "cookie",
+    ]
     walk_through(make_house, "optional, enrolled", ways)
 
 

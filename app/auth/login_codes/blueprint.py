@@ -6,5 +6,9 @@ from ...core.web.blueprint import Blueprint
 from .service import LoginByCode
 
 blueprint = Blueprint(
-    "login_codes", __name__, needs=LoginByCode, about="Signing in by a code that is mailed"
+    "login_codes",
+    __name__,
+    needs=LoginByCode,
+    about="Signing in by a code that is mailed",
+    remedy="switch AUTH.LOGIN_BY_CODE on.",
 )
