@@ -11,7 +11,7 @@ from app.core.web.operation import find_operation
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
-from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..core.test_matrix import REFUSED, cells, make_olga, rows
 from .factors import challenge, enrolled
 
@@ -141,3 +141,33 @@ def test_the_document_says_what_every_way_in_may_answer(
         and not getattr(find_operation(app.view_functions[rule.endpoint]), "guard", None)
     ]
     assert silent == []
+
+
+def test_where_all_is_off_there_is_no_such_route_and_no_such_field(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    app = make_app()
+    here = person("ada", into=app).api()
+    for path in ("/login/mfa", "/authenticators/totp", "/recovery-codes"):
+        here.post(path, 404, json={})
+    here.get("/authenticators", 404)
+    # As before, what a form has beside is passed over.
+    form = {"username": "ada@example.com", "password": PASSWORD, "otp": "x" * 100}
+    here.post("/login", data=form)
+
+
+def test_where_passkeys_alone_are_on_they_are_listed_and_nothing_else_is_there(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    app = make_app(AUTH__PASSKEYS="on")
+    here = person("ada", into=app).api()
+    assert here.get("/authenticators").json == []
+    step = {"mfa_token": "x", "otp": "123456"}
+    for method, path, body in (
+        ("POST", "/login/mfa", step),
+        ("POST", "/authenticators/totp", {}),
+        ("POST", "/recovery-codes", {}),
+        ("GET", "/recovery-codes", None),
+        ("GET", "/trusted-devices", None),
+    ):
+        assert here.send(method, path, 403, json=body).json["code"] == "mfa_off"
