@@ -69,7 +69,11 @@ export async function addPasskey(token, name) {
 // [end]
 
 // [sign-in]
+// The request that waits behind a field, if one does: a browser has one at a time.
+let offer = null;
+
 export async function signIn(more = {}, door = "/login/passkey") {
+  offer?.abort();
   const options = await request("/login/passkey/options");
   const publicKey = requestOptions(options);
   const credential = await navigator.credentials.get({ publicKey, ...more });
@@ -79,11 +83,24 @@ export async function signIn(more = {}, door = "/login/passkey") {
 
 // [fill-in]
 // Beside <input name="username" autocomplete="username webauthn">: the browser offers passkeys there.
-export async function offerPasskeys(whenSignedIn) {
+export async function offerPasskeys(whenSignedIn, renewAfter = 4 * 60 * 1000) {
   if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return;
-  const left = new AbortController();
-  addEventListener("pagehide", () => left.abort());
-  whenSignedIn(await signIn({ mediation: "conditional", signal: left.signal }));
+  for (let isOver = true; isOver; ) {
+    isOver = false;
+    const waiting = new AbortController();
+    // A challenge is good for five minutes, and a page may be open for longer.
+    const renewal = setTimeout(() => waiting.abort((isOver = true)), renewAfter);
+    try {
+      const signedIn = signIn({ mediation: "conditional", signal: waiting.signal });
+      offer = waiting;
+      whenSignedIn(await signedIn);
+    } catch (error) {
+      // Aborted, by the time or by a click on the button.
+      if (!waiting.signal.aborted) throw error;
+    } finally {
+      clearTimeout(renewal);
+    }
+  }
 }
 // [end]
 

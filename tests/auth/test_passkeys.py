@@ -410,6 +410,7 @@ def test_a_count_that_goes_up_is_kept_and_one_that_goes_back_is_a_copys(
         holder.sign_in(400, count=count)
     assert told("sign_in")[-1]["why"] == "count_went_back"
     mails.assert_sent(ADA, "a passkey was refused", "Key ring")
+    assert len(mails) == 1
     assert len(told("passkey_suspicion")) == 3
     assert stored(app)[0].sign_count == 9
     holder.sign_in(count=4_294_967_295)

@@ -105,6 +105,11 @@ class Device:
         given = {"authenticatorId": self.id, "isUserVerified": is_verified}
         self.cdp.send("WebAuthn.setUserVerified", given)
 
+    def touches(self, does: bool) -> None:
+        """By itself, whenever it is asked."""
+        given = {"authenticatorId": self.id, "enabled": does}
+        self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", given)
+
     @property
     def credentials(self) -> list[dict[str, Any]]:
         found = self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.id})
@@ -168,6 +173,35 @@ def test_a_page_that_is_opened_fills_it_in(page: Page, site: Site, device: Devic
         """
     )
     assert told == "ada@example.com"
+
+
+def test_what_waits_behind_the_field_is_renewed_and_makes_way_for_the_button(
+    page: Page, site: Site, device: Device
+) -> None:
+    call(page, "addPasskey", site.tokens["ada"], "Laptop")
+    device.touches(False)
+    page.evaluate(
+        """
+        async () => {
+          const { offerPasskeys } = await import("/passkeys.js");
+          const over = offerPasskeys(() => {}, 5000);
+          window.offered = over.then(() => "over", (error) => error.name);
+        }
+        """
+    )
+    for _ in ("asked for", "renewed"):
+        page.wait_for_event("response", lambda answer: answer.url.endswith("/options"))
+    device.touches(True)
+    page.evaluate(
+        """
+        async () => {
+          const { signIn } = await import("/passkeys.js");
+          window.signedIn = signIn().then((answer) => answer.account.email);
+        }
+        """
+    )
+    assert page.evaluate("window.offered") == "over"
+    assert page.evaluate("window.signedIn") == "ada@example.com"
 
 
 def test_a_page_that_is_known_by_a_cookie(page: Page, site: Site, device: Device) -> None:

@@ -31,6 +31,8 @@ from .rows import Passkeys, Registered, Use, note_uses
 SIGN_IN = "sign-in"
 SECOND_FACTOR = "second-factor"
 STEP_UP = "step-up"
+# An owner is told once in this time that a passkey may have a copy.
+QUIET_SECONDS = 3600
 
 
 @dataclass(eq=False)
@@ -105,10 +107,15 @@ class PasskeyProofs:
         account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
 
         def tell() -> None:
+            # Whoever has the copy might go on for hours.
+            is_news = self.challenges.keystore.add(
+                f"passkey-suspected:{passkey.id}", "1", QUIET_SECONDS
+            )
             with transaction(self.session):
                 target = Target("authenticator", passkey.id)
                 record(self.session, "passkey.suspected", account_id=account_id, target=target)
-                self.notices.tell(mail)
+                if is_news:
+                    self.notices.tell(mail)
 
         after_rollback(self.session, tell)
 
