@@ -12,6 +12,7 @@ LONG = (
     "tests/transfer/test_import.py",
     "tests/server/test_gunicorn.py",
     "tests/project/test_run.py",
+    "tests/auth/test_doors.py",
 )
 
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
