@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ..accounts.service import EMAIL_CHANGED, Accounts
 from ..core.config.environment import SettingsError
@@ -27,18 +26,16 @@ from .mails import Mails
 from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery.service import RECOVERY, Recovery
+from .rooms import assemble_rooms, check_rooms, open_sessions, renewal, told
 from .settings import AuthSettings
 from .sign_in.gate import Gate, active_only
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
-from .step_up.service import Reauthentication, Renew
-from .tokens.access import AMR, Tokens
+from .step_up.service import Reauthentication
+from .tokens.access import Tokens
 from .tokens.bearer import BearerReader
 from .tokens.revocation import Revocations
 from .tokens.signing import Signer
-
-if TYPE_CHECKING:
-    from .sessions.service import Sessions
 
 
 def assemble(context: Context) -> None:
@@ -47,6 +44,7 @@ def assemble(context: Context) -> None:
     accounts = context.get(Accounts)
     settings, core = context.settings, context.settings.core
     auth = settings.of(AuthSettings)
+    check_rooms(auth)
     fallbacks = [key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS]
     lifetime = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
     signer = Signer(settings.secret_key, context.app)
@@ -58,12 +56,10 @@ def assemble(context: Context) -> None:
         context.clock,
         auth.AUDIENCE,
         auth.ISSUER,
-        _told(auth),
+        told(auth),
     )
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
-    if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
-        raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
-    sessions = _open_sessions(context) if auth.keeps_sessions else None
+    sessions = open_sessions(context) if auth.keeps_sessions else None
     context.add(Callers([BearerReader(accounts, tokens, revocations, sessions)]))
     gate = Gate(
         context.session,
@@ -87,7 +83,7 @@ def assemble(context: Context) -> None:
     reauthentication = Reauthentication(context.session, accounts, login, failures, freshness, gate)
     context.add(reauthentication)
     if sessions is not None:
-        reauthentication.renew_session = _renewal(context, auth, lifetime)
+        reauthentication.renew_session = renewal(context, auth, lifetime)
     context.add(
         LogOut(
             context.session,
@@ -157,59 +153,11 @@ def assemble(context: Context) -> None:
     )
     context.add(changes)
     context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
-    _assemble_rooms(context, auth)
+    assemble_rooms(context, auth)
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, accounts, gate, notices)
     else:
         context.lack(IdpDisabled, IdpSignIn)
-
-
-def _open_sessions(context: Context) -> Sessions:
-    # For its weight, here and below: most applications do without.
-    from .sessions.assembly import assemble
-
-    return assemble(context)
-
-
-def _renewal(context: Context, auth: AuthSettings, token_life: timedelta) -> Renew:
-    from .sessions.renewal import Renewal
-
-    longest = timedelta(days=auth.SESSION_DAYS)
-    return Renewal(context.session, context.clock, token_life, longest).renew
-
-
-def _told(auth: AuthSettings) -> frozenset[str]:
-    """What tokens tell of a sign-in, and no hook of a host's can."""
-    if auth.keeps_sessions:
-        return frozenset((AMR, "auth_time", "sid"))
-    return frozenset((AMR,)) if auth.keeps_authenticators else frozenset()
-
-
-def _assemble_rooms(context: Context, auth: AuthSettings) -> None:
-    if auth.keeps_sessions:
-        from .sessions.assembly import furnish
-
-        furnish(context)
-    if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
-        raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
-    if auth.MFA != "off" and not auth.MFA_METHODS:
-        raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
-    if auth.COOKIE_SESSIONS == "on":
-        from .sessions.cookie_assembly import assemble as assemble_cookies
-
-        assemble_cookies(context)
-    if auth.keeps_authenticators:
-        from .mfa.assembly import assemble as assemble_mfa
-
-        assemble_mfa(context)
-    if auth.takes_passkeys:
-        from .passkeys.assembly import assemble as assemble_passkeys
-
-        assemble_passkeys(context)
-    if auth.LOGIN_BY_CODE == "on":
-        from .login_codes.assembly import assemble as assemble_login_codes
-
-        assemble_login_codes(context)
 
 
 def _email_change_proofs(
