@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page
+from playwright.sync_api import Browser, Page
 from werkzeug.serving import make_server
 
 from app.testing.outbox import MailOutbox
@@ -15,6 +15,7 @@ from app.testing.outbox import MailOutbox
 from ..conftest import MakeApp, MakePerson
 from ..rigs.backends import free_port
 from ..rigs.servers import ROOT
+from ..rigs.virtual_authenticator import Device
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
@@ -73,52 +74,6 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     page.goto(f"{site.base}/page.html")
     yield page
     page.close()
-
-
-class Device:
-    """The virtual authenticator of a page."""
-
-    def __init__(self, page: Page) -> None:
-        self.cdp: CDPSession = page.context.new_cdp_session(page)
-        self.cdp.send("WebAuthn.enable")
-        self.id = ""
-        self.plug_in()
-
-    def plug_in(self, **options: Any) -> None:
-        given = {
-            "protocol": "ctap2",
-            "transport": "internal",
-            "hasResidentKey": True,
-            "hasUserVerification": True,
-            "isUserVerified": True,
-            "automaticPresenceSimulation": True,
-            **options,
-        }
-        made = self.cdp.send("WebAuthn.addVirtualAuthenticator", {"options": given})
-        self.id = made["authenticatorId"]
-
-    def replace(self, **options: Any) -> None:
-        self.cdp.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": self.id})
-        self.plug_in(**options)
-
-    def verifies(self, is_verified: bool) -> None:
-        given = {"authenticatorId": self.id, "isUserVerified": is_verified}
-        self.cdp.send("WebAuthn.setUserVerified", given)
-
-    def touches(self, does: bool) -> None:
-        """By itself, whenever it is asked."""
-        given = {"authenticatorId": self.id, "enabled": does}
-        self.cdp.send("WebAuthn.setAutomaticPresenceSimulation", given)
-
-    @property
-    def credentials(self) -> list[dict[str, Any]]:
-        found = self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.id})
-        credentials: list[dict[str, Any]] = found["credentials"]
-        return credentials
-
-    def forget(self, credential_id: str) -> None:
-        given = {"authenticatorId": self.id, "credentialId": credential_id}
-        self.cdp.send("WebAuthn.removeCredential", given)
 
 
 @pytest.fixture
