@@ -45,10 +45,11 @@ class Freshness:
         """
         if password is not None:
             self.login.verify(caller.account.email, password, address)
-        elif not self.is_fresh(caller):
-            raise FreshSignInRequired(self.seconds)
+        # Before the question for less, so that nobody is asked twice.
         if protects:
             self.check_factor(caller)
+        if password is None and not self.is_fresh(caller):
+            raise FreshSignInRequired(self.seconds)
 
     def check_factor(self, caller: Caller) -> None:
         if not self.is_fresh(caller, factors=2) and self.has_factor(caller.account):

@@ -262,6 +262,17 @@ def test_what_protects_an_account_is_not_taken_from_it_by_the_password_alone(
     renewed(here, otp=ada_with.phone.next_code()).send(method, path, status, json=body)
 
 
+def test_who_needs_a_second_factor_is_not_asked_for_the_password_first(
+    ada: Person, clock: SteppingClock
+) -> None:
+    here = enrolled(ada, clock).api
+    clock.step(minutes=16)
+    assert here.delete("/account", 401).json["acr_values"] == "mfa"
+    assert here.delete("/account", 400, json={"password": "wrong"}).json["code"] == (
+        "incorrect_credentials"
+    )
+
+
 @pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
 def test_of_an_account_without_a_second_factor_none_is_asked(
     ada: Person, clock: SteppingClock, method: str, path: str, body: dict[str, Any]
