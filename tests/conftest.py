@@ -31,7 +31,7 @@ from .rigs.backends import postgres_database, quick_folder, redis_server
 from .rigs.emptying import Emptier
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_builders
-from .rigs.statements import share_statements
+from .rigs.statements import keep_statements, share_statements
 from .rounds import ALONE, LONG, WAITING
 
 pytest_plugins = [
@@ -284,8 +284,10 @@ def migrate(url: str) -> None:
     settings: Any = Settings(SECRET_KEY=SECRET, CORE={"DATABASE_URL": url, "LOG_LEVEL": "ERROR"})
     app = create_app(settings)
     result = app.test_cli_runner().invoke(args=["db", "upgrade"])
-    let_go(app)
     assert result.exit_code == 0, result.output
+    with app.app_context():
+        keep_statements(app.extensions["sqlalchemy"].engine)
+    let_go(app)
 
 
 def let_go(app: Flask) -> None:

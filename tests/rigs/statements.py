@@ -6,14 +6,19 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
-# The first engine of each database, by the dialect's name.
-_FIRST: dict[str, Engine] = {}
+# By the dialect's name. What a dialect knows of its server it asks at its first connection, and so
+# these have had one.
+_KEPT: dict[str, Engine] = {}
+
+
+def keep_statements(engine: Engine) -> None:
+    _KEPT[engine.dialect.name] = engine
 
 
 def share_statements(engine: Engine) -> None:
     """With an engine of the same kind and settings: what is kept goes by the dialect too."""
-    first = _FIRST.setdefault(engine.dialect.name, engine)
-    if first is not engine:
-        engine.dialect = first.dialect
-        engine.pool._dialect = first.dialect
-        engine._compiled_cache = first._compiled_cache
+    kept = _KEPT.get(engine.dialect.name)
+    if kept is not None:
+        engine.dialect = kept.dialect
+        engine.pool._dialect = kept.dialect
+        engine._compiled_cache = kept._compiled_cache
