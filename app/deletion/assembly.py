@@ -10,7 +10,9 @@ from ..auth.settings import AuthSettings
 from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail, Untold
 from ..delivery.mail.templates import Templates
+from ..delivery.worker.worker import Worker
 from ..workspaces.members import Members
+from .due import CHORE, DueDeletions
 from .mails import DeletionMails
 from .rules import DeletionRules
 from .service import Deletion
@@ -39,3 +41,6 @@ def assemble(context: Context) -> None:
     context.add(deletion)
     # Whoever changed the address may have asked for the end as well.
     context.get(EmailChanges).undoing.append(deletion.keep)
+    if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
+        due = DueDeletions(deletion, context.db.engine, context.clock)
+        context.get(Worker).chores[CHORE] = due

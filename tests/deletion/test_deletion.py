@@ -10,10 +10,14 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.core.context import service
+from app.deletion.due import CHORE
 from app.deletion.service import Deletion
+from app.delivery.worker.worker import Worker
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
 from app.testing.outbox import MailOutbox
+from app.testing.queries import noted_queries
 
 from ..auth.test_email_change import mailed
 from ..auth.test_login import listen_to, log_in
@@ -102,6 +106,39 @@ def test_when_its_days_are_over_it_goes_with_all_that_is_its_own(
     runner = ada.app.test_cli_runner()
     assert '"deleted_accounts":1' in runner.invoke(args=["frontdesk", "prune"]).output
     assert (emails(ada.app), gone) == ([], [ADA])
+
+
+def test_whatever_sends_the_deliveries_carries_it_out(
+    ada: Person, engine: ManualEngine, clock: SteppingClock
+) -> None:
+    ada.api().delete("/account", 202)
+    engine.deliver()
+    clock.step(days=13, hours=23)
+    engine.deliver()
+    assert emails(ada.app) == [ADA]
+    clock.step(hours=2)
+    engine.deliver()
+    assert emails(ada.app) == []
+
+
+def test_its_worker_asks_once_in_a_minute(
+    ada: Person, engine: ManualEngine, clock: SteppingClock
+) -> None:
+    def asked() -> int:
+        with noted_queries(ada.app) as statements:
+            engine.deliver()
+        return sum("frontdesk_account_deletions" in each for each in statements)
+
+    assert (asked(), asked()) == (1, 0)
+    clock.step(seconds=61)
+    assert asked() == 1
+    with ada.app.app_context():
+        due = service(Worker).chores[CHORE]
+        assert due.seconds_until_due() is None
+        ada.api().delete("/account", 202)
+        wait = due.seconds_until_due()
+    assert wait is not None
+    assert timedelta(days=13) < timedelta(seconds=wait) <= timedelta(days=14)
 
 
 def test_one_that_cannot_go_holds_up_no_other(
