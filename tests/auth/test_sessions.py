@@ -8,6 +8,10 @@ import jwt
 import pytest
 from flask import Flask
 
+from app.accounts.service import Accounts
+from app.auth.sign_in.gate import Gate, Opened
+from app.auth.sign_in.proof import PASSWORD as PASSWORD_PROOF
+from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
@@ -241,3 +245,13 @@ def test_an_administrator_sees_where_somebody_is_signed_in(
     admin.get("/admin/accounts/999999/sessions", 404)
     admin.post(f"/admin/accounts/{ada.id}/sign-out")
     assert admin.get(path).json == []
+
+
+def test_a_host_may_call_what_was_shown_anything(app: Flask, ada: Person) -> None:
+    with app.app_context():
+        account = service(Accounts).get(ada.email)
+        opened = service(Gate).admit(account, by=(PASSWORD_PROOF, "a-proof-of-ours-" * 5, "badge"))
+        assert isinstance(opened, Opened)
+        token = opened.payload["access_token"]
+    [session] = listed(Api(app, token=token))
+    assert session["amr"] == ["pwd", "badge"]

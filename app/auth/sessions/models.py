@@ -14,6 +14,7 @@ TOKEN, COOKIE = "token", "cookie"
 SECRET_BYTES = 32
 ADDRESS_LENGTH = 45
 USER_AGENT_LENGTH = 255
+AMR_LENGTH = 60
 
 _LIVE = text("ended_at IS NULL")
 
@@ -45,7 +46,7 @@ class AccountSession(Base):
     counter: Mapped[int] = mapped_column(default=0)
     refreshed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # What its owner showed, in the words of RFC 8176.
-    amr: Mapped[str] = mapped_column(String(60))
+    amr: Mapped[str] = mapped_column(String(AMR_LENGTH))
     authenticated_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # When a second factor was shown last; a trusted device shows none.
     factor_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

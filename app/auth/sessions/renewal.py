@@ -7,8 +7,8 @@ from typing import Any
 from ...core.clock import Clock
 from ...core.db.races import lock_row
 from ...core.db.transaction import AnySession
-from ..sign_in.proof import has_factor, methods
-from .models import AccountSession
+from ..sign_in.proof import has_factor, methods, written
+from .models import AMR_LENGTH, AccountSession
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class Renewal:
         found.authenticated_at = now
         if has_factor(by):
             found.factor_at = now
-        found.amr = " ".join(dict.fromkeys([*found.amr.split(), *methods(by)]))
+        found.amr = written([*found.amr.split(), *methods(by)], AMR_LENGTH)
         # One that its token alone goes on with lives as long as the next token.
         found.expires_at = max(
             found.expires_at, min(now + self.token_life, found.created_at + self.longest)

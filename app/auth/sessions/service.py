@@ -17,8 +17,8 @@ from ...core.origin import current_origin
 from ..settings import AuthSettings
 from ..sign_in.entrance import Entrance
 from ..sign_in.kept import kept_address, kept_user_agent
-from ..sign_in.proof import has_factor, methods
-from .models import COOKIE, SECRET_BYTES, TOKEN, AccountSession
+from ..sign_in.proof import has_factor, methods, written
+from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .reading import SessionRow, SessionRows
 from .refresh_token import RefreshTokens
 
@@ -58,7 +58,7 @@ class Sessions:
             account_id=account.id,
             kind=COOKIE if entrance.cookie else TOKEN,
             secret=sha256(secret).digest() if entrance.cookie else secret,
-            amr=" ".join(methods(by)),
+            amr=written(methods(by), AMR_LENGTH),
             authenticated_at=now,
             factor_at=now if has_factor(by) else shown,
             created_at=now,

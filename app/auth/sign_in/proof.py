@@ -44,6 +44,15 @@ def methods(by: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(named))
 
 
+def written(methods: Iterable[str], length: int) -> str:
+    """In one text, as many of them as it has room for: a host may call its proofs anything."""
+    text = ""
+    for method in dict.fromkeys(methods):
+        longer = f"{text} {method}".strip()
+        text = longer if len(longer) <= length else text
+    return text
+
+
 def tells_of_factor(amr: object) -> bool:
     """Whether a token says that a second factor was shown."""
     return isinstance(amr, list) and _MULTIPLE in amr
