@@ -88,10 +88,15 @@ def _begin(session: AnySession) -> None:
             connection.exec_driver_sql("BEGIN")
 
 
+def session_itself(session: AnySession) -> Session:
+    """Behind SQLAlchemy's proxy, which looks for it anew at each attribute."""
+    found: Session = session() if isinstance(session, scoped_session) else session
+    return found
+
+
 def has_begun(session: AnySession) -> bool:
     """Whether the session has asked its database something, ours or a host's transaction."""
-    current: Session = session() if isinstance(session, scoped_session) else session
-    return current.in_transaction()
+    return session_itself(session).in_transaction()
 
 
 def is_in_use(session: AnySession) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..clock import Clock
 from ..context import find_context
-from ..db.transaction import AnySession, is_open, write_last
+from ..db.transaction import AnySession, is_open, session_itself, write_last
 from ..errors import SetupError
 from ..origin import Origin, current_origin
 from ..security_log import tell_when_stored
@@ -121,10 +121,11 @@ def record(
     Whom it is about is who acts, unless said otherwise. Who acts and from where, the origin says.
     `data` may have `before` and `after`, mappings of what changes.
     """
-    if not is_open(session):
+    held = session_itself(session)
+    if not is_open(held):
         raise RuntimeError(f"{name!r} is recorded in the transaction of the deed.")
     recorder = find_context().get(Recorder)
-    recorder.record(session, name, account_id, workspace_id, target, data)
+    recorder.record(held, name, account_id, workspace_id, target, data)
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:

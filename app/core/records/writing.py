@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,13 +16,14 @@ from .models import Record
 Row = Mapping[str, Any]
 
 _JSON = "data"
+_NAMED = re.compile(r"%\((\w+)\)s")
 _COLUMNS = [column.name for column in Record.__table__.columns if column.name != "id"]
 
 
 class _Insert(NamedTuple):
     sql: str
-    # The order of the values, for a driver that takes them by position.
-    positions: Sequence[str] | None
+    # The order of the values.
+    positions: Sequence[str]
     # What a value becomes on its way to the driver, where it is not that already.
     writers: Sequence[tuple[str, Callable[[Any], Any]]]
 
@@ -49,7 +51,11 @@ class RecordWriter:
             if name != _JSON
             and (writer := parameter.type.dialect_impl(dialect).bind_processor(dialect))
         ]
-        made = _Insert(str(compiled), getattr(compiled, "positiontup", None), writers)
+        sql, positions = str(compiled), getattr(compiled, "positiontup", None)
+        if positions is None:
+            # By position, which costs psycopg less than by name.
+            positions, sql = _NAMED.findall(sql), _NAMED.sub("%s", sql)
+        made = _Insert(sql, positions, writers)
         self._compiled[dialect.name] = made
         return made
 
@@ -60,6 +66,4 @@ def _values(row: Row, compiled: _Insert) -> Any:
     values = {**row, _JSON: data}
     for name, writer in compiled.writers:
         values[name] = writer(values[name])
-    if compiled.positions is None:
-        return values
     return tuple([values[name] for name in compiled.positions])
