@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from app.accounts.service import Accounts
 from app.auth.caller import caller
-from app.auth.sessions.by_cookie import rotate
+from app.auth.sessions.cookie_door import CookieDoor
 from app.auth.sessions.models import AccountSession
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
@@ -29,7 +29,7 @@ def app(make_app: MakeApp) -> Flask:
     def step_up() -> str:
         session = caller().session
         assert session is not None
-        rotate(session)
+        service(CookieDoor).rotate(session)
         return "rotated"
 
     return app
@@ -233,7 +233,7 @@ def test_of_two_rotations_at_once_the_browser_keeps_the_one_that_counts(
     answers = []
     for context in (first, second):
         with context:
-            rotate(found)
+            service(CookieDoor).rotate(found)
             answers.append(app.process_response(app.response_class()).headers.getlist("Set-Cookie"))
     assert len(answers[0]) == 1
     assert answers[1] == []

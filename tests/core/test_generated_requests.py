@@ -37,6 +37,8 @@ def app(make_app: MakeApp) -> Flask:
         CORE__LOG_LEVEL="ERROR",
         CORE__EMAILS_ENABLED="false",
         AUTH__RATE_LIMITS_ENABLED="false",
+        AUTH__MFA="optional",
+        AUTH__LOGIN_BY_CODE="on",
         WORKSPACES__INVITATIONS_PER_HOUR="1000000",
         WORKSPACES__CREATED_PER_DAY="1000000",
         WORKSPACES__CREATED_LIMIT="1000000",

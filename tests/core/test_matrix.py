@@ -17,7 +17,7 @@ from app.core.context import current_frontdesk
 from app.core.web.operation import Operation, find_operation
 from app.testing.client import Answer
 
-from ..conftest import SECRET, MakePerson, Person
+from ..conftest import SECRET, MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA
 
 # What a stranger may do is with things of its own.
@@ -57,6 +57,21 @@ def cells(app: Flask) -> Iterator[Cell]:
         known = {name: values[name] for name in rule.arguments}
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             yield Cell(method, urls.build(rule.endpoint, known, method=method), found)
+
+
+# Rooms that are switched on by settings bring routes of their own.
+ROOMS = {
+    "AUTH__COOKIE_SESSIONS": "on",
+    "AUTH__REFRESH_TOKEN_DAYS": "14",
+    "AUTH__MFA": "optional",
+    "AUTH__MFA_TRUST_DAYS": "30",
+    "AUTH__LOGIN_BY_CODE": "on",
+}
+
+
+@pytest.fixture(params=["as it comes", "with every room"])
+def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
+    return make_app(**(ROOMS if request.param == "with every room" else {}))
 
 
 @pytest.fixture

@@ -128,7 +128,11 @@ def known_names(app: Flask) -> list[str]:
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
     app = make_app(
-        CORE__LOG_LEVEL="ERROR", CORE__EMAILS_ENABLED="false", AUTH__RATE_LIMITS_ENABLED="false"
+        CORE__LOG_LEVEL="ERROR",
+        CORE__EMAILS_ENABLED="false",
+        AUTH__RATE_LIMITS_ENABLED="false",
+        AUTH__MFA="optional",
+        AUTH__LOGIN_BY_CODE="on",
     )
     # As a server has it: an unexpected exception becomes a 500, and is found below.
     app.testing = False

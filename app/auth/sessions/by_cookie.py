@@ -15,7 +15,6 @@ from ..sign_in.entrance import COOKIE_WAY
 from ..sign_in.gate import Challenge, Opened, payload_of
 from .cookie_door import CookieDoor
 from .cross_site import CrossSite
-from .reading import SessionRow
 
 
 @guard(CrossSite, bearer=False)
@@ -27,11 +26,6 @@ def signs_in_by_cookie() -> None:
 def answer_with_cookie(outcome: Opened | Challenge) -> dict[str, Any]:
     """What a route answers that signs in by a cookie, which the gate has given with the session."""
     return payload_of(outcome)
-
-
-def rotate(session: SessionRow) -> None:
-    """After its owner has shown more than the gate knows of: the answer sets another cookie."""
-    service(CookieDoor).rotate(session)
 
 
 def forget_cookie() -> None:
