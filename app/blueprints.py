@@ -12,6 +12,7 @@ _HOMES = {
     "administration": "administration.routes",
     "admin_notifications": "notifications.admin_routes",
     "auth": "auth.routes",
+    "console": "console.blueprint",
     "deletion": "deletion.routes",
     "docs": "core.web.docs",
     "events": "audit.routes",

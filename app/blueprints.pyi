@@ -5,6 +5,7 @@ from .auth.mfa.routes import blueprint as mfa
 from .auth.passkeys.routes import blueprint as passkeys
 from .auth.routes import blueprint as auth
 from .auth.sessions.routes import blueprint as sessions
+from .console.blueprint import blueprint as console
 from .core.web.docs import blueprint as docs
 from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
@@ -22,6 +23,7 @@ __all__ = [
     "admin_notifications",
     "administration",
     "auth",
+    "console",
     "deletion",
     "docs",
     "events",

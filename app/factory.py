@@ -136,6 +136,8 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
     app.register_blueprint(blueprints.administration, url_prefix=f"{prefix}/admin/accounts")
     app.register_blueprint(blueprints.events, url_prefix=prefix)
     app.register_blueprint(blueprints.docs, url_prefix=prefix)
+    if core.CONSOLE_ENABLED:
+        app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)
     if core.METRICS_ENABLED:
         app.register_blueprint(blueprints.monitoring)
 

@@ -74,6 +74,8 @@ class Operation:
     hidden: bool = False
     polled: bool = False
     signs_in: bool = False
+    # The view of the API that a form's view is for, `auth.routes.reset_password`.
+    performs: str = ""
     examples: dict[str, Any] = field(default_factory=dict)
     # What the variables of the path mean.
     variables: dict[str, str] = field(default_factory=dict)

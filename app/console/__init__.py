@@ -1,0 +1,1 @@
+"""Pages for the visitor, the account's owner and the admin."""

@@ -1,0 +1,132 @@
+"""Forms that do what a route of the API does: by that route's own view, with its guards, schemas,
+limits and services, in this process. So no form can do what the API would refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import orjson
+from flask import Response, request
+from marshmallow import Schema
+
+from ..auth.errors import (
+    FreshSignInRequired,
+    InvalidCredentials,
+    LoggedOut,
+    ReauthenticationRequired,
+)
+from ..core.context import find_context
+from ..core.errors import NotFound, Problem
+from ..core.web.operation import View, find_operation, operation
+from ..core.web.problems import known_problem
+from ..core.web.reading import Presenter, presenting
+from .form_bodies import body_of
+from .forms import note_refusal
+
+# What is no fault of the form's: somebody must sign in, or show once more who they are.
+LEADS_AWAY = (InvalidCredentials, LoggedOut, FreshSignInRequired, ReauthenticationRequired)
+
+
+class ApiView(NamedTuple):
+    view: View
+    # Without this service, the room is switched off.
+    needs: type[Any] | None
+
+
+@cache
+def api_view(reference: str) -> ApiView:
+    """`auth.account_routes.change_password`: a room's module, and a view in it."""
+    name, _, function = reference.rpartition(".")
+    module = import_module(f"...{name}", __name__)
+    return ApiView(getattr(module, function), module.blueprint.needs)
+
+
+class Perform:
+    """One route of the API, for one request of the console."""
+
+    def __init__(self, reference: str, path: Mapping[str, Any]) -> None:
+        self.reference = reference
+        self.path = path
+
+    def __call__(
+        self,
+        *,
+        json: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        **path: Any,
+    ) -> Any:
+        """What the route answers. Its body and query are made of the form's fields; what is given
+        here takes their place."""
+        given = {"json": json, "form": json, "query": query}
+
+        def present(place: str, schema: Schema) -> Any:
+            own = given.get(place)
+            if own is not None:
+                return own
+            return body_of(schema, request.form)
+
+        return _answered(self.reference, present, {**self.path, **path})
+
+
+def look(reference: str, *, query: Mapping[str, Any] | None = None, **path: Any) -> Any:
+    """What a route of the API answers to a GET: for pages that show what it shows."""
+    return _answered(reference, lambda place, schema: query or {}, path)
+
+
+def performs(reference: str, *, refused: View | None = None) -> Callable[[View], View]:
+    """A form's view, which is given `perform`. `refused` is the page that the form is on: shown
+    again, with what was typed and what is wrong with it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def perform_then_go(**path: Any) -> Any:
+            try:
+                return view(Perform(reference, path), **path)
+            except Exception as error:
+                problem = error if isinstance(error, Problem) else known_problem(error)
+                if problem is None:
+                    raise
+                if refused is None or isinstance(problem, LEADS_AWAY):
+                    raise problem from error
+                return _shown_again(refused, path, problem)
+
+        own = operation(perform_then_go)
+        own.hidden = True
+        own.performs = reference
+        return perform_then_go
+
+    return decorate
+
+
+def performed(view: View) -> str:
+    """The route that a form's view performs; empty for any other view."""
+    found = find_operation(view)
+    return found.performs if found is not None else ""
+
+
+def _answered(reference: str, present: Presenter, path: Mapping[str, Any]) -> Any:
+    view, needs = api_view(reference)
+    context = find_context()
+    if needs is not None and not context.has(needs):
+        raise context.why_not(needs) or NotFound
+    with presenting(present):
+        answer = view(**path)
+    if not isinstance(answer, Response) or answer.mimetype != "application/json":
+        return answer
+    return orjson.loads(answer.get_data())
+
+
+def _shown_again(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:
+    from .errors import tell
+
+    tell(problem)
+    note_refusal(problem)
+    response: Response = refused(**path)
+    response.status_code = problem.status
+    response.headers.update(
+        {name: value for name, value in problem.headers.items() if name == "Retry-After"}
+    )
+    return response

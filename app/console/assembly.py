@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from ..auth.settings import AuthSettings
+from ..core.context import Context
+from ..core.errors import SetupError
+from .desk import Desk
+
+
+def assemble(context: Context) -> None:
+    if context.settings.of(AuthSettings).COOKIE_SESSIONS == "off":
+        raise SetupError(
+            "The console signs in by a cookie: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
+            " where its pages alone do."
+        )
+    context.add(Desk(context))

@@ -1,0 +1,83 @@
+"""The console's blueprint: pages in a browser, where errors are pages too."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+from flask import Response, request
+from flask.sansio.app import App
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from ..core.context import EXTENSION, service
+from ..core.errors import Problem
+from ..core.web.blueprint import Blueprint
+from ..core.web.operation import SAFE_METHODS
+from .assembly import assemble
+from .errors import answer_exception, answer_http_exception, answer_problem
+from .host_pages import add_host_pages
+from .lazy import LazyView
+from .routes import ROUTES
+
+# Nothing inline and nothing from anywhere else; `blob:` is a picture before it is sent.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+    " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# Shorter ones do not fit into fewer packets for it.
+COMPRESSED_FROM = 1000
+
+
+class Console(Blueprint):
+    def register(self, app: App, options: dict[str, Any]) -> None:
+        super().register(app, options)
+        add_host_pages(app, app.extensions[EXTENSION], self.name, options)
+
+
+blueprint = Console(
+    "console",
+    __name__,
+    assemble=assemble,
+    about="Pages in a browser",
+    has_pages=True,
+)
+for method, rule, reference in ROUTES:
+    blueprint.add_url_rule(rule, view_func=LazyView(reference), methods=[method])
+for kind, handler in (
+    (Problem, answer_problem),
+    (HTTPException, answer_http_exception),
+    (InternalServerError, answer_exception),
+    (Exception, answer_exception),
+):
+    blueprint.register_error_handler(kind, handler)
+
+
+@blueprint.before_request
+def refuse_other_sites() -> None:
+    """The routes that anyone may use too: another site's page could ask for somebody's mail."""
+    if request.method not in SAFE_METHODS:
+        # Here and not above: a process may never show a page.
+        from ..auth.sessions.cookie_door import CookieDoor
+
+        service(CookieDoor).cross_site.check(request)
+
+
+@blueprint.after_request
+def dress(response: Response) -> Response:
+    headers = response.headers
+    headers.setdefault("Content-Security-Policy", POLICY)
+    if response.mimetype == "text/html":
+        response.vary.add("HX-Request")
+        _compress(response)
+    return response
+
+
+def _compress(response: Response) -> None:
+    """No page holds a secret beside what a stranger could have put into it."""
+    body = response.get_data()
+    if len(body) < COMPRESSED_FROM or "Content-Encoding" in response.headers:
+        return
+    response.vary.add("Accept-Encoding")
+    if "gzip" in request.headers.get("Accept-Encoding", ""):
+        response.set_data(gzip.compress(body, 5))
+        response.headers["Content-Encoding"] = "gzip"

@@ -1,0 +1,78 @@
+"""Errors as pages. The API goes on answering problem documents."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+
+from flask import Response, request
+from werkzeug.exceptions import HTTPException
+
+from ..auth.errors import (
+    FreshSignInRequired,
+    InvalidCredentials,
+    LoggedOut,
+    ReauthenticationRequired,
+)
+from ..core.context import find_context
+from ..core.errors import Problem
+from ..core.security_log import Refusals
+from ..core.web.problems import known_problem
+from .texts import _
+from .ways import go_to, own_path_of, page_before, to
+
+log = logging.getLogger(__name__)
+
+_SIGN_IN = (InvalidCredentials, LoggedOut)
+_SHOW_ONCE_MORE = (FreshSignInRequired, ReauthenticationRequired)
+
+
+def tell(problem: Problem) -> None:
+    find_context().get(Refusals).tell(problem)
+
+
+def answer_problem(problem: Problem) -> Response:
+    tell(problem)
+    if isinstance(problem, _SIGN_IN):
+        return _lead_to(".sign_in_page")
+    if isinstance(problem, _SHOW_ONCE_MORE):
+        return _lead_to(".confirm_page", factors="2" if "acr_values" in problem.members else None)
+    return error_page(problem.status, problem.detail, problem.headers.get("Retry-After"))
+
+
+def answer_http_exception(error: HTTPException) -> Response:
+    response = error.response
+    if isinstance(response, Response):
+        return response
+    status = error.code or 500
+    if status < 400:
+        found = error.get_response()
+        return Response(found.get_data(), status, list(found.headers))
+    return error_page(status, HTTPStatus(status).phrase)
+
+
+def answer_exception(error: Exception) -> Response:
+    problem = known_problem(error)
+    if problem is None:
+        log.error("Unhandled %s on %s", type(error).__name__, request.path, exc_info=error)
+        problem = Problem()
+    return answer_problem(problem)
+
+
+def error_page(status: int, text: str, retry_after: str | None = None) -> Response:
+    from .pages import page
+
+    response = page("error.html", status=status, number=status, text=_(text))
+    if retry_after:
+        response.headers["Retry-After"] = retry_after
+    return response
+
+
+def _lead_to(endpoint: str, **values: str | None) -> Response:
+    """Away, and back to the page that was asked for, or whose form it was."""
+    back = own_path_of(request.full_path.rstrip("?")) if request.method == "GET" else page_before()
+    path = to(endpoint, next=back or None, **values)
+    if "HX-Request" in request.headers and "HX-Boosted" not in request.headers:
+        # A part of a page was asked for; what comes now is a whole one.
+        return Response(status=401, headers={"HX-Redirect": path})
+    return go_to(path)

@@ -1,0 +1,81 @@
+"""What stands beside every page: an entry here is what makes a page findable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flask import request, url_for
+
+from ..accounts.models import AccountLike
+from ..auth.caller import known_caller
+from ..core.context import service
+from .desk import Desk, Switches
+from .texts import _, later
+
+ADMINS = ("admin", "root")
+
+
+@dataclass(frozen=True)
+class Entry:
+    title: str
+    # Without the blueprint's name.
+    endpoint: str
+    icon: str
+    # Only where this room is switched on.
+    needs: str = ""
+    # How many wait there; asked for whoever is signed in.
+    count: Callable[[AccountLike], int] | None = None
+
+    def is_shown(self, on: Switches) -> bool:
+        return not self.needs or bool(on[self.needs])
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    entries: tuple[Entry, ...]
+    # Empty: of every account.
+    roles: tuple[str, ...] = ()
+
+
+def _unread(account: AccountLike) -> int:
+    from ..notifications.inbox import Inbox
+
+    return service(Inbox).unread(account.id)
+
+
+SECTIONS = (Section("", (Entry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
+
+
+def navigation(at: str) -> list[dict[str, Any]]:
+    """The sections for whoever is signed in; `at` is the entry that the page lies under."""
+    caller = known_caller()
+    if caller is None:
+        return []
+    current = at or (request.endpoint or "").rpartition(".")[2]
+    desk = service(Desk)
+    account = caller.account
+    return [
+        {
+            "title": _(section.title) if section.title else "",
+            "entries": [
+                _shown(entry, account, current)
+                for entry in section.entries
+                if entry.is_shown(desk.on)
+            ],
+        }
+        for section in (*SECTIONS, *desk.host_sections)
+        if not section.roles or account.role in section.roles
+    ]
+
+
+def _shown(entry: Entry, account: AccountLike, current: str) -> dict[str, Any]:
+    return {
+        "title": _(entry.title),
+        "url": url_for(f".{entry.endpoint}"),
+        "icon": entry.icon,
+        "current": entry.endpoint == current,
+        "count": entry.count(account) if entry.count else 0,
+    }

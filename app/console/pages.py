@@ -1,0 +1,57 @@
+"""Making a page: its template, and what every template knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ..auth.caller import find_caller, known_caller
+from ..core.context import service
+from ..core.errors import Problem
+from .desk import Desk
+from .navigation import navigation
+from .notices import notice, take_notice
+
+
+def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
+    """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
+    of its own."""
+    desk = service(Desk)
+    response = Response(_render(desk, template, at, context), status, mimetype="text/html")
+    return take_notice(response)
+
+
+def fragment(template: str, **context: Any) -> Response:
+    """A part of a page, for a script that asks for it alone."""
+    desk = service(Desk)
+    return Response(_render(desk, template, "", context), mimetype="text/html")
+
+
+def _render(desk: Desk, template: str, at: str, context: dict[str, Any]) -> str:
+    found = desk.environment.get_template(f"console/{template}")
+    caller = known_caller()
+    me = None if caller is None else caller.account
+    return found.render(
+        me=me,
+        my=None if me is None else desk.persons.find(me),
+        nav=navigation(at),
+        on=desk.on,
+        brand=desk.brand,
+        notice=notice(),
+        **context,
+    )
+
+
+def somebody_is_in() -> bool:
+    """For pages of whoever is not signed in: a cookie that counts no longer is nobody's."""
+    try:
+        return find_caller() is not None
+    except Problem:
+        return False
+
+
+def own_address() -> str:
+    """Where the reader is, for a way back."""
+    query = request.query_string.decode("latin-1")
+    return f"{request.path}?{query}" if query else request.path

@@ -1,0 +1,43 @@
+"""How people are called and pictured on pages."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flask import current_app, url_for
+from sqlalchemy import bindparam, select
+
+from ..accounts.models import AccountLike
+from ..core.db.rows import Rows
+from ..core.db.transaction import AnySession
+from ..profiles.links import PICTURE_ENDPOINT
+from ..profiles.models import Profile
+
+
+class Person(NamedTuple):
+    name: str
+    # Empty where there is none of ours: no page asks another host for anything.
+    picture: str = ""
+
+
+class Persons:
+    def __init__(self, session: AnySession) -> None:
+        self.session = session
+        named: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
+        self._rows = Rows(select(*named).where(Profile.account_id == bindparam("account_id")))
+
+    def find(self, account: AccountLike) -> Person:
+        """By the profile's name, and by the address where there is none."""
+        rows = self._rows.read(self.session, account_id=account.id)
+        return person_of(account.email, *rows[0]) if rows else Person(account.email)
+
+
+def person_of(email: str, first: str | None, last: str | None, file: str | None) -> Person:
+    name = " ".join(part for part in (first, last) if part)
+    return Person(name or email, picture_path(file))
+
+
+def picture_path(file: Any) -> str:
+    if not file or PICTURE_ENDPOINT not in current_app.view_functions:
+        return ""
+    return url_for(PICTURE_ENDPOINT, name=file)

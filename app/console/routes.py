@@ -1,0 +1,17 @@
+"""All pages and forms of the console, and the view of each."""
+
+from __future__ import annotations
+
+PAGE, FORM = "GET", "POST"
+
+ROUTES: tuple[tuple[str, str, str], ...] = (
+    (PAGE, "/assets/<digest>/<path:name>", "assets.static_asset"),
+    (PAGE, "/assets/brand.css", "assets.brand_css"),
+    # For whoever is not signed in.
+    (PAGE, "/", "visitor.home.home"),
+    (PAGE, "/sign-in", "visitor.sign_in.sign_in_page"),
+    (FORM, "/sign-in", "visitor.sign_in.sign_in"),
+    (FORM, "/sign-out", "visitor.sign_in.sign_out"),
+    # For the account's owner.
+    (PAGE, "/dashboard", "owner.inbox.dashboard"),
+)
