@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Flask, current_app
@@ -71,6 +72,11 @@ class Context:
     # Our blueprints that are mounted, by the names that Flask has for them and by their own.
     blueprints: set[str] = field(default_factory=set)
     mounted: set[str] = field(default_factory=set)
+    # Those of pages, which take a cookie also where no other route does; as Flask names them.
+    pages: set[str] = field(default_factory=set)
+    # Rooms that put in what they have when somebody first asks for a service that is not there.
+    unopened: list[Callable[[], object]] = field(default_factory=list)
+    _opening: RLock = field(default_factory=RLock)
     _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
 
     @property
@@ -105,13 +111,20 @@ class Context:
         return self._lacking.get(kind) or self._lacking.get(None)
 
     def get(self, kind: type[Service]) -> Service:
-        found = self.services.get(kind)
+        found = self.services.get(kind) or self._open_for(kind)
         if found is not None:
             return cast(Service, found)
         problem = self.why_not(kind)
         if problem is not None:
             raise problem
         raise RuntimeError(f"This application has no {kind.__name__}.")
+
+    def _open_for(self, kind: type[Any]) -> Any:
+        """Of two threads at once the second waits until the room is furnished."""
+        with self._opening:
+            while kind not in self.services and self.unopened:
+                self.unopened.pop()()
+        return self.services.get(kind)
 
 
 def find_context() -> Context:

@@ -21,6 +21,10 @@ def _path(value: str) -> str:
     return value
 
 
+def _mount_path(value: str) -> str:
+    return value if value == "/" else _path(value)
+
+
 def _origin(value: str) -> str:
     if not value.startswith(("http://", "https://")):
         raise ValueError("must start with http:// or https://")
@@ -63,6 +67,7 @@ def _bind(value: str) -> str:
 
 
 UrlPath = Annotated[str, AfterValidator(_path)]
+MountPath = Annotated[str, AfterValidator(_mount_path)]
 Origin = Annotated[str, AfterValidator(_origin)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 Bind = Annotated[str, AfterValidator(_bind)]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
-from .kinds import Bind, DatabaseUrl, HeaderName, Origin, UrlPath
+from .kinds import Bind, DatabaseUrl, HeaderName, MountPath, Origin, UrlPath
 
 
 class Namespace(BaseModel):
@@ -42,6 +42,10 @@ class CoreSettings(Namespace):
         default=None,
         description="The service's own address, https://api.example.com: avatars' URLs begin so.",
     )
+    CONSOLE_ENABLED: bool = Field(
+        default=True, description="Whether the service has the console's pages."
+    )
+    CONSOLE_PATH: MountPath = Field(default="/", description="Where they begin.")
     CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS lets in.")
     CORS_HEADERS: list[HeaderName] = Field(
         default=[], description="Further request headers that CORS lets through, `X-Tenant`."

@@ -63,10 +63,12 @@ class Blueprint(flask.Blueprint):
         assemble: Assemble | None = None,
         about: str = "",
         remedy: str = "",
+        has_pages: bool = False,
     ) -> None:
         """`needs` is the service without which none of its routes works, and `remedy` what to do
         where it is not there. `assemble` puts in a slice
-        that is no application's before it is mounted, since a host may have such a table itself."""
+        that is no application's before it is mounted, since a host may have such a table itself.
+        `has_pages`: a browser is known there by its cookie also where other routes take none."""
         # A template of the same name in the host's own folder is found first.
         super().__init__(name, import_name, template_folder=str(templates_folder()))
         self.needs = needs
@@ -74,6 +76,7 @@ class Blueprint(flask.Blueprint):
         # For the OpenAPI document.
         self.about = about
         self.remedy = remedy
+        self.has_pages = has_pages
         for kind, handler in handlers():
             self.register_error_handler(kind, handler)
 
@@ -93,6 +96,8 @@ class Blueprint(flask.Blueprint):
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}"
         context.blueprints.add(name.lstrip("."))
         context.mounted.add(self.name)
+        if self.has_pages:
+            context.pages.add(name.lstrip("."))
         # Without a prefix, a collection that is written as nothing would have no path at all.
         super().register(app, {**options, "url_prefix": options.get("url_prefix") or "/"})
         exempt_from_csrf(app)
