@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -41,7 +42,7 @@ def create_app(
 ) -> Flask:
     """The whole service on one application, set up by `config.Settings` unless told otherwise."""
     settings = settings if settings is not None else _own_settings()
-    chosen = namespaces(settings)
+    chosen = _with_console(namespaces(settings))
     app = Flask(
         "frontdesk",
         root_path=str(ROOT),
@@ -78,6 +79,15 @@ def create_app(
         log_requests(app)
     _mount(app, chosen)
     return app
+
+
+def _with_console(chosen: Namespaces) -> Namespaces:
+    """Its pages sign in by a cookie, also where nothing else does."""
+    auth = chosen.of(AuthSettings)
+    if not chosen.core.CONSOLE_ENABLED or auth.keeps_cookies:
+        return chosen
+    alone = auth.model_copy(update={"COOKIE_SESSIONS": "alone"})
+    return replace(chosen, all=[alone if each is auth else each for each in chosen.all])
 
 
 def _database(app: Flask) -> SQLAlchemy:

@@ -44,7 +44,7 @@ def assemble(context: Context) -> None:
     accounts = context.get(Accounts)
     settings, core = context.settings, context.settings.core
     auth = settings.of(AuthSettings)
-    check_rooms(auth)
+    check_rooms(auth, core.PUBLIC_URL)
     fallbacks = [key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS]
     lifetime = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
     signer = Signer(settings.secret_key, context.app)
@@ -82,7 +82,7 @@ def assemble(context: Context) -> None:
     context.add(freshness)
     reauthentication = Reauthentication(context.session, accounts, login, failures, freshness, gate)
     context.add(reauthentication)
-    if sessions is not None:
+    if auth.keeps_sessions or auth.keeps_cookies:
         reauthentication.renew_session = renewal(context, auth, lifetime)
     context.add(
         LogOut(

@@ -4,7 +4,8 @@ on."""
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ..core.config.environment import SettingsError
 from ..core.context import Context
@@ -13,17 +14,29 @@ from .step_up.service import Renew
 from .tokens.access import AMR
 
 if TYPE_CHECKING:
+    from .sessions.models import AccountSession
     from .sessions.service import Sessions
 
 
-def check_rooms(auth: AuthSettings) -> None:
+def check_rooms(auth: AuthSettings, public_url: str | None) -> None:
     """What is set and does nothing by itself was meant otherwise."""
+    if auth.keeps_cookies:
+        _check_domain(auth.COOKIE_DOMAIN, public_url)
     if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
         raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
     if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
         raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
     if auth.MFA != "off" and not auth.MFA_METHODS:
         raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
+
+
+def _check_domain(domain: str, public_url: str | None) -> None:
+    """A browser passes over a cookie for a domain that its server is not in, and says nothing."""
+    host = urlsplit(public_url or "").hostname
+    if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
+        raise SettingsError(
+            f"AUTH.COOKIE_DOMAIN is {domain}, and CORE.PUBLIC_URL is not under it: {public_url}."
+        )
 
 
 def told(auth: AuthSettings) -> frozenset[str]:
@@ -40,10 +53,14 @@ def open_sessions(context: Context) -> Sessions:
 
 
 def renewal(context: Context, auth: AuthSettings, token_life: timedelta) -> Renew:
-    from .sessions.renewal import Renewal
-
     longest = timedelta(days=auth.SESSION_DAYS)
-    return Renewal(context.session, context.clock, token_life, longest).renew
+
+    def renew(row_id: Any, by: tuple[str, ...]) -> AccountSession | None:
+        from .sessions.renewal import Renewal
+
+        return Renewal(context.session, context.clock, token_life, longest).renew(row_id, by)
+
+    return renew
 
 
 def assemble_rooms(context: Context, auth: AuthSettings) -> None:
@@ -55,6 +72,10 @@ def assemble_rooms(context: Context, auth: AuthSettings) -> None:
         from .sessions.cookie_assembly import assemble as assemble_cookies
 
         assemble_cookies(context)
+    elif auth.keeps_cookies:
+        from .sessions.alone import assemble as assemble_cookies_alone
+
+        assemble_cookies_alone(context)
     if auth.keeps_authenticators:
         from .mfa.assembly import assemble as assemble_mfa
 

@@ -79,7 +79,8 @@ def _deleted_accounts() -> int:
 
 
 def _sessions() -> int:
-    if not current_frontdesk.settings.of(AuthSettings).keeps_sessions:
+    auth = current_frontdesk.settings.of(AuthSettings)
+    if not (auth.keeps_sessions or auth.keeps_cookies):
         return 0
     # Loaded only where they are kept.
     from ..auth.sessions.retention import SessionRetention

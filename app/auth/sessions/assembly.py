@@ -22,9 +22,13 @@ from .service import Sessions
 def assemble(context: Context) -> Sessions:
     """What the gate and the readers of credentials need."""
     context.bring(AccountSession)
-    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     # A token must not come back to life with the status; a session has no other end then.
-    accounts.ends_tokens_of_inactive = True
+    context.get(Accounts).ends_tokens_of_inactive = True
+    return make_sessions(context)
+
+
+def make_sessions(context: Context) -> Sessions:
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     rows = SessionRows(accounts.rows, accounts.model, idle=timedelta(days=auth.SESSION_IDLE_DAYS))
     fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
     refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)

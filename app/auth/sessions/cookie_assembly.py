@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from ...accounts.models import AccountLike
-from ...core.config.environment import SettingsError
 from ...core.context import Context
 from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
@@ -19,18 +17,24 @@ from .cross_site import CrossSite, CrossSiteCheck
 from .service import Sessions
 
 
-def assemble(context: Context) -> None:
+def make_door(context: Context, *elsewhere: str) -> CookieDoor:
+    """`elsewhere`: further origins whose pages may ask with a cookie."""
     core, auth = context.settings.core, context.settings.of(AuthSettings)
-    _check_domain(auth.COOKIE_DOMAIN, core.PUBLIC_URL)
-    cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
-    ours = [core.CLIENT_HOST, *core.CORS_ORIGINS, *filter(None, [core.PUBLIC_URL])]
+    ours = [*elsewhere, *filter(None, [core.PUBLIC_URL])]
     door = CookieDoor(
         context.session,
         context.get(Sessions),
-        cookies,
+        Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE),
         CrossSiteCheck(frozenset(origin_of(url).lower() for url in ours)),
     )
     context.add(door)
+    return door
+
+
+def assemble(context: Context) -> None:
+    core = context.settings.core
+    door = make_door(context, core.CLIENT_HOST, *core.CORS_ORIGINS)
+    cookies = door.cookies
     # After the header's: whoever sends one is asked for nothing else.
     context.get(Callers).readers.append(door.read)
     context.get(Gate).opened.append(door.opened)
@@ -50,12 +54,3 @@ def assemble(context: Context) -> None:
             (CrossSite,),
         )
     )
-
-
-def _check_domain(domain: str, public_url: str | None) -> None:
-    """A browser passes over a cookie for a domain that its server is not in, and says nothing."""
-    host = urlsplit(public_url or "").hostname
-    if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
-        raise SettingsError(
-            f"AUTH.COOKIE_DOMAIN is {domain}, and CORE.PUBLIC_URL is not under it: {public_url}."
-        )

@@ -26,8 +26,9 @@ from .own import BY_OWNER
 from .reading import SessionRow
 from .service import Sessions
 
-# Why a session has ended: its browser has signed in anew.
+# Why a session has ended: its browser has signed in anew, or its account has logged out everywhere.
 BY_SIGN_IN = "replaced"
+BY_LOGOUT = "logout"
 
 
 @dataclass(eq=False)
@@ -89,6 +90,19 @@ class CookieDoor:
         caller = known_caller()
         if caller is not None and caller.via == COOKIE_WAY and caller.account.id == account.id:
             after_commit(self.session, self.cookies.take_away)
+
+    def end_all(self, account: AccountLike) -> None:
+        """Within the transaction of a logout, which is recorded itself."""
+        self.session.execute(
+            update(AccountSession)
+            .where(
+                AccountSession.account_id == account.id,
+                AccountSession.kind == COOKIE,
+                AccountSession.ended_at.is_(None),
+            )
+            .values(ended_at=self.sessions.clock.now(), end_reason=BY_LOGOUT)
+            .execution_options(synchronize_session=False)
+        )
 
     def rotate(self, found: SessionRow | AccountSession) -> None:
         """Another secret for a session that its owner has just shown more for: whoever knew the one

@@ -38,9 +38,11 @@ class SessionSettings(AccountSettings):
     REFRESH_ALWAYS: bool = Field(
         default=False, description="On: who signs in need not say `Prefer: refresh` to get one."
     )
-    COOKIE_SESSIONS: Literal["off", "on"] = Field(
+    COOKIE_SESSIONS: Literal["off", "alone", "on"] = Field(
         default="off",
-        description="on: `POST /session` signs in by a cookie. It brings SESSIONS along.",
+        description="on: `POST /session` signs in by a cookie. It brings SESSIONS along. alone: the"
+        " console's pages alone do, and tokens are as they are without; where the service has the"
+        " console, off is that.",
     )
     COOKIE_DOMAIN: str = Field(
         default="",
@@ -57,4 +59,9 @@ class SessionSettings(AccountSettings):
 
     @property
     def keeps_sessions(self) -> bool:
+        """For tokens, and for all that comes in."""
         return "on" in (self.SESSIONS, self.COOKIE_SESSIONS)
+
+    @property
+    def keeps_cookies(self) -> bool:
+        return self.COOKIE_SESSIONS != "off"

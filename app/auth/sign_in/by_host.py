@@ -16,6 +16,7 @@ from ...core.context import find_context, service
 from ...core.errors import SetupError
 from ...core.web.reading import instance
 from ..schemas import login_read
+from ..settings import AuthSettings
 from .gate import Gate, payload_of
 from .log_out import LogOut
 from .password import Login
@@ -51,7 +52,7 @@ def _cookie_door() -> CookieDoor:
     from ..sessions.cookie_door import CookieDoor
 
     context = find_context()
-    if not context.has(CookieDoor):
+    if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":
         raise SetupError(
             "This application signs nobody in by a cookie: AUTH.COOKIE_SESSIONS is off."
         )

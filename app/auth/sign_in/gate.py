@@ -87,7 +87,10 @@ class Gate:
     stages: list[Stage]
     # What those that some applications have answer with: at every route that leads through here.
     answers: list[type[Problem]] = field(default_factory=list)
+    # Of all that comes in.
     sessions: Sessions | None = None
+    # Of who comes in by a cookie, where nothing else has one.
+    cookie_sessions: Callable[[], Sessions] | None = None
     # Told of each that is let in or has shown more, within its transaction.
     opened: list[Callable[[Opened], object]] = field(default_factory=list)
 
@@ -164,9 +167,12 @@ class Gate:
         return carried
 
     def _begin(self, sign_in: SignIn) -> Begun | None:
-        if self.sessions is None:
+        sessions = self.sessions
+        if sessions is None and sign_in.entrance.cookie and self.cookie_sessions is not None:
+            sessions = self.cookie_sessions()
+        if sessions is None:
             return None
-        return self.sessions.begin(
+        return sessions.begin(
             sign_in.account,
             sign_in.by,
             sign_in.entrance,

@@ -51,7 +51,7 @@ class Reauthentication:
 
     def show(self, caller: Caller, way: str, given: Any, address: str) -> Opened:
         proof = self._checked(caller, way, given, address)
-        if self.renew_session is None and not has_factor((proof,)):
+        if caller.session is None and not has_factor((proof,)):
             # Another token is then another sign-in, and must not be to be had for less.
             self.freshness.check_factor(caller)
         with transaction(self.session):

@@ -1,0 +1,319 @@
+"""Pages that sign in by a cookie, in an application whose tokens know of no sessions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import inspect
+
+from app import Frontdesk
+from app.accounts.account import Account
+from app.auth.account_routes import change_password, get_account
+from app.auth.guards import account_required
+from app.auth.mfa.cookie_routes import finish_cookie_session
+from app.auth.routes import logout
+from app.auth.sessions.cookie_routes import (
+    close_cookie_session,
+    get_cookie_session,
+    open_cookie_session,
+)
+from app.auth.sessions.models import AccountSession
+from app.auth.sessions.routes import list_sessions
+from app.auth.sign_in.by_host import sign_in
+from app.auth.step_up_routes import reauthenticate
+from app.core.config.environment import SettingsError
+from app.core.context import current_frontdesk
+from app.core.errors import SetupError
+from app.core.web.blueprint import Blueprint
+from app.core.web.operation import hidden
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+
+from ..cli.test_prune import run as prune
+from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.cookie_browsers import CookieBrowser, set_cookie, stored_sessions
+from ..rigs.hosts import plain_app
+from .factors import claims, enrolled
+from .test_recovery import NEW
+
+ELSEWHERE = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
+
+
+def pages() -> Blueprint:
+    """A room of pages, whose answers are plain ones: what they do is what the API does."""
+    made = Blueprint("desk", __name__, has_pages=True)
+    made.get("/session")(get_cookie_session)
+    made.post("/session")(open_cookie_session)
+    made.delete("/session")(close_cookie_session)
+    made.post("/session/mfa")(finish_cookie_session)
+    made.get("/sessions")(list_sessions)
+    made.get("/account")(get_account)
+    made.put("/account/password")(change_password)
+    made.delete("/logout")(logout)
+    made.post("/reauthenticate")(reauthenticate)
+
+    @made.post("/touch")
+    @hidden
+    @account_required
+    def touch() -> str:
+        return "touched"
+
+    return made
+
+
+def with_pages(app: Flask) -> Flask:
+    app.register_blueprint(pages(), url_prefix="/desk")
+    return app
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return with_pages(make_app())
+
+
+def browser_of(app: Flask) -> CookieBrowser:
+    return CookieBrowser(app, "/desk")
+
+
+@pytest.fixture
+def browser(app: Flask, ada: Person) -> CookieBrowser:
+    browser = browser_of(app)
+    browser.sign_in(ada)
+    return browser
+
+
+def test_the_pages_know_their_visitor_and_the_routes_do_not(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
+    assert browser.get("/account").json["email"] == ada.email
+    assert browser.get("/session").json.keys() == {"account", "expires"}
+    api = CookieBrowser(app)
+    api.hold(browser.cookie or "")
+    assert api.get("/account", 401).json["code"] == "invalid_credentials"
+    api.patch("/account", 401, json={})
+
+
+def test_tokens_are_as_they_are_without(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+    api = ada.api()
+    assert claims(api).keys().isdisjoint({"sid", "amr", "auth_time"})
+    assert [each.kind for each in stored_sessions(app)] == ["cookie"]
+    api.delete("/logout")
+    api.get("/account", 401)
+    ada.api()
+    api.get("/account")
+
+
+def test_the_api_says_nothing_of_it(make_app: MakeApp) -> None:
+    def told(app: Flask) -> tuple[bytes, list[str]]:
+        rules = sorted(f"{each.methods} {each.rule}" for each in app.url_map.iter_rules())
+        return app.test_client().get("/api/v1/openapi.json").data, [
+            rule for rule in rules if "/api/v1" in rule
+        ]
+
+    more = {"AUTH__MFA": "optional", "AUTH__PASSKEYS": "on", "AUTH__LOGIN_BY_CODE": "on"}
+    assert told(make_app()) == told(make_app(CORE__CONSOLE_ENABLED="false"))
+    assert told(make_app(**more)) == told(make_app(CORE__CONSOLE_ENABLED="false", **more))
+
+
+def test_a_logout_ends_the_cookies_for_good(
+    app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
+) -> None:
+    other, token = browser_of(app), ada.api()
+    other.sign_in(person("grace"))
+    token.delete("/logout")
+    ada.api()
+    token.get("/account")
+    browser.get("/account", 401)
+    other.get("/account")
+    assert [each.end_reason for each in stored_sessions(app)] == ["logout", None]
+
+
+def test_a_logout_by_cookie_takes_it_away(browser: CookieBrowser, ada: Person) -> None:
+    held, token = browser.cookie or "", ada.api()
+    browser.delete("/logout")
+    assert browser.cookie is None
+    token.get("/account", 401)
+    ada.api()
+    browser.hold(held)
+    browser.get("/account", 401)
+
+
+def test_leaving_ends_this_browser_alone(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+    other, token = browser_of(app), ada.api()
+    other.sign_in(ada)
+    browser.delete("/session")
+    assert browser.cookie is None
+    other.get("/account")
+    token.get("/account")
+    assert [each["current"] for each in other.get("/sessions").json] == [True]
+
+
+def test_a_new_password_leaves_the_browser_in_which_it_was_given(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
+    other, token, former = browser_of(app), ada.api(), browser.cookie
+    other.sign_in(ada)
+    body = {"current_password": PASSWORD, "new_password": NEW}
+    assert "access_token" not in browser.put("/account/password", json=body).json
+    assert browser.cookie != former
+    browser.get("/account")
+    other.get("/account", 401)
+    token.get("/account", 401)
+
+
+def test_a_password_given_with_a_token_is_answered_with_a_token(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
+    body, token = {"current_password": PASSWORD, "new_password": NEW}, ada.api()
+    answer = token.put("/account/password", json=body)
+    assert claims(token.as_token(answer.json["access_token"])).keys().isdisjoint({"sid", "amr"})
+    assert "Set-Cookie" not in answer.headers
+    browser.get("/account", 401)
+
+
+def test_pages_of_elsewhere_are_refused(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+    """A client that the API lets in has no business on our pages."""
+    body = {"email": ada.email, "password": ada.password}
+    refused = browser_of(app).post("/session", 403, json=body, headers=ELSEWHERE)
+    assert refused.json["code"] == "cross_site"
+    assert browser.post("/touch", 403, headers=ELSEWHERE).json["code"] == "cross_site"
+    assert browser.post("/touch").response.text == "touched"
+
+
+def test_showing_more_renews_the_session_and_for_a_token_it_is_another_token(
+    app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
+) -> None:
+    token, former = ada.api(), browser.cookie
+    clock.step(minutes=20)
+    answer = browser.post("/reauthenticate", json={"password": PASSWORD})
+    assert answer.json.keys().isdisjoint({"access_token"})
+    assert browser.cookie != former
+    (stored,) = stored_sessions(app)
+    assert stored.authenticated_at > stored.created_at
+    shown = token.post("/reauthenticate", json={"password": PASSWORD})
+    assert claims(token.as_token(shown.json["access_token"])).keys().isdisjoint({"sid"})
+    assert "Set-Cookie" not in shown.headers
+    assert len(stored_sessions(app)) == 1
+
+
+def test_with_a_second_factor(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
+    app = with_pages(make_app(AUTH__MFA="optional"))
+    ada, browser = person("ada", into=app), browser_of(app)
+    holder = enrolled(ada, clock)
+    refused = browser.sign_in(ada, 403)
+    assert browser.cookie is None
+    step = {"mfa_token": refused.json["mfa_token"], "otp": holder.phone.next_code()}
+    assert browser.post("/session/mfa", json=step).json.keys() == {"account", "expires"}
+    assert browser.get("/account").json["email"] == ada.email
+    (stored,) = stored_sessions(app)
+    assert (stored.amr, stored.factor_at) == ("pwd otp mfa", stored.created_at)
+    assert claims(holder.api).keys().isdisjoint({"sid", "auth_time"})
+
+
+def test_beside_sessions_of_tokens(make_app: MakeApp, person: MakePerson) -> None:
+    app = with_pages(make_app(AUTH__SESSIONS="on"))
+    ada, browser = person("ada", into=app), browser_of(app)
+    browser.sign_in(ada)
+    token = ada.api()
+    assert "sid" in claims(token)
+    assert {each["kind"] for each in token.get("/sessions").json} == {"cookie", "token"}
+    CookieBrowser(app).get("/session", 404)
+    token.delete("/logout")
+    browser.get("/account", 401)
+
+
+def test_what_is_long_over_is_pruned(
+    app: Flask, browser: CookieBrowser, clock: SteppingClock
+) -> None:
+    clock.step(days=61)
+    assert prune(app, "frontdesk", "prune")["sessions"] == 1
+    assert stored_sessions(app) == []
+
+
+def test_without_the_console_there_is_none(make_app: MakeApp, person: MakePerson) -> None:
+    app = with_pages(make_app(CORE__CONSOLE_ENABLED="false"))
+    ada = person("ada", into=app)
+    body = {"email": ada.email, "password": ada.password}
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    assert browser_of(app).post("/session", 500, json=body).json["code"] == "internal_error"
+    assert stored_sessions(app) == []
+
+
+def test_host_code_signs_nobody_in_by_it(app: Flask, ada: Person) -> None:
+    with app.test_request_context(), pytest.raises(SetupError, match="COOKIE_SESSIONS is off"):
+        sign_in(ada, by=("host",), by_cookie=True)
+
+
+def test_its_domain_must_be_the_services(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="is not under it"):
+        make_app(AUTH__COOKIE_DOMAIN="example.com", CORE__PUBLIC_URL="https://desk.example.org")
+
+
+def test_a_host_asks_for_it_and_gets_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, db = plain_app(SECRET_KEY="a secret for this host alone, which is long enough")
+    app.config["FRONTDESK"] = {"AUTH": {"COOKIE_SESSIONS": "alone", "BCRYPT_ROUNDS": 4}}
+    frontdesk: Frontdesk[Account] = Frontdesk()
+    frontdesk.init_app(app, db, account_model=Account)
+    with_pages(app)
+    with app.app_context():
+        db.create_all()
+        assert inspect(db.engine).has_table(AccountSession.__tablename__)
+        frontdesk.accounts.create("ada@example.com", password=PASSWORD)
+    browser = browser_of(app)
+    body = {"email": "ada@example.com", "password": PASSWORD}
+    assert set_cookie(browser.post("/session", json=body)).startswith("__Host-fd=")
+    assert browser.get("/account").json["email"] == "ada@example.com"
+
+
+def test_nothing_of_it_is_loaded_before_somebody_comes(app: Flask) -> None:
+    code = """
+import sys
+from app import create_app
+app = create_app()
+api = app.test_client()
+assert api.get("/api/v1/account").status_code == 401
+found = [name for name in sys.modules if name.startswith("app.auth.sessions.")]
+assert set(found) == {"app.auth.sessions.alone", "app.auth.sessions.settings"}, found
+"""
+    environment: dict[str, Any] = {
+        "SECRET_KEY": "a secret key for this test, which is long enough",
+        "CORE__DATABASE_URL": "sqlite://",
+        "PYTHONPATH": ":".join(sys.path),
+    }
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+def test_two_who_come_first_at_once_find_one_room(app: Flask, person: MakePerson) -> None:
+    """Each thread asks for what the other is about to put in."""
+    from threading import Barrier, Thread
+
+    from app.auth.sessions.cookie_door import CookieDoor
+    from app.auth.sessions.service import Sessions
+
+    with app.app_context():
+        context = current_frontdesk._get_current_object()  # type: ignore[attr-defined]
+    barrier, found = Barrier(8), []
+
+    def ask(kind: type[Any]) -> None:
+        barrier.wait()
+        found.append(context.get(kind))
+
+    threads = [Thread(target=ask, args=[kind]) for kind in (CookieDoor, Sessions) * 4]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len(found) == 8
+    assert len({id(each) for each in found}) == 2
+
+
+def test_a_bad_cookie_is_refused_on_pages_alone(app: Flask) -> None:
+    browser = browser_of(app)
+    browser.hold("A" * 64)
+    browser.get("/account", 401)
+    api = Api(app)
+    api.get("/health", headers={"Cookie": f"__Host-fd={'A' * 64}"})
