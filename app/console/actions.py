@@ -109,14 +109,21 @@ def performed(view: View) -> str:
 
 def _answered(reference: str, present: Presenter, path: Mapping[str, Any]) -> Any:
     view, needs = api_view(reference)
-    context = find_context()
-    if needs is not None and not context.has(needs):
-        raise context.why_not(needs) or NotFound
+    if needs is not None:
+        _check_open(needs)
     with presenting(present):
         answer = view(**path)
     if not isinstance(answer, Response) or answer.mimetype != "application/json":
         return answer
     return orjson.loads(answer.get_data())
+
+
+def _check_open(needs: type[Any]) -> None:
+    """A room may open when its service is first asked for; one that is switched off says so."""
+    context = find_context()
+    if context.why_not(needs) is None and not context.offers(needs):
+        raise NotFound
+    context.get(needs)
 
 
 def _shown_again(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:

@@ -14,7 +14,6 @@ from ..core.errors import Problem
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS
 from .assembly import assemble
-from .errors import answer_exception, answer_http_exception, answer_problem
 from .host_pages import add_host_pages
 from .lazy import LazyView
 from .routes import ROUTES
@@ -43,13 +42,13 @@ blueprint = Console(
 )
 for method, rule, reference in ROUTES:
     blueprint.add_url_rule(rule, view_func=LazyView(reference), methods=[method])
-for kind, handler in (
-    (Problem, answer_problem),
-    (HTTPException, answer_http_exception),
-    (InternalServerError, answer_exception),
-    (Exception, answer_exception),
+for kind, name in (
+    (Problem, "answer_problem"),
+    (HTTPException, "answer_http_exception"),
+    (InternalServerError, "answer_exception"),
+    (Exception, "answer_exception"),
 ):
-    blueprint.register_error_handler(kind, handler)
+    blueprint.register_error_handler(kind, LazyView(f"errors.{name}"))
 
 
 @blueprint.before_request

@@ -15,18 +15,18 @@ _REFUSED = "frontdesk_refused"
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedForm:
     # The endpoint of the form's action, without the blueprint's name.
     action: str
     problem: Problem
 
 
 def note_refusal(problem: Problem) -> None:
-    setattr(request, _REFUSED, Refused(_own_name(request.endpoint or ""), problem))
+    setattr(request, _REFUSED, RefusedForm(_own_name(request.endpoint or ""), problem))
 
 
 def form_state(action: str) -> FormState:
-    refused: Refused | None = getattr(request, _REFUSED, None)
+    refused: RefusedForm | None = getattr(request, _REFUSED, None)
     is_this = refused is not None and refused.action == _own_name(action)
     return FormState(refused.problem if refused is not None and is_this else None)
 

@@ -12,11 +12,11 @@ from ..core.web.operation import Operation, View, operation
 
 class LazyView:
     def __init__(self, reference: str) -> None:
-        """`owner.inbox.dashboard`: a module of this room, and a view in it."""
+        """`owner.inbox.dashboard`: a module of this room, and a function in it."""
         self.module, _, self.__name__ = reference.rpartition(".")
 
-    def __call__(self, **values: Any) -> Any:
-        return self.view(**values)
+    def __call__(self, *args: Any, **values: Any) -> Any:
+        return self.view(*args, **values)
 
     @cached_property
     def view(self) -> View:

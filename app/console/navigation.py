@@ -18,7 +18,7 @@ ADMINS = ("admin", "root")
 
 
 @dataclass(frozen=True)
-class Entry:
+class NavEntry:
     title: str
     # Without the blueprint's name.
     endpoint: str
@@ -35,7 +35,7 @@ class Entry:
 @dataclass(frozen=True)
 class Section:
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[NavEntry, ...]
     # Empty: of every account.
     roles: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ def _unread(account: AccountLike) -> int:
     return service(Inbox).unread(account.id)
 
 
-SECTIONS = (Section("", (Entry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
+SECTIONS = (Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
 
 
 def navigation(at: str) -> list[dict[str, Any]]:
@@ -71,7 +71,7 @@ def navigation(at: str) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(entry: Entry, account: AccountLike, current: str) -> dict[str, Any]:
+def _shown(entry: NavEntry, account: AccountLike, current: str) -> dict[str, Any]:
     return {
         "title": _(entry.title),
         "url": url_for(f".{entry.endpoint}"),

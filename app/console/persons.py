@@ -14,7 +14,7 @@ from ..profiles.links import PICTURE_ENDPOINT
 from ..profiles.models import Profile
 
 
-class Person(NamedTuple):
+class Face(NamedTuple):
     name: str
     # Empty where there is none of ours: no page asks another host for anything.
     picture: str = ""
@@ -26,15 +26,15 @@ class Persons:
         named: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
         self._rows = Rows(select(*named).where(Profile.account_id == bindparam("account_id")))
 
-    def find(self, account: AccountLike) -> Person:
+    def find(self, account: AccountLike) -> Face:
         """By the profile's name, and by the address where there is none."""
         rows = self._rows.read(self.session, account_id=account.id)
-        return person_of(account.email, *rows[0]) if rows else Person(account.email)
+        return person_of(account.email, *rows[0]) if rows else Face(account.email)
 
 
-def person_of(email: str, first: str | None, last: str | None, file: str | None) -> Person:
+def person_of(email: str, first: str | None, last: str | None, file: str | None) -> Face:
     name = " ".join(part for part in (first, last) if part)
-    return Person(name or email, picture_path(file))
+    return Face(name or email, picture_path(file))
 
 
 def picture_path(file: Any) -> str:

@@ -107,6 +107,10 @@ class Context:
     def has(self, kind: type[Any]) -> bool:
         return kind in self.services
 
+    def offers(self, kind: type[Any]) -> bool:
+        """As `has`, with what is put in when it is first asked for."""
+        return kind in self.services or self._open_for(kind) is not None
+
     def why_not(self, kind: type[Any]) -> type[Problem] | None:
         return self._lacking.get(kind) or self._lacking.get(None)
 

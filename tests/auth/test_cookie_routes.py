@@ -15,6 +15,7 @@ from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cookie_browsers import HOST, NAME, OWN, BareClient, CookieBrowser
+from ..rigs.routes import api_rules
 
 # Those that sign in or out by a cookie, and the one on which a sign-in at a provider begins.
 THAT_SET_ONE = re.compile(r".*/(session(/\w+)?|idp/login)")
@@ -37,7 +38,7 @@ def app(make_app: MakeApp) -> Flask:
 def test_no_other_route_sets_a_cookie(app: Flask, ada: Person, person: MakePerson) -> None:
     """Whoever asks: a client with a token, and nobody; with what the document shows as a body."""
     answered: dict[int, int] = {}
-    for rule in app.url_map.iter_rules():
+    for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
         if found is None or THAT_SET_ONE.fullmatch(rule.rule):
             continue

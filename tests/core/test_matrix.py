@@ -19,6 +19,7 @@ from app.testing.client import Answer
 
 from ..conftest import SECRET, MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA
+from ..rigs.routes import api_rules
 
 # What a stranger may do is with things of its own.
 ENTERED_WITHOUT_BEING_ACTIVE = {"account_required", "account_optional", "roles_required"}
@@ -49,7 +50,7 @@ class Cell(NamedTuple):
 def cells(app: Flask) -> Iterator[Cell]:
     """Every route that asks who is calling, about what is Olga's."""
     urls = app.url_map.bind("localhost")
-    for rule in app.url_map.iter_rules():
+    for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
         if found is None or not found.bearer or found.guard == "account_optional":
             continue

@@ -11,6 +11,7 @@ from app.core.web.problems import handlers
 from app.testing.client import Api
 
 from ..conftest import MakeApp
+from ..rigs.routes import api_rules
 
 GUARDS = {
     "anyone",
@@ -32,7 +33,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 def operations(app: Flask) -> dict[str, Operation | None]:
     return {
         rule.endpoint: find_operation(app.view_functions[rule.endpoint])
-        for rule in app.url_map.iter_rules()
+        for rule in api_rules(app)
         if rule.endpoint != "static"
     }
 
@@ -60,7 +61,7 @@ def test_a_route_that_asks_for_a_token_refuses_a_caller_without_one(app: Flask) 
     """The record is not taken at its word: each such route is asked."""
     client = app.test_client()
     asked = 0
-    for rule in app.url_map.iter_rules():
+    for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
         if found is None or not found.bearer or found.guard == "account_optional":
             continue
@@ -111,7 +112,7 @@ def test_allow_names_what_there_is(api: Api) -> None:
 
 def test_the_prefix_moves_every_route(make_app: MakeApp) -> None:
     app = make_app(CORE__API_V1_STR="/somewhere/v7")
-    rules = {rule.rule for rule in app.url_map.iter_rules() if not _is_page(app, rule.endpoint)}
+    rules = {rule.rule for rule in api_rules(app)}
     assert [rule for rule in rules if not rule.startswith("/somewhere/v7/")] == []
     Api(app, "/somewhere/v7").get("/health")
     Api(app, "/api/v1").get("/health", 404)
@@ -122,8 +123,3 @@ def test_a_blueprint_brings_the_same_handlers_as_the_service(app: Flask) -> None
         spec = blueprint.error_handler_spec[None]
         registered = {kind for kinds in spec.values() for kind in kinds}
         assert registered >= {kind for kind, _ in handlers()}, name
-
-
-def _is_page(app: Flask, endpoint: str) -> bool:
-    """The console lies at the root, for people."""
-    return endpoint.startswith("console")

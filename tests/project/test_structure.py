@@ -19,6 +19,7 @@ FLOORS = (
     {"workspaces"},
     {"profiles", "notifications", "tasks", "audit", "health"},
     {"monitoring", "transfer", "administration"},
+    {"console"},
     {"extension", "cli"},
     {"factory", "blueprints", "testing"},
 )
