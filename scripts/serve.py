@@ -6,7 +6,7 @@ import argparse
 import logging
 import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from errno import EACCES
 from io import StringIO
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
 HOST = "127.0.0.1"
+NAME = "localhost"
 
 
 def main() -> None:
@@ -32,6 +33,7 @@ def main() -> None:
     chosen = options.parse_args()
     # Readable logs, cookies that work without TLS.
     os.environ["FLASK_DEBUG"] = "1"
+    tell_own_address(chosen.port)
     # Says by itself which setting is wrong, and stops.
     from wsgi import app
 
@@ -40,6 +42,18 @@ def main() -> None:
     # Ours says where it runs.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app.run(HOST, chosen.port, threaded=True, use_reloader=False, use_debugger=False)
+
+
+def tell_own_address(port: int) -> None:
+    """Mails link to the pages that are served here, unless the settings say where those are. By a
+    name: browsers know no passkeys of a number."""
+    from app.core.config.environment import SettingsError, load
+    from config import Settings
+
+    # What is wrong is said where the application is made.
+    with suppress(SettingsError):
+        if load(Settings).CORE.PUBLIC_URL is None:
+            os.environ["CORE__PUBLIC_URL"] = f"http://{NAME}:{port}"
 
 
 def prepare(app: Flask) -> None:

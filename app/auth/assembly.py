@@ -191,9 +191,8 @@ def _assemble_idp(context: Context, accounts: Accounts, gate: Gate, notices: One
             pkce=auth.IDP_REQUIRE_SESSION,
         )
 
-    context.add(
-        RedirectUris(auth.IDP_REDIRECT_URI, core.CLIENT_HOST, auth.IDP_ALLOWED_REDIRECT_URIS)
-    )
+    hosts = [core.CLIENT_HOST, *filter(None, [core.PUBLIC_URL if core.CONSOLE_ENABLED else None])]
+    context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
     context.add(
         IdpSignIn(
             context.session,

@@ -155,10 +155,24 @@ def check_worker_lag() -> Iterator[Finding]:
 
 
 def check_client_host() -> Iterator[Finding]:
-    url = urlsplit(current_frontdesk.settings.core.CLIENT_HOST)
+    core = current_frontdesk.settings.core
+    url = urlsplit(core.page_host)
     if url.scheme == "http" and url.hostname not in LOOPBACK:
+        name = "PUBLIC_URL" if core.links_to_console else "CLIENT_HOST"
         yield Finding(
-            "client_host", "warning", "CORE__CLIENT_HOST is plain HTTP: mailed links can be read"
+            "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
+        )
+
+
+def check_console() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    if core.links_to_console and not core.PUBLIC_URL and core.EMAILS_ENABLED:
+        yield Finding(
+            "console",
+            "warning",
+            f"links in mails lead to {core.page_host}, where the console is not: set"
+            " CORE__PUBLIC_URL to this service's own address, or CORE__CLIENT_HOST to that of a"
+            " client with pages of its own",
         )
 
 
@@ -179,7 +193,7 @@ def check_idp() -> Iterator[Finding]:
 
 def check_public_url() -> Iterator[Finding]:
     core = current_frontdesk.settings.core
-    if not core.PUBLIC_URL and urlsplit(core.CLIENT_HOST).hostname not in LOOPBACK:
+    if not core.PUBLIC_URL and urlsplit(core.page_host).hostname not in LOOPBACK:
         yield Finding(
             "public_url",
             "warning",
@@ -245,6 +259,7 @@ CHECKS: list[Check] = [
     check_sms,
     check_worker_lag,
     check_client_host,
+    check_console,
     check_public_url,
     check_proxies,
     check_file_store,

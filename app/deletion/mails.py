@@ -23,7 +23,7 @@ class DeletionMails:
             "deletion_requested",
             email_to,
             f"{self.core.PROJECT_NAME}: your account will be deleted",
-            link=f"{self.core.CLIENT_HOST}{self.auth.ACCOUNT_RESTORE_PATH}?token={token}",
+            link=f"{self.core.page_url(self.auth.ACCOUNT_RESTORE_PATH)}?token={token}",
             token=token,
             deletes_on=f"{deletes_at:%Y-%m-%d}",
         )

@@ -73,7 +73,7 @@ def _channels(context: Context, mailer: Mailer, account_model: type[Any]) -> Cha
         return AccountAddressBook(account_model, context.db.engine, context.account_ids, needs)
 
     path = context.settings.of(DeliverySettings).DASHBOARD_PATH
-    link = f"{context.settings.core.CLIENT_HOST}{path}"
+    link = context.settings.core.page_url(path)
     templates = context.get(Templates)
     email = EmailChannel(mailer, templates, link, context.clock, accounts("email"))
     sms = SmsChannel(context.get(SmsGateway), accounts("phone"))

@@ -88,7 +88,7 @@ def make_context(
     if more["owns_application"]:
         chosen = namespaces(settings)
     else:
-        chosen = _with_key_of(app, host_settings(app, settings))
+        chosen = _without_console(_with_key_of(app, host_settings(app, settings)))
     if not chosen.secret_key_is_set:
         log.warning(
             "SECRET_KEY is not set: a random one is used, so tokens end with this process"
@@ -112,6 +112,14 @@ def make_context(
         parts=parts._asdict(),
         **more,
     )
+
+
+def _without_console(settings: Namespaces) -> Namespaces:
+    """A host has our pages where it says so, and the service unless it is told otherwise."""
+    core = settings.core
+    if core.model_fields_set & {"CONSOLE_ENABLED", "CONSOLE_PATH"}:
+        return settings
+    return replace(settings, core=core.model_copy(update={"CONSOLE_ENABLED": False}))
 
 
 def _with_key_of(app: Flask, settings: Namespaces) -> Namespaces:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import secrets
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -51,12 +52,12 @@ class ComposedSettings(BaseSettings):
         extra="ignore",
         hide_input_in_errors=True,
         validate_default=True,
-        # A variable changes its own field, and leaves a host's other defaults as they are.
-        nested_model_default_partial_update=True,
     )
 
     # The service has its environment for itself, and what is written there is meant for it.
     SHARES_ENVIRONMENT: ClassVar[bool] = True
+    # Whether the defaults of a namespace count beside what is said of it elsewhere.
+    FILLS_IN: ClassVar[bool] = True
 
     CORE: CoreSettings = CoreSettings()
     AUTH: AuthSettings = AuthSettings()
@@ -102,7 +103,39 @@ class ComposedSettings(BaseSettings):
                     for name, value in source.env_vars.items()
                     if not is_anothers(name, value, kinds)
                 }
-        return init_settings, env_settings, dotenv_settings, file_secret_settings
+        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
+        return (*sources, _Defaults(settings_cls)) if cls.FILLS_IN else sources
+
+
+class _Defaults(PydanticBaseSettingsSource):
+    """What a class of settings says of a namespace by its default. A variable changes its own
+    field, leaves those as they are, and of all others it is still known that nobody has said
+    them."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        fields = self.settings_cls.model_fields
+        spaces = {name: fields[name].default for name in SPACES}
+        said = {name: _said(given, space_of(fields[name])) for name, given in spaces.items()}
+        return {name: values for name, values in said.items() if values}
+
+
+def _said(given: object, kind: type[BaseModel] | None) -> dict[str, Any]:
+    """The fields that a settings object says anything of which their own defaults do not."""
+    if not isinstance(given, BaseModel) or kind is None:
+        return {}
+    own = {name: field.get_default() for name, field in kind.model_fields.items()}
+    names = {
+        name
+        for name in type(given).model_fields
+        if name in given.model_fields_set or getattr(given, name) != own.get(name, _NOTHING)
+    }
+    return given.model_dump(include=names)
+
+
+_NOTHING = object()
 
 
 def namespaces(settings: object) -> Namespaces:
@@ -139,6 +172,13 @@ def _namespace(kind: type[Kind], settings: object, name: str) -> Kind:
     if type(holder) is kind:
         return holder
     given = {field: getattr(holder, field) for field in kind.model_fields if hasattr(holder, field)}
+    if isinstance(holder, BaseModel):
+        said = holder.model_fields_set
+        given = {
+            field: value
+            for field, value in given.items()
+            if field in said or value != kind.model_fields[field].get_default()
+        }
     try:
         return kind.model_validate(given)
     except ValidationError as error:

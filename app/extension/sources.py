@@ -15,11 +15,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from flask import Flask
 from pydantic import ValidationError
-from pydantic_settings import SettingsConfigDict
 
 from ..core.config.environment import MISSPELT, SettingsError, load, near, variables, wrong_settings
 from ..core.config.settings import Kind, Namespace, Namespaces, reveal
@@ -113,7 +112,7 @@ def _partly() -> type[ComposedSettings]:
     """Made where it is needed: what is not said is not filled in, and other places may say it."""
 
     class Partly(ComposedSettings):
-        model_config = SettingsConfigDict(nested_model_default_partial_update=False)
+        FILLS_IN: ClassVar[bool] = False
 
     return Partly
 

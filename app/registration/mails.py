@@ -23,7 +23,7 @@ class RegistrationMails:
             "verify_email",
             email_to,
             f"{self.core.PROJECT_NAME}: confirm your email address",
-            link=f"{self.core.CLIENT_HOST}{self.auth.VERIFICATION_PATH}?token={issued.token}",
+            link=f"{self.core.page_url(self.auth.VERIFICATION_PATH)}?token={issued.token}",
             token=issued.token,
             code=issued.code,
             code_minutes=self.auth.EMAIL_CODE_EXPIRE_MINUTES,

@@ -181,6 +181,8 @@ def sound() -> Iterator[Given]:
             "SMS_PHONE_NUMBER": "+15005550006",
             "CORE__KEYSTORE": "database",
             "PROFILES__VISIBILITY": "workspaces",
+            # Somebody's own client, so that no link leads to pages of ours.
+            "CORE__CLIENT_HOST": "http://localhost:3000",
         }
 
 
@@ -255,6 +257,14 @@ def test_proxies_that_are_counted_or_absent_are_no_finding(
     make_app: MakeApp, sound: Given, settings: Given
 ) -> None:
     assert doctor(make_app(**{**sound, **settings}), 0)["warning"] == []
+
+
+def test_links_that_lead_to_no_page_of_ours_are_a_finding(make_app: MakeApp, sound: Given) -> None:
+    chosen = {name: value for name, value in sound.items() if name != "CORE__CLIENT_HOST"}
+    assert doctor(make_app(**chosen), 0)["warning"] == ["console"]
+    assert doctor(make_app(**chosen, CORE__CONSOLE_ENABLED="false"), 0)["warning"] == []
+    ours = {**chosen, "CORE__PUBLIC_URL": "http://desk.example.com"}
+    assert doctor(make_app(**ours), 0)["warning"] == ["client_host"]
 
 
 def test_public_fields_that_are_chosen_are_no_finding(make_app: MakeApp, sound: Given) -> None:

@@ -15,15 +15,16 @@ _UrlOrigin = tuple[str, str | None, int | None]
 
 
 class RedirectUris:
-    def __init__(self, default: str, client_host: str, allowed: Collection[str]) -> None:
+    def __init__(self, default: str, hosts: Collection[str], allowed: Collection[str]) -> None:
+        """`hosts` are where our pages and the client's are."""
         self.default = default
         self._exact = frozenset((default, *allowed)) - {""}
-        self._origin = _origin(client_host)
+        self._origins = frozenset(filter(None, map(_origin, hosts)))
 
     def allows(self, uri: str) -> bool:
         if uri in self._exact:
             return True
-        return bool(_WRITTEN.fullmatch(uri)) and _origin(uri) == self._origin is not None
+        return bool(_WRITTEN.fullmatch(uri)) and _origin(uri) in self._origins
 
 
 def _origin(uri: str) -> _UrlOrigin | None:

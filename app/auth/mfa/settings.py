@@ -26,11 +26,12 @@ class FactorSettings(SessionSettings):
     )
     WEBAUTHN_RP_ID: str = Field(
         default="",
-        description="The domain that passkeys belong to; empty: the host of CORE.CLIENT_HOST.",
+        description="The domain that passkeys belong to; empty: the host of the pages"
+        " that mails link to.",
     )
     WEBAUTHN_ORIGINS: list[Origin] = Field(
         default=[],
-        description="Where the pages that ask for passkeys are; empty: CORE.CLIENT_HOST.",
+        description="Where the pages that ask for passkeys are; empty: where mails link to.",
     )
     MFA: Literal["off", "optional", "required"] = Field(
         default="off",

@@ -65,12 +65,12 @@ class RelyingParty:
 
     @classmethod
     def of(cls, core: CoreSettings, auth: AuthSettings) -> RelyingParty:
-        client = urlsplit(core.CLIENT_HOST)
+        pages = urlsplit(core.page_host)
         return cls(
-            auth.WEBAUTHN_RP_ID or client.hostname or "",
+            auth.WEBAUTHN_RP_ID or pages.hostname or "",
             core.PROJECT_NAME,
             # As browsers write it: no path, and no letter in upper case.
-            [_as_written(each) for each in auth.WEBAUTHN_ORIGINS or [core.CLIENT_HOST]],
+            [_as_written(each) for each in auth.WEBAUTHN_ORIGINS or [core.page_host]],
         )
 
     def faults(self) -> Iterator[str]:

@@ -33,7 +33,7 @@ def make_door(context: Context, *elsewhere: str) -> CookieDoor:
 
 def assemble(context: Context) -> None:
     core = context.settings.core
-    door = make_door(context, core.CLIENT_HOST, *core.CORS_ORIGINS)
+    door = make_door(context, core.page_host, *core.CORS_ORIGINS)
     cookies = door.cookies
     # After the header's: whoever sends one is asked for nothing else.
     context.get(Callers).readers.append(door.read)

@@ -36,14 +36,18 @@ class CoreSettings(Namespace):
     API_V1_STR: UrlPath = Field(default="/api/v1", description="The prefix of every route.")
     CLIENT_HOST: Origin = Field(
         default="http://localhost:3000",
-        description="Origin of the client: mail links lead there and CORS lets it in.",
+        description="Origin of the client: mail links lead there and CORS lets it in. Unset, they"
+        " lead to the console's pages, where PUBLIC_URL says where those are.",
     )
     PUBLIC_URL: Origin | None = Field(
         default=None,
-        description="The service's own address, https://api.example.com: avatars' URLs begin so.",
+        description="The service's own address, https://api.example.com: avatars' URLs begin so,"
+        " and links to the console's pages.",
     )
     CONSOLE_ENABLED: bool = Field(
-        default=True, description="Whether the service has the console's pages."
+        default=True,
+        description="Whether the service has the console's pages. A host that mounts them says so"
+        " here, or where they begin.",
     )
     CONSOLE_PATH: MountPath = Field(default="/", description="Where they begin.")
     CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS lets in.")
@@ -109,6 +113,21 @@ class CoreSettings(Namespace):
     TRACING_ENABLED: bool = Field(
         default=False, description="OpenTelemetry traces, sent as the `OTEL_…` variables say."
     )
+
+    @property
+    def page_host(self) -> str:
+        """What stands before the path of a page that a mail links to: the client's origin, or where
+        the console begins if nobody has named a client."""
+        if self.links_to_console and self.PUBLIC_URL:
+            return self.PUBLIC_URL + self.CONSOLE_PATH.rstrip("/")
+        return self.CLIENT_HOST
+
+    def page_url(self, path: str) -> str:
+        return self.page_host + path
+
+    @property
+    def links_to_console(self) -> bool:
+        return self.CONSOLE_ENABLED and "CLIENT_HOST" not in self.model_fields_set
 
 
 Kind = TypeVar("Kind", bound=Namespace)

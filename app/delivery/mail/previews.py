@@ -88,7 +88,7 @@ class Previews:
         return set(meta.find_undeclared_variables(tree)) - own
 
     def _samples(self, to: str) -> dict[str, Any]:
-        host = self.core.CLIENT_HOST
+        host = self.core.page_host
         return {
             **SAMPLES,
             "username": to,

@@ -67,7 +67,7 @@ class Templates:
             name,
             username=to,
             project=core.PROJECT_NAME,
-            client_host=core.CLIENT_HOST,
+            client_host=core.page_host,
             **context,
         )
 
