@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from pydantic_settings import BaseSettings
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app import Frontdesk
 from app.accounts.account import Account
@@ -101,7 +101,7 @@ def test_what_nobody_has_said_is_known_however_settings_are_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Flat(CoreSettings, AuthSettings, BaseSettings):
-        pass
+        model_config = SettingsConfigDict(extra="ignore")
 
     class Named(Flat):
         CLIENT_HOST: str = CLIENT
