@@ -10,7 +10,7 @@ from .environment import stop
 # What a service, or an application of somebody else's, may bring along without other duties than to
 # name it and, for the last two, to leave it as it is and replaceable.
 ACCEPTED = {
-    *("Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU"),
+    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU"),
     *("PSF-2.0", "Unlicense", "LGPL-3.0-only", "MPL-2.0"),
 }
 

@@ -18,7 +18,9 @@ from packaging.utils import canonicalize_name
 
 from scripts.pins import DEVELOPMENT, RUNTIME, read
 from scripts.sbom import PAGE, SBOM, page, sbom
+from scripts.vendored import VENDORED
 
+from ..rigs.htmx import htmx
 from ..rigs.servers import ROOT, bare_environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -77,6 +79,16 @@ def test_whatever_is_listed_is_there_because_something_needs_it() -> None:
         waiting.extend(set(needs[ref]) - found)
     listed = {part["bom-ref"] for part in document["components"]}
     assert listed == found - {document["metadata"]["component"]["bom-ref"]}
+
+
+def test_what_is_carried_as_a_file_is_as_its_project_published_it() -> None:
+    """npm checks the package against the digest that its lock file has."""
+    [carried] = VENDORED
+    lock = json.loads((ROOT / "tests/rigs/htmx/package-lock.json").read_text())
+    published = lock["packages"][f"node_modules/{carried.name}"]
+    assert (published["version"], published["integrity"]) == (carried.version, carried.integrity)
+    assert carried.file.read_bytes() == htmx()
+    assert carried.licence_file.read_text().startswith("Zero-Clause BSD")
 
 
 @pytest.fixture(scope="module")

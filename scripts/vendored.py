@@ -1,0 +1,37 @@
+"""What others made and we carry as files of our own tree, beside what is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from .environment import ROOT
+
+
+class Vendored(NamedTuple):
+    name: str
+    version: str
+    licence: str
+    # As npm tells it, of the package that the file was taken from.
+    integrity: str
+    file: Path
+    # Its text stands beside the file.
+    licence_file: Path
+
+    @property
+    def purl(self) -> str:
+        return f"pkg:npm/{self.name}@{self.version}"
+
+
+_CONSOLE = ROOT / "app" / "console" / "static"
+
+VENDORED = (
+    Vendored(
+        "htmx.org",
+        "2.0.11",
+        "0BSD",
+        "sha512-Thx/WtpeOQqSrqBCw/A1cwGJGg4UrVa3+sW0GmrM3p4gJgO89ecH4qtbnyzDDWFvBTqjnIMCgELTNt636dtamA==",
+        _CONSOLE / "htmx.min.js",
+        _CONSOLE / "htmx.LICENSE",
+    ),
+)
