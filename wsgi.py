@@ -6,14 +6,13 @@ import gc
 import sys
 from typing import Any
 
+from app.core.process.loading import without
+
 # What a start makes is there to stay: looking through it for garbage, over and over, finds none.
 gc.disable()
 # PyJWT would load a library of elliptic curves beside the HMAC that our tokens are signed with.
-sys.modules.setdefault("cryptography", None)  # type: ignore[arg-type]
-import jwt.algorithms  # noqa: E402, F401
-
-if sys.modules["cryptography"] is None:
-    del sys.modules["cryptography"]
+with without("cryptography"):
+    import jwt.algorithms  # noqa: F401
 
 from app import create_app  # noqa: E402
 from app.core.config.environment import SettingsError  # noqa: E402

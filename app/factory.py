@@ -23,6 +23,7 @@ from .core.context import service
 from .core.db.base import engine_options
 from .core.extras import missing_extra
 from .core.process.folders import ROOT, templates_folder
+from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
 from .core.web.forwarded import tell_of_unbelieved_proxies
 from .core.web.problems import handlers
@@ -55,6 +56,8 @@ def create_app(
     app.session_interface = SessionsWhenSent()
     _configure(app, chosen)
     db = _database(app)
+    if chosen.core.REDIS_URL or chosen.core.REDIS_HOST:
+        _load_redis()
     frontdesk = Frontdesk()
     if chosen.of(AuthSettings).ALLOW_IDP_OAUTH_SIGNUP:
         frontdesk.on(ACCOUNT_CREATE)(create_account)
@@ -105,6 +108,13 @@ def _database(app: Flask) -> SQLAlchemy:
 
             prepare_postgres(db.engine)
     return db
+
+
+def _load_redis() -> None:
+    """Its client loads sixty modules for metrics of its own, where tracing is installed."""
+    if not missing_extra("redis"):
+        with without("opentelemetry"):
+            import redis  # noqa: F401  # only where it is configured
 
 
 def create_account(person: IdpUserInfo, options: dict[str, Any]) -> None:

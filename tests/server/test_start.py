@@ -91,6 +91,13 @@ def test_the_server_leaves_curves_and_garbage_alone_while_it_starts(tmp_path: Pa
     assert done.stdout.strip() == "False True"
 
 
+def test_the_keystore_brings_no_library_for_metrics(tmp_path: Path) -> None:
+    """The client of Redis would, where tracing is installed."""
+    found = loaded(tmp_path, CORE__REDIS_URL="redis://127.0.0.1:9/0")
+    assert "redis" in found
+    assert [name for name in found if name.startswith("opentelemetry.sdk")] == []
+
+
 def test_importing_the_package_makes_no_application_and_reads_no_settings(tmp_path: Path) -> None:
     """A host imports it, and its settings may not be ours."""
     environment = bare_environment(CORE__TYPO="1", PYTHONPATH=str(ROOT))

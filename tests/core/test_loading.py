@@ -1,0 +1,33 @@
+"""A library that is left out while another one is loaded."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+
+import pytest
+
+from app.core.process.loading import without
+
+
+def test_a_library_is_left_out_for_as_long_as_it_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    with without("wave"), pytest.raises(ImportError):
+        importlib.import_module("wave")
+    assert "wave" not in sys.modules
+
+
+def test_it_comes_back_when_another_one_fails_to_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    with pytest.raises(ZeroDivisionError), without("wave"):
+        raise ZeroDivisionError
+    assert importlib.import_module("wave").__name__ == "wave"
+
+
+def test_what_is_loaded_already_stays() -> None:
+    with without("json"):
+        assert importlib.import_module("json") is json
+    assert sys.modules["json"] is json
