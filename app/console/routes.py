@@ -7,6 +7,7 @@ PAGE, FORM = "GET", "POST"
 ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/assets/<digest>/<path:name>", "assets.static_asset"),
     (PAGE, "/assets/brand.css", "assets.brand_css"),
+    (PAGE, "/design", "design.design"),
     # For whoever is not signed in.
     (PAGE, "/", "visitor.home.home"),
     (PAGE, "/sign-in", "visitor.sign_in.sign_in_page"),
