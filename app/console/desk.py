@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader
+from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader, Undefined
 
 from ..auth.settings import AuthSettings
 from ..core.context import Context
@@ -36,6 +36,8 @@ class Desk:
         loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []
         ours = theirs.overlay(
             loader=ChoiceLoader([*loaders, FileSystemLoader(templates_folder())]),
+            # What a host expects of its own templates is nothing that ours promise.
+            undefined=Undefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )

@@ -7,7 +7,7 @@ import { announce } from "./popups.js";
 
 function arrived(root) {
   inZone(root);
-  announce(root);
+  announce();
 }
 
 arrived(document);

@@ -53,8 +53,8 @@ function ask(details) {
 }
 
 // Screen readers tell what comes into a region, not what is there from the start.
-export function announce(root) {
-  for (const toast of root.querySelectorAll(".toasts:not([data-said]) > .toast")) {
+export function announce() {
+  for (const toast of document.querySelectorAll(".toasts:not([data-said]) > .toast")) {
     const region = toast.parentElement;
     region.dataset.said = "";
     toast.remove();

@@ -1,0 +1,78 @@
+"""The parts that pages are made of: each is shown, and none leans on what is not there."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from jinja2 import StrictUndefined
+
+from app.console.assets import FOLDER
+from app.console.navigation import SECTIONS
+
+from ..conftest import MakeApp
+from ..rigs.servers import ROOT
+
+TEMPLATES = ROOT / "templates" / "console"
+UI = (TEMPLATES / "ui.html").read_text()
+DESIGN = (TEMPLATES / "design.html").read_text()
+LAYOUTS = "".join((TEMPLATES / f"{name}.html").read_text() for name in ("layout", "desk"))
+
+
+def test_the_design_is_shown_while_one_develops(make_app: MakeApp) -> None:
+    app = make_app()
+    app.testing = False
+    assert app.test_client().get("/design").status_code == 404
+    app.debug = True
+    assert app.test_client().get("/design").status_code == 200
+
+
+def test_pages_are_made_whatever_a_host_thinks_of_missing_names(make_app: MakeApp) -> None:
+    app = make_app()
+    app.jinja_env.undefined = StrictUndefined
+    assert app.test_client().get("/design").status_code == 200
+    assert app.test_client().get("/sign-in").status_code == 200
+
+
+def test_every_part_is_shown() -> None:
+    """By itself or as a part of another; a form does something, and is on the other pages."""
+    made = set(re.findall(r"{% macro ([a-z]\w*)", UI))
+    shown = set(re.findall(r"ui\.(\w+)\(", DESIGN + LAYOUTS))
+    within = set(re.findall(r"(?:{{|{% call|%}) ?(\w+)\(", UI))
+    assert made - shown - within == {"form"}
+
+
+def test_every_part_says_when_it_is_for() -> None:
+    silent = re.findall(r"(?<!#})\n{% macro ([a-z]\w*)", UI)
+    assert set(silent) <= {"fault", "options_of", "menu_link"}
+
+
+def test_every_icon_that_is_asked_for_is_drawn() -> None:
+    drawn = set(re.findall(r'^  "(\w+)":', (TEMPLATES / "icons.html").read_text(), re.M))
+    texts = [path.read_text() for path in TEMPLATES.rglob("*.html")]
+    asked = {name for text in texts for name in re.findall(r'icon(?:=|\()"(\w+)"', text)}
+    asked |= {entry.icon for section in SECTIONS for entry in section.entries}
+    assert asked - drawn == set()
+
+
+@pytest.mark.parametrize("path", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: path.name)
+def test_no_page_needs_what_its_policy_forbids(path: Path) -> None:
+    text = path.read_text()
+    assert not re.search(r"<[^>]*\s(style|on[a-z]+)=", text)
+    assert "<style" not in text
+    assert not re.search(r"<script(?![^>]*\ssrc=)", text)
+
+
+def test_every_property_that_is_used_is_set() -> None:
+    sheets = "".join(path.read_text() for path in FOLDER.glob("*.css"))
+    used = set(re.findall(r"var\((--[\w-]+)", sheets))
+    assert used - set(re.findall(r"(--[\w-]+):", sheets)) == set()
+
+
+def test_what_every_page_loads_is_small() -> None:
+    modules = ("console", "focus", "forms", "moments", "popups")
+    sizes = {name: len(gzip.compress((FOLDER / f"{name}.js").read_bytes(), 9)) for name in modules}
+    assert sum(sizes.values()) <= 5 * 1024, sizes
+    assert len(gzip.compress((FOLDER / "console.css").read_bytes(), 9)) <= 10 * 1024
