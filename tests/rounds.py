@@ -2,6 +2,7 @@
 
 # Files of few tests that take long: begun at the end, one would keep the other cores waiting.
 LONG = (
+    "tests/console/test_pages.py",
     "tests/project/test_examples.py",
     "tests/core/test_generated_clients.py",
     "tests/project/test_bare.py",

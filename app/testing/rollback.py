@@ -8,6 +8,7 @@ from unittest import mock
 from flask import Flask
 from sqlalchemy import Connection, Engine
 
+from ..core.db.base import AUTOCOMMIT
 from ..core.db.session import FollowingSession, is_lite
 
 
@@ -42,7 +43,9 @@ def _outer_transaction(engine: Engine) -> Iterator[Connection]:
             with _begun_by_us(connection):
                 yield connection
             return
-        outer = connection.execution_options(isolation_level="READ COMMITTED").begin()
+        # Our sessions would leave the driver's autocommit by themselves, and cannot any more.
+        options: dict[str, Any] = {"isolation_level": "READ COMMITTED", AUTOCOMMIT: False}
+        outer = connection.execution_options(**options).begin()
         try:
             yield connection
         finally:

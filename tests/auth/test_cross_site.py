@@ -3,7 +3,6 @@ nothing is changed or read. Ours do what they are for."""
 
 from __future__ import annotations
 
-import shutil
 import socket
 import ssl
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask, Response, request
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import text
 
 from app import account_required, current_account
@@ -23,7 +22,7 @@ from app.core.records.catalogue import REFUSALS
 
 from ..conftest import MakeApp, Person
 from ..core.test_matrix import rows
-from ..rigs.backends import missing
+from ..rigs.chromium import launched
 from ..rigs.cookie_browsers import NAME
 from ..rigs.htmx import htmx
 from ..rigs.shapes import BUY, SHAPES, WITH_COOKIE, Shape, fetching
@@ -45,14 +44,8 @@ OPEN_POLICY = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline'"}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One that finds every name of a test on this machine."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        missing("Chromium is not installed")
-    with sync_playwright() as playwright:
-        args = ["--no-sandbox", "--host-resolver-rules=MAP *.test 127.0.0.1"]
-        browser = playwright.chromium.launch(executable_path=program, args=args)
+    with launched("--host-resolver-rules=MAP *.test 127.0.0.1") as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

@@ -75,10 +75,10 @@ class Watch:
 
 
 @contextmanager
-def serving(app: Wsgi, folder: Path | None = None) -> Iterator[int]:
+def serving(app: Wsgi, folder: Path | None = None, port: int = 0) -> Iterator[int]:
     """Over TLS where a folder for the certificate is given; its port."""
     context = None if folder is None else _certified(folder)
-    server = make_server("127.0.0.1", 0, app, threaded=True, ssl_context=context)
+    server = make_server("127.0.0.1", port, app, threaded=True, ssl_context=context)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

@@ -1,0 +1,100 @@
+"""The console in a real browser: `visitors()` is somebody new at `site`, met as `cell` says.
+
+    def test_somebody_signs_in(site: Site, visitors: Visitors) -> None:
+        ada, her = site.person("ada"), visitors()
+        her.open("/sign-in")
+        her.page.get_by_label("Email").fill(ada.email)
+
+Whatever goes wrong on the way, from a warning in the browser's console to a jump of the page, fails
+the test at its end (tests/rigs/console/faults.py). A journey is made on a wide screen with script
+and on a small one without; with FRONTDESK_EVERY_CELL=1 in all eight cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
+
+from ..conftest import MakeApp
+from ..rigs.backends import free_port
+from ..rigs.chromium import launched
+from ..rigs.console.cells import Cell, journey_cells
+from ..rigs.console.site import ROOMS, Site, Visitors, served
+from ..rigs.console.world import World
+from ..rigs.cookie_browsers import HOST
+from .furnished import furnished_site
+from .walk import Walk
+
+OpenSite = Callable[..., Site]
+
+# Nothing leaves this machine, and elements know their names as a screen reader would say them.
+_OPTIONS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+    "--enable-blink-features=ComputedAccessibilityInfo",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launched(*_OPTIONS) as browser:
+        yield browser
+
+
+@pytest.fixture(params=journey_cells(), ids=str)
+def cell(request: pytest.FixtureRequest) -> Cell:
+    found: Cell = request.param
+    return found
+
+
+@pytest.fixture
+def open_site(
+    make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
+) -> Iterator[OpenSite]:
+    """With other settings: `open_site(AUTH__MFA="required")`."""
+    with ExitStack() as stack:
+
+        def open_one(**environment: str) -> Site:
+            port = free_port()
+            host = f"http://localhost:{port}"
+            app = make_app(**{**ROOMS, "CORE__CLIENT_HOST": host, **environment})
+            return stack.enter_context(served(app, port, mails, clock, engine))
+
+        yield open_one
+
+
+@pytest.fixture(scope="module")
+def walk(
+    browser: Browser, _migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Walk]:
+    """One service for all tests of a file: looking changes nothing."""
+    with furnished_site(_migrated_sqlite, tmp_path_factory.mktemp("console")) as site:
+        yield Walk(browser, World(site))
+
+
+@pytest.fixture
+def world(
+    make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
+) -> World:
+    """A service in use, for what needs no browser."""
+    app = make_app(**ROOMS, CORE__CLIENT_HOST=HOST)
+    return World(Site(app, HOST, mails, clock, engine))
+
+
+@pytest.fixture
+def site(open_site: OpenSite) -> Site:
+    return open_site()
+
+
+@pytest.fixture
+def visitors(browser: Browser, site: Site, cell: Cell) -> Iterator[Visitors]:
+    come = Visitors(browser, site, cell)
+    yield come
+    come.leave()

@@ -1,0 +1,47 @@
+"""A service for all tests of one file that only look."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app import Parts, create_app
+from app.core.config.environment import load
+from app.testing.clock import SteppingClock
+from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
+from config import Settings
+
+from ..conftest import SECRET, let_go
+from ..rigs.backends import free_port
+from ..rigs.console.site import ROOMS, Site, served
+
+
+@contextmanager
+def furnished_site(migrated: Path, folder: Path) -> Iterator[Site]:
+    database, port = folder / "frontdesk.db", free_port()
+    shutil.copy(migrated, database)
+    environment = {
+        **ROOMS,
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": f"sqlite:///{database}",
+        "CORE__LOG_LEVEL": "ERROR",
+        "CORE__CLIENT_HOST": f"http://localhost:{port}",
+        "AUTH__BCRYPT_ROUNDS": "4",
+        "PROFILES__AVATAR_FOLDER": str(folder / "avatars"),
+    }
+    mails, clock, engine = MailOutbox(), SteppingClock(), ManualEngine()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        parts = Parts(clock=clock, one_off_mail=mails, engine=engine)
+        app = create_app(load(Settings), parts=parts)
+    app.testing = True
+    with served(app, port, mails, clock, engine) as site:
+        yield site
+    let_go(app)

@@ -1,0 +1,48 @@
+"""The console's pages as they are looked at: one line for each, and for each further state of one.
+
+A page that stands in the routes needs no line here: it is found, opened as whoever may enter, with
+the values of tests/rigs/console/world.py for its path, and must answer with 200. A line is for what
+that does not tell: another state, other eyes, a query, what must have happened before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..rigs.console.site import Visitor
+from ..rigs.console.world import World
+
+
+def nothing(_world: World, _visitor: Visitor) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Page:
+    # Of its picture.
+    name: str
+    # The view's name.
+    view: str
+    # `visitor`, `owner`, `newcomer` (whose account is empty), `admin` or `root`; by the guard if
+    # it is not said.
+    who: str = ""
+    values: Callable[[World], Mapping[str, Any]] = lambda _: {}
+    query: Callable[[World], Mapping[str, Any]] = lambda _: {}
+    # Before the page is opened; what the visitor does then is done in a browser of their own.
+    needs: Callable[[World, Visitor], None] = nothing
+    status: int = 200
+
+
+# In place of what is found by itself, where the view stands here.
+PAGES: tuple[Page, ...] = (
+    Page("inbox", "dashboard"),
+    Page("inbox-empty", "dashboard", who="newcomer"),
+)
+# What answers to GET and is no page to look at, and why.
+NO_PAGES: dict[str, str] = {
+    "static_asset": "a file",
+    "brand_css": "a file",
+    "home": "leads on",
+}

@@ -1,0 +1,45 @@
+"""Pages of others can send none of the console's forms, not even those that anyone may send."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..core.test_matrix import rows
+from ..rigs.console.asking import ask, example_form, path_of
+from ..rigs.console.faults import listed
+from ..rigs.console.routes import form_routes
+from ..rigs.console.world import World
+from ..rigs.cookie_browsers import OWN
+
+STRANGERS: dict[str, dict[str, str]] = {
+    "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
+    "another site, without its origin": {"Sec-Fetch-Site": "cross-site"},
+    "a neighbour": {"Sec-Fetch-Site": "same-site", "Origin": "https://blog.localhost"},
+    "another site, older browser": {"Origin": "https://evil.example"},
+    "a page without origin": {"Origin": "null"},
+    "nothing said": {},
+}
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_no_page_of_others_sends_a_form(world: World, stranger: str) -> None:
+    app, wrong = world.site.app, []
+    cookies = [None, world.site.cookie_of(world.ada), world.site.cookie_of(world.people["root"])]
+    before = rows(app)
+    for form in form_routes():
+        fields = example_form(app, form.performs) if form.performs else {}
+        for cookie in cookies:
+            answer = ask(
+                app, "POST", path_of(world, form), cookie, STRANGERS[stranger], data=fields
+            )
+            if answer.status_code != 403 or answer.headers.getlist("Set-Cookie"):
+                wrong.append(f"{form.name}: {answer.status_code}")
+    assert not wrong, listed(wrong)
+    assert rows(app) == before
+
+
+def test_a_page_of_ours_sends_them(world: World) -> None:
+    """So that it is where they come from that others are refused for."""
+    for form in form_routes():
+        answer = ask(world.site.app, "POST", path_of(world, form), None, OWN)
+        assert answer.status_code != 403, form.name

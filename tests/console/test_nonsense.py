@@ -1,0 +1,108 @@
+"""Whatever a page is asked or a form is sent, the answer is a page, and never a 5xx."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+import pytest
+from werkzeug.test import TestResponse
+
+from app.testing.rollback import rolled_back
+
+from ..core.test_nonsense import NASTY_TEXT, known_names
+from ..rigs.console.asking import ask, path_of
+from ..rigs.console.faults import listed
+from ..rigs.console.routes import Route, form_routes, page_routes
+from ..rigs.console.world import World
+from .pages import NO_PAGES
+
+FORM = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data; boundary=x"
+PART = b"--x\r\nContent-Disposition: form-data"
+BODIES: list[tuple[bytes, str]] = [
+    (b"", FORM),
+    (b"", ""),
+    (b"\xff\xfe\x00", FORM),
+    (b"a=%ff&a=%00&" * 1500, FORM),
+    (b"&".join(b"a%d=1" % number for number in range(3000)), FORM),
+    (b'{"email": "a"}', "application/json"),
+    (b"[" * 5000, "application/json"),
+    (PART + b"; name=avatar; filename=a\r\n\r\nGIF", MULTIPART),
+    (PART + b"\r\n\r\n", MULTIPART),
+    (b"x", "multipart/form-data"),
+    (b"a=1", "\xff; charset=utf-16"),
+]
+# More than is taken at all.
+HUGE = b"title=" + b"x" * 3_000_000
+
+
+def cookies_of(world: World) -> list[str | None]:
+    return [None, *(world.site.cookie_of(world.people[who]) for who in ("owner", "root"))]
+
+
+def wrong(route: Route, answer: TestResponse) -> list[str]:
+    """Nothing at all may go with a redirect."""
+    if answer.status_code >= 500:
+        return [f"{route.method} {route.path}: {answer.status_code}"]
+    if answer.status_code not in (204, 303, 304) and answer.mimetype != "text/html":
+        return [f"{route.method} {route.path}: {answer.status_code} {answer.mimetype}"]
+    return []
+
+
+def send(world: World, route: Route, cookie: str | None, **request: Any) -> list[str]:
+    app = world.site.app
+    with rolled_back(app):
+        return wrong(route, ask(app, route.method, path_of(world, route), cookie, **request))
+
+
+def encoded(names: list[str], text: bytes) -> bytes:
+    value = quote_from_bytes(text)
+    return "&".join(f"{name}={value}" for name in names).encode()
+
+
+def in_bytes(text: str) -> bytes:
+    """Half a character too, as no browser would send it."""
+    return text.encode(errors="surrogatepass")
+
+
+@pytest.fixture
+def names(world: World) -> list[str]:
+    found = known_names(world.site.app)
+    return sorted({*found, *(f"data.{name}" for name in found), "next", "page", "q"})
+
+
+def test_forms_answer_whatever_they_are_sent(world: World) -> None:
+    found = [
+        fault
+        for cookie in cookies_of(world)
+        for route in form_routes()
+        for data, kind in BODIES
+        for fault in send(world, route, cookie, data=data, content_type=kind)
+    ]
+    assert not found, listed(found)
+
+
+def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str]) -> None:
+    cookie = world.site.cookie_of(world.people["root"])
+    bodies = [encoded(names, in_bytes(text)) for text in (*NASTY_TEXT, "true", "1")]
+    found = [
+        fault
+        for route in form_routes()
+        for body in (*bodies, HUGE)
+        for fault in send(world, route, cookie, data=body, content_type=FORM)
+    ]
+    assert not found, listed(found)
+
+
+def test_pages_answer_whatever_they_are_asked(world: World, names: list[str]) -> None:
+    queries = [encoded(names, in_bytes(text)).decode() for text in NASTY_TEXT]
+    found = [
+        fault
+        for cookie in cookies_of(world)
+        for route in page_routes()
+        if route.name not in NO_PAGES
+        for query in (*queries, "%", "a=%ff&=&&", "page=-1&limit=0&offset=99999999999999999999")
+        for fault in send(world, route, cookie, query_string=query)
+    ]
+    assert not found, listed(found)

@@ -1,0 +1,178 @@
+"""What watches over pages sees what there is to see: each fault is found on a page that has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask, Response
+from playwright.sync_api import Browser, Page
+
+from app.console.blueprint import POLICY
+
+from ..rigs.axe import grave_violations
+from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
+from ..rigs.console.faults import Faults
+from ..rigs.console.keyboard import tab_through
+from ..rigs.console.structure import faults_of
+from ..rigs.console.wire import weighed
+from ..rigs.sites import serving
+
+SOUND = (
+    "<main><h1>Sound</h1><form method='post' action='/done'><label>Name <input name='name'></label>"
+    "<button>Send</button></form><a href='/'>Home</a></main>"
+)
+BODIES = {
+    "sound": SOUND,
+    "warns": '<script src="/warn.js"></script>',
+    "throws": '<script src="/throw.js"></script>',
+    "inline": '<p style="color: red">Red</p>',
+    "asks-others": '<img src="http://example.com/a.png" alt="">',
+    "lacks": '<img src="/none.png" alt="">',
+    "breaks": '<script src="/broken.js"></script>',
+    "jumps": '<p>Up</p><p class="tall">Down</p><script src="/jump.js"></script>',
+    "wide": '<p class="wide">Wide</p>',
+    "lost": "<main><h1>A</h1><h1>B</h1><h4>C</h4><form method=post action=/nowhere></form></main>",
+    "pale": '<main><h1>A</h1><p class="pale">Pale</p><input></main>',
+    "unseen": '<main><h1>A</h1><button class="unseen">Unseen</button></main>',
+    "nameless": "<main><h1>A</h1><button></button></main>",
+}
+FILES = {
+    "/warn.js": "console.warn('careful')",
+    "/throw.js": "throw new Error('thrown')",
+    "/jump.js": "setTimeout(() => document.querySelector('p').className = 'high', 50)",
+    "/page.css": ".wide { width: 900px } .pale { color: #ddd } .unseen:focus { outline: none }"
+    " .high { height: 500px } .tall { height: 300px }",
+}
+
+
+@pytest.fixture(scope="module")
+def stub() -> Flask:
+    app = Flask("stub", static_folder=None)
+
+    @app.get("/")
+    @app.get("/<name>")
+    def page(name: str = "sound") -> Response:
+        if f"/{name}" in FILES:
+            kind = "text/css" if name.endswith("css") else "text/javascript"
+            return Response(FILES[f"/{name}"], mimetype=kind)
+        if name not in BODIES:
+            return Response("no", 500 if name == "broken.js" else 404)
+        head = (
+            f'<!doctype html><html lang="en"><title>{name}</title><link rel="icon" href="data:,">'
+            '<meta name="viewport" content="width=device-width"><link rel="stylesheet"'
+            ' href="/page.css">'
+        )
+        headers = {"Content-Security-Policy": POLICY}
+        return Response(head + BODIES[name], mimetype="text/html", headers=headers)
+
+    @app.post("/done")
+    def done() -> Response:
+        return Response(f"<title>refused</title>{SOUND}", 422, mimetype="text/html")
+
+    return app
+
+
+@pytest.fixture(scope="module")
+def base(stub: Flask) -> Iterator[str]:
+    with serving(stub) as port:
+        yield f"http://localhost:{port}"
+
+
+Show = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def page(browser: Browser, cell: Cell) -> Iterator[Page]:
+    context = cell.context(browser)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def show(page: Page, base: str) -> Show:
+    faults = Faults(page.context, base)
+
+    def show(name: str) -> list[str]:
+        page.goto(f"{base}/{name}")
+        page.wait_for_load_state("networkidle")
+        return faults.take()
+
+    return show
+
+
+@in_cells(WIDE)
+def test_nothing_is_found_where_nothing_is(page: Page, show: Show, stub: Flask) -> None:
+    assert show("sound") == []
+    assert faults_of(page, stub) == []
+    assert grave_violations(page) == []
+    assert tab_through(page) == []
+
+
+@in_cells(WIDE)
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("warns", "careful"),
+        ("throws", "thrown"),
+        ("inline", "violates the following Content Security Policy"),
+        ("asks-others", "asks another: GET http://example.com"),
+        ("lacks", "404: GET"),
+        ("breaks", "500: GET"),
+        ("jumps", "moved by"),
+        ("missing", "404: GET"),
+    ],
+)
+def test_what_goes_wrong_in_a_browser_is_noted(show: Show, name: str, found: str) -> None:
+    assert any(found in fault for fault in show(name))
+    assert show("sound") == []
+
+
+@in_cells(WIDE)
+def test_a_form_that_is_refused_is_no_fault(page: Page, show: Show) -> None:
+    show("sound")
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**/done")
+    assert show("sound") == []
+
+
+@in_cells(SMALL)
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("wide", "is 9"),
+        ("lost", "has 2 first headings"),
+        ("lost", "leaves out a level"),
+        ("lost", "has a form that leads nowhere"),
+        ("inline", "has inline"),
+        ("inline", "has 0 main parts"),
+    ],
+)
+def test_what_a_page_lacks_is_told(
+    page: Page, show: Show, stub: Flask, name: str, found: str
+) -> None:
+    show(name)
+    assert any(found in fault for fault in faults_of(page, stub))
+
+
+@in_cells(WIDE)
+def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
+    show("pale")
+    told = " ".join(grave_violations(page))
+    assert "color-contrast" in told
+    assert "label" in told
+
+
+@in_cells(WIDE, Cell(360, False, "dark"))
+@pytest.mark.parametrize(("name", "found"), [("unseen", "not seen"), ("nameless", "no name")])
+def test_what_keys_cannot_do_is_told(page: Page, show: Show, name: str, found: str) -> None:
+    show(name)
+    assert any(found in fault for fault in tab_through(page))
+
+
+@in_cells(WIDE)
+def test_what_is_kept_weighs_nothing(page: Page, base: str) -> None:
+    with weighed(page) as first:
+        page.goto(f"{base}/sound")
+    assert 300 < first.total < 2000
+    assert len(first.by_url) == 2

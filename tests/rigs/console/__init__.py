@@ -1,0 +1,1 @@
+"""What the console's pages are tried with, in a real browser and without one."""

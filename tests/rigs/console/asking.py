@@ -1,0 +1,104 @@
+"""The console's routes asked without a browser, as a browser would ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from flask import Flask
+from marshmallow import Schema
+from werkzeug.routing import Rule
+from werkzeug.test import TestResponse
+
+from app.console import actions
+from app.core.web.operation import Operation, find_operation
+
+from ..cookie_browsers import HOST, NAME, OWN
+from .routes import Route
+from .world import World, values_of
+
+
+def ask(
+    app: Flask,
+    method: str,
+    path: str,
+    cookie: str | None = None,
+    headers: Mapping[str, str] = OWN,
+    **request: Any,
+) -> TestResponse:
+    held = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}
+    client = app.test_client(use_cookies=False)
+    return client.open(path, method=method, base_url=HOST, headers={**held, **headers}, **request)
+
+
+def path_of(world: World, route: Route) -> str:
+    rule = next(world.site.app.url_map.iter_rules(route.endpoint))
+    urls = world.site.app.url_map.bind("localhost")
+    return urls.build(route.endpoint, values_of(world, rule.arguments), method=route.method)
+
+
+def api_rule(app: Flask, reference: str) -> Rule:
+    """The API's route with this view; where it is mounted more than once, the plainest."""
+    module, _, name = reference.rpartition(".")
+    found = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if (view := app.view_functions[rule.endpoint]).__name__ == name
+        and view.__module__ == f"app.{module}"
+    ]
+    assert found, f"no route of the API has the view {reference}"
+    return min(found, key=lambda rule: len(rule.arguments))
+
+
+def record_of(app: Flask, rule: Rule) -> Operation:
+    found = find_operation(app.view_functions[rule.endpoint])
+    assert found is not None
+    return found
+
+
+def example_form(app: Flask, reference: str) -> dict[str, Any]:
+    """The example of the API's route, as a form would send it."""
+    examples = record_of(app, api_rule(app, reference)).examples
+    found = examples.get("form") or examples.get("json") or {}
+    return dict(_fields(found, ""))
+
+
+def _fields(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            yield from _fields(value, f"{prefix}{name}.")
+        elif isinstance(value, bool):
+            yield f"{prefix}{name}", str(value).lower()
+        elif value is not None:
+            yield f"{prefix}{name}", [*map(str, value)] if isinstance(value, list) else str(value)
+
+
+@dataclass
+class Performed:
+    """What a form had a route of the API do."""
+
+    reference: str
+    path: Mapping[str, Any]
+    read: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def noted_performances() -> Iterator[list[Performed]]:
+    noted: list[Performed] = []
+    answered = actions._answered
+
+    def note(reference: str, present: Any, path: Mapping[str, Any]) -> Any:
+        noted.append(performed := Performed(reference, dict(path)))
+
+        def present_and_note(place: str, schema: Schema) -> Any:
+            performed.read[place] = found = present(place, schema)
+            return found
+
+        return answered(reference, present_and_note, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(actions, "_answered", note)
+        yield noted

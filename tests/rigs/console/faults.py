@@ -1,0 +1,112 @@
+"""What goes wrong in a browser beside what a test looks at: it is noted, and fails the test."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Request, Response, WebError
+
+# Of what moves by itself after it was seen, summed over a page's life; Google calls 0.1 good.
+MOST_SHIFT = 0.05
+_SHIFTED = "frontdesk: moved "
+_NOTE_SHIFTS = """
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput) continue;
+    const who = entry.sources.map(({ node }) => {
+      const it = node && (node.nodeType === 1 ? node : node.parentElement);
+      if (!it) return "?";
+      return [it.localName, ...it.classList].join(".");
+    });
+    console.debug("MARK" + entry.value + " " + location.pathname + " " + who.join(" "));
+  }
+}).observe({ type: "layout-shift", buffered: true });
+""".replace("MARK", _SHIFTED)
+_REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
+# What a visitor reads: the rest is a page's own, and has no business being absent.
+_READ = ("document", "xhr", "fetch")
+
+
+class Faults:
+    """Of one browser context, from its first page on.
+
+    That a form is refused is no fault: the answer is a page. A page that is asked for and is not
+    there is one, unless the test says before that it is `expected`.
+    """
+
+    def __init__(self, context: BrowserContext, base: str) -> None:
+        self._base = base
+        self._found: list[str] = []
+        self._shifts: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        self._expected: set[int] = set()
+        self._refused: set[str] = set()
+        context.add_init_script(_NOTE_SHIFTS)
+        context.on("console", self._note_line)
+        context.on("weberror", self._note_error)
+        context.on("request", self._note_request)
+        context.on("requestfailed", self._note_failure)
+        context.on("response", self._note_response)
+
+    def expect(self, *statuses: int) -> None:
+        """A page that is asked for may be answered so."""
+        self._expected.update(statuses)
+
+    def found(self) -> list[str]:
+        moved = [
+            f"moved by {total:.3f}: {path} ({', '.join(who for _, who in shifts)})"
+            for path, shifts in self._shifts.items()
+            if (total := sum(value for value, _ in shifts)) > MOST_SHIFT
+        ]
+        return [*self._found, *moved]
+
+    def take(self) -> list[str]:
+        """All until now, to begin anew."""
+        found = self.found()
+        self._found.clear()
+        self._shifts.clear()
+        return found
+
+    def _note_line(self, line: ConsoleMessage) -> None:
+        if line.text.startswith(_SHIFTED):
+            value, path, who = (line.text.removeprefix(_SHIFTED) + " ").split(" ", 2)
+            self._shifts[path].append((float(value), who.strip()))
+        elif line.type in ("error", "warning") and not self._is_a_refusal(line):
+            self._found.append(f"console {line.type} at {line.location['url']}: {line.text}")
+
+    def _is_a_refusal(self, line: ConsoleMessage) -> bool:
+        """Browsers, and htmx, write a line about each; what it was about is judged by itself."""
+        if _REFUSED.match(line.text):
+            return True
+        return line.text.startswith("Response Status Error Code")
+
+    def _note_error(self, error: WebError) -> None:
+        self._found.append(f"script: {error.error}")
+
+    def _note_request(self, request: Request) -> None:
+        url = request.url
+        if not url.startswith(("data:", "blob:")) and not self._is_ours(url):
+            self._found.append(f"asks another: {request.method} {url}")
+
+    def _is_ours(self, url: str) -> bool:
+        return urlsplit(url)[:2] == urlsplit(self._base)[:2]
+
+    def _note_failure(self, request: Request) -> None:
+        # Whoever leaves a page breaks off what it still waits for; of what a policy forbids the
+        # console has a line, unless it is that there shall be no script at all.
+        if request.failure not in ("net::ERR_ABORTED", "csp"):
+            self._found.append(f"{request.failure}: {request.method} {request.url}")
+
+    def _note_response(self, response: Response) -> None:
+        request = response.request
+        status = response.status
+        is_refused_form = request.method != "GET" and request.resource_type in _READ
+        if status < 400 or (status < 500 and is_refused_form) or status in self._expected:
+            return
+        self._found.append(f"{status}: {request.method} {response.url}")
+
+
+def listed(found: Iterable[str]) -> str:
+    return "\n".join(["", *found])

@@ -1,0 +1,71 @@
+"""The console's routes, and who may enter each: read from its own table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flask import Flask
+from werkzeug.routing import Rule
+
+from app.console.actions import performed
+from app.console.lazy import LazyView
+from app.console.routes import FORM, PAGE, ROUTES
+from app.core.web.operation import Operation, find_operation
+
+# As whom a page is looked at, by its guard; of those of workspaces and accounts the owner.
+_WHO = {
+    "anyone": "visitor",
+    "account_optional": "visitor",
+    "workspace_anonymous": "visitor",
+    "roles_required": "admin",
+    "superuser_required": "root",
+}
+
+
+class Route(NamedTuple):
+    method: str
+    path: str
+    # The view's name, which its endpoint has too.
+    name: str
+    reference: str
+
+    @property
+    def record(self) -> Operation:
+        found = find_operation(LazyView(self.reference).view)
+        assert found is not None, f"{self.reference} does not say who may enter"
+        return found
+
+    @property
+    def performs(self) -> str:
+        return performed(LazyView(self.reference).view)
+
+    @property
+    def who(self) -> str:
+        return _WHO.get(self.record.guard or "", "owner")
+
+    @property
+    def endpoint(self) -> str:
+        return f"console.{self.name}"
+
+
+def page_routes() -> list[Route]:
+    return [route for route in _routes() if route.method == PAGE]
+
+
+def form_routes() -> list[Route]:
+    return [route for route in _routes() if route.method == FORM]
+
+
+def _routes() -> Iterator[Route]:
+    for method, path, reference in ROUTES:
+        yield Route(method, path, reference.rpartition(".")[2], reference)
+
+
+def rules_of(app: Flask, method: str) -> list[Rule]:
+    """As they are mounted."""
+    return [
+        rule
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("console.") and method in (rule.methods or ())
+    ]

@@ -1,0 +1,107 @@
+"""A service in use, which pages have something to show of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from app.testing.client import Api
+from app.testing.people import Person
+
+from ..cookie_browsers import CookieBrowser
+from .site import Site
+
+PROFILE = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "date_of_birth": "1815-12-10",
+    "gender": "female",
+    "marital_status": "married",
+    "city": "London",
+    "bio": "Enchantress of numbers",
+    # A property of the host's own.
+    "favourite_engine": "analytical",
+}
+TEAM = "engines"
+MESSAGES = (
+    ("Closed on Friday", "The office is closed on Friday."),
+    ("New coffee machine", "It makes tea as well, says its manual, which nobody has read."),
+    ("Summer party", "In the garden, on the last Friday of June. Please say whether you come."),
+    ("A" * 120, "One long word in the title, and a long message. " * 12),
+)
+_AGENTS = (
+    "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15"
+    " (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1",
+)
+
+
+@dataclass
+class World:
+    site: Site
+    # By who a page is looked at as; nobody for a visitor.
+    people: dict[str, Person] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        named = {"owner": "ada", "newcomer": "grace", "admin": "boss", "root": "root"}
+        for who, name in named.items():
+            role = who if who in ("admin", "root") else "user"
+            self.people[who] = self.site.person(name, role=role)
+        self.suspended = self.site.person("mallory", status="suspended", phone="+441632960961")
+        self._furnish()
+
+    @property
+    def ada(self) -> Person:
+        return self.people["owner"]
+
+    @cached_property
+    def adas(self) -> Api:
+        return self.ada.api()
+
+    @cached_property
+    def bosses(self) -> Api:
+        return self.people["admin"].api()
+
+    def send(self, title: str, message: str, *channels: str, to: list[Any] | None = None) -> Any:
+        data = {"title": title, "message": message, "channels": ["inapp", *channels]}
+        query = {"account_receiver_ids": to} if to else {}
+        path = "/admin/notifications"
+        return self.bosses.post(path, 201, json={"data": data}, query_string=query).json
+
+    def _furnish(self) -> None:
+        self.adas.post("/profiles", json=PROFILE)
+        self.adas.post("/workspaces", json={"name": "Engines", "slug": TEAM})
+        invited = {"emails": ["charles@example.com", "grace@example.com"]}
+        self.adas.post(f"/workspaces/{TEAM}/invitations", 201, json=invited)
+        for title, message in MESSAGES:
+            self.last_sent = self.send(title, message, to=[self.ada.id])
+        self.last_sent = self.send("For everyone", "By mail too.", "email")
+        self.adas.patch(f"/notifications/{self.last_sent['id']}/mark")
+        for agent in _AGENTS:
+            browser = CookieBrowser(self.site.app)
+            browser.sign_in(self.ada, headers={"User-Agent": agent})
+
+    def newest_item(self) -> Any:
+        return self.adas.get("/notifications/").json[0]
+
+    def first_of(self, path: str, who: str = "owner", key: str = "id") -> Any:
+        """The key of the first thing that the API lists."""
+        return self.people[who].api().get(path).json[0][key]
+
+
+# What stands for a variable of a path, by its name, of pages and of the API's routes.
+VALUES: dict[str, Callable[[World], Any]] = {
+    "account_id": lambda world: world.ada.id,
+    "workspace_slug": lambda _: TEAM,
+    "notification_id": lambda world: world.last_sent["id"],
+    "item_id": lambda world: world.newest_item()["id"],
+    "session_id": lambda world: world.first_of("/sessions"),
+    "invitation_id": lambda world: world.first_of(f"/workspaces/{TEAM}/invitations"),
+}
+
+
+def values_of(world: World, names: set[str]) -> dict[str, Any]:
+    """Of a path with these variables; one that nobody named here is a thing that is not there."""
+    return {name: VALUES[name](world) if name in VALUES else 1 for name in sorted(names)}
