@@ -76,3 +76,11 @@ def test_what_every_page_loads_is_small() -> None:
     sizes = {name: len(gzip.compress((FOLDER / f"{name}.js").read_bytes(), 9)) for name in modules}
     assert sum(sizes.values()) <= 5 * 1024, sizes
     assert len(gzip.compress((FOLDER / "console.css").read_bytes(), 9)) <= 10 * 1024
+
+
+def test_what_else_a_field_is_given_reaches_it(make_app: MakeApp) -> None:
+    page = make_app().test_client().get("/design").text
+    field = next(line for line in page.splitlines() if 'id="good-email"' in line)
+    assert 'autocomplete="off"' in field
+    assert 'value="ada@example.com"' in field
+    assert " required" in field
