@@ -15,6 +15,7 @@ from bench.works import (
     account,
     administration,
     broadcast,
+    console,
     growth,
     inbox,
     login,
@@ -39,6 +40,7 @@ WORKS: dict[str, Callable[[Options], list[Table]]] = {
     "start": start.measure,
     "growth": growth.measure,
     "administration": administration.measure,
+    "console": console.measure,
     "mixed": mixed.measure,
     "slow": slow.measure,
 }

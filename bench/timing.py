@@ -29,6 +29,7 @@ def timed(
     return {
         "rate": result.rate,
         "p50": result.percentile(0.5) * 1e3,
+        "p95": result.percentile(0.95) * 1e3,
         "p99": result.percentile(0.99) * 1e3,
         "cpu": web_cpu / answered * 1e6,
         "database": database_cpu / answered * 1e6,

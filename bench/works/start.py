@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import time
+from collections.abc import Mapping
 
 from bench import database, load, proc, servers
 from bench.database import BASE, Data
@@ -25,11 +26,11 @@ def measure(options: Options) -> list[Table]:
     goals = (Goal("ms", 1.6, ("limit",), at_least=False),)
     table = Table("Start", "limit", COLUMNS, goals)
     contenders = options.contenders("limit", "usual", "frontdesk")
-    headers = {contender.name: _warm(contender) for contender in contenders}
+    headers = {contender.name: warm(contender) for contender in contenders}
     for number in range(options.rounds):
         print(f"Start, round {number + 1}", flush=True)
         for contender in contenders:
-            table.add(contender.name, _start(contender, headers[contender.name]), contender.title)
+            table.add(contender.name, start(contender, headers[contender.name]), contender.title)
     for figures in table.rounds.get("frontdesk", [])[:1]:
         verdict = "reached" if figures["resident"] < LARGEST else "MISSED"
         table.remarks.append(
@@ -38,15 +39,20 @@ def measure(options: Options) -> list[Table]:
     return [table]
 
 
-def _warm(contender: Contender) -> list[str]:
+def warm(contender: Contender) -> list[str]:
     """Compiles what is compiled once and gets the credentials."""
     with servers.running(contender, BASE) as server:
         return credentials(contender, BASE, server, 50)
 
 
-def _start(contender: Contender, headers: list[str], data: Data = BASE) -> dict[str, float]:
+def start(
+    contender: Contender,
+    headers: list[str],
+    data: Data = BASE,
+    extra: Mapping[str, str] | None = None,
+) -> dict[str, float]:
     begin = time.perf_counter()
-    server = servers.launch(contender, data)
+    server = servers.launch(contender, data, extra)
     try:
         _first_answer(server, contender.account, headers[0])
         seconds = time.perf_counter() - begin
