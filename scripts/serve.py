@@ -22,6 +22,8 @@ from .run import cannot_write
 if TYPE_CHECKING:
     from flask import Flask
 
+    from app.core.context import Context
+
 HOST = "127.0.0.1"
 NAME = "localhost"
 
@@ -93,8 +95,6 @@ def command(app: Flask, *arguments: str) -> None:
 
 
 def welcome(app: Flask, port: int, *, is_first: bool) -> str:
-    from app.core.context import Context
-
     context: Context = app.extensions["frontdesk"]
     settings = context.settings
     base = f"http://{HOST}:{port}"
@@ -103,19 +103,30 @@ def welcome(app: Flask, port: int, *, is_first: bool) -> str:
     if is_first:
         password = f"{settings.top_level('FIRST_SUPERUSER_PASSWORD')} (kept in .env)"
     rows = [
+        *(_pages(context, port) if _has_page(app) else []),
         ("API reference", f"{api}/docs"),
         ("Sign in as", settings.top_level("FIRST_SUPERUSER")),
         ("with password", password),
         ("Stop", "Ctrl+C"),
     ]
-    if _has_page(app):
-        rows.insert(0, ("Open", base))
     lines = [f"  {name:<15}{value}" for name, value in rows]
     return "\n".join(["", f"{settings.core.PROJECT_NAME} is running.", "", *lines, ""])
 
 
 def _has_page(app: Flask) -> bool:
-    return any(rule.rule == "/" for rule in app.url_map.iter_rules())
+    return "console.home" in app.view_functions
+
+
+def _pages(context: Context, port: int) -> list[tuple[str, str]]:
+    """By the name that mails lead to: a browser takes another one for another site."""
+    from app.delivery.mail.base import Mailer
+    from app.delivery.mail.mailer import FolderMailer
+
+    base = f"http://{NAME}:{port}{context.settings.core.CONSOLE_PATH.rstrip('/')}"
+    rows = [("Open", base)]
+    if isinstance(context.get(Mailer), FolderMailer):  # type: ignore[type-abstract]
+        rows.append(("Mails", f"{base}/outbox"))
+    return rows
 
 
 def first_line(error: SQLAlchemyError) -> str:

@@ -36,7 +36,7 @@ class LazyGroup(click.Group):
 
 
 # The module of each group; another module may add to it, and is loaded in its place.
-_MODULES = {"accounts": "transfer", "frontdesk": "encryption"}
+_MODULES = {"accounts": "transfer", "frontdesk": "first_root"}
 
 
 def lazy_group(name: str) -> LazyGroup:

@@ -13,6 +13,12 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/sign-in", "visitor.sign_in.sign_in_page"),
     (FORM, "/sign-in", "visitor.sign_in.sign_in"),
     (FORM, "/sign-out", "visitor.sign_in.sign_out"),
+    # Of who has just started it.
+    (PAGE, "/first-root", "first_run.pages.first_root_page"),
+    (FORM, "/first-root", "first_run.pages.make_first_root"),
+    (PAGE, "/outbox", "first_run.mails.mails_page"),
+    (PAGE, "/outbox/<name>", "first_run.mails.mail_page"),
+    (PAGE, "/outbox/<name>/html", "first_run.mails.mail_html"),
     # For the account's owner.
     (PAGE, "/dashboard", "owner.inbox.dashboard"),
 )

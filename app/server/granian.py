@@ -24,6 +24,7 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.mp import MPServer
 
+from ..console.first_run.telling import tell_beside
 from ..core.context import EXTENSION, Context
 from ..core.process.forking import forget_connections
 from .counting import count_together, forget_worker
@@ -121,6 +122,7 @@ class Server(MPServer):
         signal.signal(signal.SIGUSR1, self.close_door)
         release_large_blocks()
         forget_connections(self.app)
+        tell_beside(self.app)
         return Turnstile(self.app, self.turns)
 
     def close_door(self, *_: Any) -> None:

@@ -118,12 +118,15 @@ class CoreSettings(Namespace):
     def page_host(self) -> str:
         """What stands before the path of a page that a mail links to: the client's origin, or where
         the console begins if nobody has named a client."""
-        if self.links_to_console and self.PUBLIC_URL:
-            return self.PUBLIC_URL + self.CONSOLE_PATH.rstrip("/")
-        return self.CLIENT_HOST
+        return self.console_url if self.links_to_console and self.PUBLIC_URL else self.CLIENT_HOST
 
     def page_url(self, path: str) -> str:
         return self.page_host + path
+
+    @property
+    def console_url(self) -> str:
+        """Its path alone where nobody has said how the service is called."""
+        return (self.PUBLIC_URL or "") + self.CONSOLE_PATH.rstrip("/")
 
     @property
     def links_to_console(self) -> bool:

@@ -111,7 +111,8 @@ def wrap(app: Flask, context: Context) -> None:
         named = {name.lower() for name, _ in headers}
         put("X-Request-ID", request_id(asked), headers)
         for name, value in SECURITY_HEADERS:
-            put(name, value, headers)
+            if name.lower() not in named:
+                put(name, value, headers)
         if "content-security-policy" not in named:
             headers.add("Content-Security-Policy", DATA_POLICY)
         if "cache-control" not in named:

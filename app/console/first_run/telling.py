@@ -1,0 +1,41 @@
+"""What a server says in its log while there is no root account."""
+
+from __future__ import annotations
+
+import logging
+from threading import Thread
+
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from ...core.context import EXTENSION, Context
+from ...core.errors import Unavailable
+from .first_root import HOURS, FirstRoot
+
+log = logging.getLogger(__name__)
+
+# Of several workers that start together, one says it.
+_TOLD_SECONDS = 10
+
+
+def tell_beside(app: Flask) -> None:
+    """In a thread: a database that does not answer keeps no worker from serving."""
+    if "console" not in app.extensions[EXTENSION].mounted:
+        return
+    Thread(target=tell, args=[app], name="frontdesk-first-root", daemon=True).start()
+
+
+def tell(app: Flask) -> None:
+    context: Context = app.extensions[EXTENSION]
+    with app.app_context():
+        try:
+            first = FirstRoot(context)
+            if first.is_missing() and context.keystore.add("first-root-told", "1", _TOLD_SECONDS):
+                log.warning(
+                    "No account has the role root. Make the first one within %s hours, at %s",
+                    HOURS,
+                    first.link(),
+                )
+        except (SQLAlchemyError, Unavailable) as error:
+            # Of a database that is not migrated, or not there yet, others tell.
+            log.info("Whether there is a root account is not known: %s", type(error).__name__)

@@ -1,0 +1,285 @@
+"""What somebody meets who starts Frontdesk for the first time."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from app.accounts.service import Accounts
+from app.console.first_run.first_root import FirstRoot
+from app.console.first_run.telling import tell
+from app.core.context import current_frontdesk, service
+from app.delivery.mail.base import Mailer
+from app.delivery.mail.mailer import FolderMailer
+from app.delivery.message import Email
+from app.testing.client import Api
+from app.testing.clock import SteppingClock
+
+from ..conftest import PASSWORD, MakeApp, MakePerson
+from ..rigs.cookie_browsers import HOST, NAME, OWN
+
+PUBLIC = "https://desk.example.com"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(CORE__PUBLIC_URL=PUBLIC)
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def link_of(app: Flask) -> str:
+    with app.app_context():
+        return FirstRoot(current_frontdesk).link()
+
+
+def token_of(app: Flask) -> str:
+    return link_of(app).partition("token=")[2]
+
+
+def sent(client: FlaskClient, **form: str) -> TestResponse:
+    form = {"email": "ada@example.com", "password": PASSWORD, **form}
+    return client.post("/first-root", data=form, base_url=HOST, headers=OWN)
+
+
+def roles(app: Flask) -> dict[str, str]:
+    with app.app_context():
+        return {each.email: each.role for each in service(Accounts).all()}
+
+
+class TestTheFirstRoot:
+    def test_is_made_by_the_link_and_is_signed_in(self, app: Flask, client: FlaskClient) -> None:
+        link = link_of(app)
+        assert link.startswith(f"{PUBLIC}/first-root?token=")
+        page = client.get(link.removeprefix(PUBLIC), base_url=HOST)
+        assert page.status_code == 200
+        assert 'action="/first-root"' in page.text
+        answer = sent(client, token=token_of(app))
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/dashboard")
+        assert client.get_cookie(NAME, "localhost", "/") is not None
+        assert roles(app) == {"ada@example.com": "root"}
+        Api(app).post("/login", data={"username": "ada@example.com", "password": PASSWORD})
+
+    def test_is_made_once(self, app: Flask, client: FlaskClient) -> None:
+        token = token_of(app)
+        assert sent(client, token=token).status_code == 303
+        again = sent(app.test_client(), token=token, email="eve@example.com")
+        assert again.status_code == 409
+        assert "There is a root account already" in again.text
+        assert client.get(f"/first-root?token={token}", base_url=HOST).status_code == 409
+        assert roles(app) == {"ada@example.com": "root"}
+
+    def test_is_nobodys_without_the_link(
+        self, app: Flask, client: FlaskClient, clock: SteppingClock
+    ) -> None:
+        token = token_of(app)
+        for wrong in ("", "x", token[:-1], f"{token}x"):
+            refused = sent(client, token=wrong)
+            assert 400 <= refused.status_code < 500
+            assert client.get(f"/first-root?token={wrong}", base_url=HOST).status_code == 400
+        clock.step(hours=25)
+        late = sent(client, token=token)
+        assert late.status_code == 400
+        assert "frontdesk first-root" in late.text
+        assert roles(app) == {}
+
+    def test_a_proof_for_something_else_is_none(
+        self, make_app: MakeApp, app: Flask, client: FlaskClient
+    ) -> None:
+        other = make_app(SECRET_KEY="another secret key, which is as long as the first one is")
+        assert sent(client, token=token_of(other)).status_code == 400
+        assert sent(client, token=token_of(make_app())).status_code == 303
+
+    def test_another_sites_page_makes_none(self, app: Flask, client: FlaskClient) -> None:
+        form = {"email": "a@example.com", "password": PASSWORD, "token": token_of(app)}
+        headers = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
+        refused = client.post("/first-root", data=form, base_url=HOST, headers=headers)
+        assert refused.status_code == 403
+        assert roles(app) == {}
+
+    def test_what_is_wrong_is_said_in_the_form(self, app: Flask, client: FlaskClient) -> None:
+        refused = sent(client, token=token_of(app), password="short", email="ada@example.com")
+        assert refused.status_code == 422
+        assert 'value="ada@example.com"' in refused.text
+        assert "short" not in re.sub(r"[Ss]horter than", "", refused.text)
+        assert sent(client, token=token_of(app), email="nobody").status_code == 422
+        assert roles(app) == {}
+        # And the next try is not held up by the one before.
+        assert sent(client, token=token_of(app)).status_code == 303
+
+    def test_a_second_factor_that_must_be_set_up_is_asked_for_later(
+        self, make_app: MakeApp
+    ) -> None:
+        app = make_app(AUTH__MFA="required")
+        answer = sent(app.test_client(), token=token_of(app))
+        assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
+        assert roles(app) == {"ada@example.com": "root"}
+
+
+class TestTheServersWord:
+    @pytest.fixture(autouse=True)
+    def _level(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO, "app.console.first_run.telling")
+
+    def test_is_said_once_while_there_is_no_root(
+        self, app: Flask, person: MakePerson, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        person("grace", role="admin")
+        tell(app)
+        tell(app)
+        (said,) = caplog.messages
+        assert said.startswith("No account has the role root. Make the first one within 24 hours")
+        path = said.partition(PUBLIC)[2]
+        assert app.test_client().get(path, base_url=HOST).status_code == 200
+
+    def test_is_not_said_where_there_is_one(
+        self, app: Flask, person: MakePerson, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        person("boss", role="root")
+        tell(app)
+        assert caplog.messages == []
+
+    @pytest.fixture
+    def unmigrated(self, make_app: MakeApp, tmp_path: Path) -> Flask:
+        return make_app(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'empty.db'}")
+
+    def test_a_database_that_is_not_there_yet_stops_nothing(
+        self, unmigrated: Flask, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        tell(unmigrated)
+        assert caplog.messages == ["Whether there is a root account is not known: OperationalError"]
+
+
+class TestTheCommand:
+    def test_prints_the_link(self, app: Flask, person: MakePerson) -> None:
+        result = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
+        assert result.exit_code == 0
+        link = result.output.strip().splitlines()[-1]
+        answer = sent(app.test_client(), token=link.partition("token=")[2])
+        assert answer.status_code == 303
+        again = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
+        assert again.exit_code == 1
+        assert "There is a root account already" in again.output
+
+    def test_says_where_there_is_no_page_for_it(self, make_app: MakeApp) -> None:
+        app = make_app(CORE__CONSOLE_ENABLED="false")
+        result = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
+        assert result.exit_code == 1
+        assert "no console" in result.output
+
+
+class TestTheGreeting:
+    def test_is_for_who_develops_here(self, app: Flask, client: FlaskClient) -> None:
+        assert client.get("/", base_url="http://localhost:5000").status_code == 303
+        app.debug = True
+        page = client.get("/", base_url="http://localhost:5000")
+        assert page.status_code == 200
+        for link in ("/sign-in", "/api/v1/docs"):
+            assert f'href="{link}"' in page.text
+        assert "root@example.com" in page.text
+        assert client.get("/", base_url="http://desk.example.com").status_code == 303
+
+
+HTML = '<p style="color: red">Hello</p><script>alert(1)</script><a href="https://a.example/x">a</a>'
+
+
+class TestTheMailsThatWereWritten:
+    LOCAL = "http://localhost:5000"
+
+    @pytest.fixture
+    def folder(self, app: Flask, tmp_path: Path) -> Path:
+        app.debug = True
+        mailer = app.extensions["frontdesk"].services[Mailer]
+        assert isinstance(mailer, FolderMailer)
+        mailer.folder = tmp_path / "outbox"
+        return mailer.folder
+
+    @pytest.fixture
+    def name(self, app: Flask, folder: Path, clock: SteppingClock) -> str:
+        mailer = app.extensions["frontdesk"].services[Mailer]
+        text = "Hello\nhttps://a.example/x?token=1 <b>\n"
+        email = Email("ada@example.com", "A <word> for Ada", text, HTML)
+        with mailer.open() as connection:
+            connection.send(mailer.writer.write(email, clock.now()))
+        (written,) = folder.glob("*.eml")
+        return written.name
+
+    def ask(self, client: FlaskClient, path: str, **more: Any) -> TestResponse:
+        return client.get(path, **{"base_url": self.LOCAL, **more})
+
+    def test_are_listed_and_shown(self, client: FlaskClient, name: str) -> None:
+        listed = self.ask(client, "/outbox")
+        assert "A &lt;word&gt; for Ada" in listed.text
+        assert f'href="/outbox/{name}"' in listed.text
+        shown = self.ask(client, f"/outbox/{name}")
+        assert 'href="https://a.example/x?token=1"' in shown.text
+        assert "&lt;b&gt;" in shown.text
+        assert f'<iframe src="/outbox/{name}/html" sandbox' in shown.text
+        assert shown.headers["Content-Security-Policy"].endswith("; frame-src 'self'")
+
+    def test_a_mail_can_do_nothing_and_be_framed_by_us_alone(
+        self, client: FlaskClient, name: str
+    ) -> None:
+        html = self.ask(client, f"/outbox/{name}/html")
+        assert html.text.strip() == HTML
+        policy = html.headers.getlist("Content-Security-Policy")
+        assert len(policy) == 1
+        said = policy[0].split("; ")
+        assert {"default-src 'none'", "sandbox", "frame-ancestors 'self'"} <= set(said)
+        assert not any("script" in each or "connect" in each for each in said)
+        assert html.headers.getlist("X-Frame-Options") == ["SAMEORIGIN"]
+
+    def test_none_is_said_to_be_none(self, client: FlaskClient, folder: Path) -> None:
+        assert "No mail was written yet" in self.ask(client, "/outbox").text
+
+    def test_many_have_pages(self, client: FlaskClient, folder: Path) -> None:
+        folder.mkdir()
+        for n in range(60):
+            path = folder / f"20300101T000000.{n:06d}-0123abcd.eml"
+            path.write_text(f"To: ada@example.com\nSubject: Mail {n}\n\nHello\n")
+        first = self.ask(client, "/outbox").text
+        assert re.findall(r">Mail (\d+)<", first) == [str(n) for n in range(59, 34, -1)]
+        last = self.ask(client, "/outbox?from=50").text
+        assert re.findall(r">Mail (\d+)<", last) == [str(n) for n in range(9, -1, -1)]
+        assert self.ask(client, "/outbox?from=-5").status_code == 200
+
+    @pytest.mark.parametrize(
+        "request_of",
+        [
+            {"base_url": "http://desk.example.com"},
+            {"environ_overrides": {"REMOTE_ADDR": "192.0.2.7"}},
+            {"headers": {"X-Forwarded-For": "192.0.2.7"}},
+            {"headers": {"Forwarded": "for=192.0.2.7"}},
+        ],
+    )
+    def test_are_for_nobody_else(
+        self, client: FlaskClient, name: str, request_of: dict[str, Any]
+    ) -> None:
+        for path in ("/outbox", f"/outbox/{name}", f"/outbox/{name}/html"):
+            assert self.ask(client, path).status_code == 200
+            assert self.ask(client, path, **request_of).status_code == 404
+
+    def test_are_not_there_outside_of_development(
+        self, app: Flask, client: FlaskClient, name: str
+    ) -> None:
+        app.debug = False
+        for path in ("/outbox", f"/outbox/{name}", f"/outbox/{name}/html"):
+            assert self.ask(client, path).status_code == 404
+
+    def test_no_other_file_is_one(self, client: FlaskClient, folder: Path, name: str) -> None:
+        (folder.parent / "secret.eml").write_text("To: a\n\n")
+        (folder / "note.eml").write_text("To: a\n\n")
+        for other in ("..%2fsecret.eml", "note.eml", name.replace("T", "t"), f"{name}%00", "x"):
+            assert self.ask(client, f"/outbox/{other}").status_code == 404
+        absent = "20300101T000000.000000-0123abcd.eml"
+        assert self.ask(client, f"/outbox/{absent}").status_code == 404
