@@ -9,12 +9,11 @@ from ..accounts.schemas import ROLE, STATUS, AccountRead
 from ..auth.schemas import NewPassword
 from ..core.web.fields import Flag, Moment, Received, Text, Whole
 from ..core.web.words import Word, WordSet
-from ..delivery.outbox.models import STATES
+from ..notifications.schemas import DELIVERY_STATE
 from ..workspaces.schemas import MEMBER_STATUS, MEMBER_TYPE
 
 COLUMNS = ("created_at", "email", "last_login_date", "id")
 SORT = WordSet("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
-DELIVERY_STATE = WordSet("DeliveryState", STATES)
 # Beyond it a page costs what all before it cost; `after` leads on at no price.
 MOST_OFFSET = 10_000
 LONGEST_PLACE = 1_000

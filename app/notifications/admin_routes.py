@@ -11,12 +11,24 @@ from ..auth.guards import active_account_required, roles_required
 from ..core.context import find_context, service
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
-from ..core.web.fields import Page
+from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
+from ..core.web.paging import Slice
 from ..core.web.reading import takes
 from . import examples
 from .errors import NoChannels, NotificationNotFound
-from .schemas import Broadcast, BroadcastQuery, ListedNotificationRead, NotificationRead
+from .outcome import Outcome
+from .reach import Reach, ReachOfAll
+from .schemas import (
+    Broadcast,
+    BroadcastQuery,
+    ListedNotificationRead,
+    NotificationRead,
+    OutcomeQuery,
+    OutcomeRead,
+    ReachQuestion,
+    ReachRead,
+)
 from .sent import SentItem, SentNotifications
 
 blueprint = Blueprint("admin_notifications", __name__, about="What admins send to accounts")
@@ -55,6 +67,18 @@ def send_notification(query: dict[str, Any], json: dict[str, Any]) -> SentItem:
     return service(SentNotifications).send(caller().account.id, json["data"], chosen or None)
 
 
+@blueprint.post("/reach")
+@account_model_required
+@admins_only
+@example(json=examples.QUESTION, answer=examples.REACH)
+@raises(AccountModelMissing)
+@takes(json=ReachQuestion)
+@answers(200, ReachRead, ready=True)
+def tell_reach(json: dict[str, Any]) -> ReachOfAll:
+    """Tell whom a notification would reach on each channel, and why not the others"""
+    return service(Reach).of(json["channels"], json.get("account_receiver_ids"))
+
+
 @blueprint.get("/all")
 @admins_only
 @example(answer=[examples.SENT])
@@ -87,3 +111,26 @@ def get_sent_notification(notification_id: int) -> SentItem:
 def delete_sent_notification(notification_id: int) -> SentItem:
     """Delete a notification that the caller has sent, from every inbox"""
     return service(SentNotifications).delete(caller().account.id, notification_id)
+
+
+@blueprint.get("/<row_id:notification_id>/deliveries")
+@admins_only
+@example(answer=[examples.FAILED])
+@raises(NotificationNotFound)
+@takes(query=OutcomeQuery)
+@answers(200, OutcomeRead, sliced=True)
+def list_notification_deliveries(notification_id: int, query: dict[str, Any]) -> Slice:
+    """List the deliveries of a notification that the caller has sent, those that failed unless
+    asked otherwise"""
+    return service(Outcome).deliveries(caller().account.id, notification_id, **query)
+
+
+@blueprint.post("/<row_id:notification_id>/retry")
+@admins_only
+@example(answer=examples.RETRIED)
+@raises(NotificationNotFound)
+@answers(200, Message)
+def retry_notification(notification_id: int) -> dict[str, str]:
+    """Have what failed of a notification tried again from the beginning"""
+    count = service(Outcome).retry(caller().account.id, notification_id)
+    return {"message": f"{count} failed deliveries will be tried again"}

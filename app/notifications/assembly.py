@@ -5,6 +5,8 @@ from ..core.context import Context
 from ..delivery.outbox.enqueue import Outbox
 from .counts import NotificationCounter
 from .inbox import Inbox
+from .outcome import Outcome
+from .reach import Reach
 from .retention import Retention
 from .sent import SentNotifications
 from .service import Notifications
@@ -21,4 +23,7 @@ def assemble(context: Context) -> None:
     notifications = Notifications(session, model, outbox, context.hooks, clock)
     context.add(notifications)
     counter = NotificationCounter(session, clock)
-    context.add(SentNotifications(session, notifications, counter))
+    sent = SentNotifications(session, notifications, counter)
+    context.add(sent)
+    context.add(Reach(notifications))
+    context.add(Outcome(sent, outbox, model, context.account_ids))

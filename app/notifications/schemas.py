@@ -5,8 +5,9 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from ..core.context import current_frontdesk
-from ..core.web.fields import AccountId, Flag, Moment, Page, Received, Text
+from ..core.web.fields import AccountId, Flag, Moment, Page, Received, Text, Whole
 from ..core.web.words import Word, WordSet
+from ..delivery.outbox.models import FAILED, STATES
 from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
 MOST_CHANNELS = 50
@@ -14,6 +15,7 @@ INAPP = "inapp"
 # The contract's channels; a host's own come on top.
 CHANNELS = (INAPP, "push", "email", "sms", "discord")
 CHANNEL = WordSet("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
+DELIVERY_STATE = WordSet("DeliveryState", STATES)
 NOTIFICATION_TYPE = WordSet("NotificationType", (SYSTEM, ADMIN))
 _IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
 ONE_LINE = rf"^[^{_IN_LINE}]*[^{_IN_LINE}\s][^{_IN_LINE}]*$"
@@ -78,6 +80,55 @@ class BroadcastQuery(WithReceivers):
     account_receiver_ids = AccountIds(
         metadata={"description": "Ids of accounts; left out: all accounts"}
     )
+
+
+class ReachQuestion(WithReceivers):
+    channels = fields.List(
+        Word(CHANNEL), required=True, validate=validate.Length(min=1, max=MOST_CHANNELS)
+    )
+    account_receiver_ids = AccountIds(
+        metadata={"description": "Ids of accounts; left out: all accounts"}
+    )
+
+
+class LeftOut(Schema):
+    reason = fields.String(required=True)
+    receivers = fields.Integer(required=True)
+
+
+class ChannelReach(Schema):
+    reached = fields.Integer(required=True)
+    left_out = fields.List(fields.Nested(LeftOut), required=True)
+
+
+class ReachRead(Schema):
+    receivers = fields.Integer(required=True)
+    channels = fields.Dict(keys=fields.String(), values=fields.Nested(ChannelReach), required=True)
+
+
+class OutcomeQuery(Received):
+    state = Word(DELIVERY_STATE, load_default=FAILED)
+    channel = Word(CHANNEL)
+    limit = Whole(
+        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+    )
+    after = Whole(metadata={"description": "The `id` of the page's last one"})
+
+
+class OutcomeRead(Schema):
+    """What became of one delivery of a notification."""
+
+    id = fields.Integer(required=True)
+    receiver_id = AccountId(required=True)
+    # None of whom is gone.
+    email = fields.String(required=True, allow_none=True)
+    channel = fields.String(required=True)
+    state = Word(DELIVERY_STATE, required=True)
+    attempts = fields.Integer(required=True)
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
+    )
+    finished_at = Moment(required=True, allow_none=True)
 
 
 class InboxItemLinks(Schema):

@@ -60,6 +60,10 @@ class SentNotifications:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.now(_last_counted(row)))
 
+    def check(self, sender_id: Any, notification_id: int) -> None:
+        """That it is one of this sender's."""
+        self._find(sender_id, notification_id)
+
     def delete(self, sender_id: Any, notification_id: int) -> SentItem:
         """With its inbox rows, and with what of it was still to be sent."""
         with transaction(self.session), unhurried(self.session):

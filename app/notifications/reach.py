@@ -1,0 +1,57 @@
+"""Whom a notification would reach on each channel, and why not the others: asked before it is
+sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from ..core.db.long_statements import unhurried
+from ..core.db.transaction import transaction
+from .receivers import Audience
+from .schemas import INAPP
+from .service import Notifications
+
+# Ready to be answered as JSON.
+ReachOfAll = dict[str, Any]
+
+
+@dataclass(eq=False)
+class Reach:
+    notifications: Notifications
+
+    def of(self, channels: Sequence[str], receiver_ids: Iterable[Any] | None) -> ReachOfAll:
+        """One count for each channel, over the very query by which it would be sent."""
+        sending = self.notifications
+        session = sending.session
+        with transaction(session), unhurried(session):
+            audience = Audience.of(session, sending.account_model, receiver_ids)
+            if sending.hooks.registered("receivers"):
+                audience = audience.rewritten(sending.hooks.receivers)
+            targets = audience.targets(None)
+            receivers = session.scalar(select(func.count()).select_from(targets.subquery())) or 0
+            found = {name: self._on(name, targets, receivers) for name in dict.fromkeys(channels)}
+        return {"receivers": receivers, "channels": found}
+
+    def _on(self, name: str, targets: Any, receivers: int) -> dict[str, Any]:
+        if name == INAPP:
+            return _reached(receivers, {})
+        channel = self.notifications.outbox.channels.get(name)
+        if channel is None:
+            return _reached(0, {"Nothing here sends on this channel": receivers})
+        if (off := channel.off()) is not None:
+            return _reached(0, {off: receivers})
+        entries, why_not = channel.address_book.entries(targets)
+        rows = self.notifications.session.execute(
+            entries.with_only_columns(why_not.label("why"), func.count()).group_by("why")
+        )
+        counts = {why: int(count) for why, count in rows}
+        return _reached(counts.pop(None, 0), counts)
+
+
+def _reached(count: int, left_out: dict[Any, int]) -> dict[str, Any]:
+    reasons = [{"reason": why, "receivers": n} for why, n in sorted(left_out.items()) if n]
+    return {"reached": count, "left_out": reasons}
