@@ -16,13 +16,9 @@ from ..core.web.operation import SAFE_METHODS
 from .assembly import assemble
 from .host_pages import add_host_pages
 from .lazy import LazyView
+from .policy import POLICY
 from .routes import ROUTES
 
-# Nothing inline and nothing from anywhere else; `blob:` is a picture before it is sent.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-    " connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 # Shorter ones do not fit into fewer packets for it.
 COMPRESSED_FROM = 1000
 

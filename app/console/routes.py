@@ -21,4 +21,28 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/outbox/<name>/html", "first_run.mails.mail_html"),
     # For the account's owner.
     (PAGE, "/dashboard", "owner.inbox.dashboard"),
+    # For admins: what they send, and how mails look.
+    (PAGE, "/admin/broadcasts", "admin.broadcasts.broadcasts_page"),
+    (FORM, "/admin/broadcasts", "admin.composing.send_broadcast"),
+    (PAGE, "/admin/broadcasts/new", "admin.composing.compose_page"),
+    (FORM, "/admin/broadcasts/new", "admin.composing.compose"),
+    (FORM, "/admin/broadcasts/reach", "admin.composing.count_reach"),
+    (FORM, "/admin/broadcasts/mail", "admin.composing.show_mail"),
+    (FORM, "/admin/broadcasts/test", "admin.composing.send_test"),
+    (PAGE, "/admin/broadcasts/<row_id:notification_id>", "admin.broadcasts.broadcast_page"),
+    (
+        PAGE,
+        "/admin/broadcasts/<row_id:notification_id>/progress",
+        "admin.broadcasts.broadcast_progress",
+    ),
+    (FORM, "/admin/broadcasts/<row_id:notification_id>/retry", "admin.broadcasts.retry_broadcast"),
+    (
+        FORM,
+        "/admin/broadcasts/<row_id:notification_id>/delete",
+        "admin.broadcasts.delete_broadcast",
+    ),
+    (PAGE, "/admin/mails", "admin.mails.mails_page"),
+    (PAGE, "/admin/mails/<name>", "admin.mails.mail_page"),
+    (PAGE, "/admin/mails/<name>/html", "admin.mails.mail_html"),
+    (FORM, "/admin/mails/<name>/test", "admin.mails.send_sample"),
 )

@@ -52,6 +52,14 @@ class NotificationCounter:
     session: AnySession
     clock: Clock
 
+    def last(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
+        """Counts those alone that take no time."""
+        found = self.count(each.id for each in notifications if not is_kept(each.receivers))
+        for each in notifications:
+            if each.id not in found and each.counts is not None:
+                found[each.id] = NotificationCounts(**each.counts)
+        return found
+
     def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
         """Those that were counted longest ago are counted first; some may never have been yet."""
         found = self.count(each.id for each in notifications if not is_kept(each.receivers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,14 +51,25 @@ class SentNotifications:
         return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
 
     def page(self, sender_id: Any, *, offset: int, limit: int) -> list[SentItem]:
-        newest_first = _of(sender_id).order_by(Notification.id.desc())
-        rows = self.session.execute(newest_first.offset(offset).limit(limit)).all()
+        rows = self._page(sender_id, offset, limit)
         counts = self.counter.of([_last_counted(row) for row in rows])
+        return [sent_item(row, counts.get(row.id)) for row in rows]
+
+    def page_as_counted(
+        self, sender_id: Any, *, limit: int, before: int | None = None
+    ) -> list[SentItem]:
+        """For who does not wait: of those to many, what they were when they were last counted."""
+        rows = self._page(sender_id, 0, limit, before)
+        counts = self.counter.last([_last_counted(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def get(self, sender_id: Any, notification_id: int) -> SentItem:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.now(_last_counted(row)))
+
+    def get_as_counted(self, sender_id: Any, notification_id: int) -> SentItem:
+        row = self._find(sender_id, notification_id)
+        return sent_item(row, self.counter.last([_last_counted(row)]).get(row.id))
 
     def check(self, sender_id: Any, notification_id: int) -> None:
         """That it is one of this sender's."""
@@ -79,6 +90,14 @@ class SentNotifications:
             target = Target(SUBJECT, notification_id)
             record(self.session, "notification.deleted", target=target)
             return item
+
+    def _page(
+        self, sender_id: Any, offset: int, limit: int, before: int | None = None
+    ) -> Sequence[Row[Any]]:
+        newest_first = _of(sender_id).order_by(Notification.id.desc())
+        if before is not None:
+            newest_first = newest_first.where(Notification.id < before)
+        return self.session.execute(newest_first.offset(offset).limit(limit)).all()
 
     def _find(self, sender_id: Any, notification_id: int) -> Row[Any]:
         query = _of(sender_id).where(Notification.id == notification_id)

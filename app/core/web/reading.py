@@ -68,7 +68,7 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
                 try:
                     kwargs[place] = schema.load(_read(place, schema))
                 except ValidationError as error:
-                    faults.extend(Fault(place, *pair) for pair in _flatten(error.messages))
+                    faults.extend(_faults_of(error, place))
             if faults:
                 raise Invalid(faults=faults)
             try:
@@ -87,6 +87,18 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
         return read_then_view
 
     return decorate
+
+
+def checked(schema: type[Schema], body: Mapping[str, Any]) -> Any:
+    """As `takes` reads it, for what was put together here."""
+    try:
+        return instance(schema).load(body)
+    except ValidationError as error:
+        raise Invalid(faults=_faults_of(error, "json")) from None
+
+
+def _faults_of(error: ValidationError, place: str) -> list[Fault]:
+    return [Fault(place, *pair) for pair in _flatten(error.messages)]
 
 
 @contextmanager

@@ -1,0 +1,88 @@
+"""What an admin has sent, how it goes out, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ...auth.caller import caller
+from ...core.context import service
+from ...notifications.sent import SentItem, SentNotifications
+from ..actions import Perform, look, performs
+from ..pages import fragment, page
+from ..texts import _, _n
+from ..ways import go
+from .composing import admins_only
+
+LISTED = 25
+FAILED_LISTED = 50
+
+
+@admins_only
+def broadcasts_page() -> Response:
+    before = request.args.get("before", type=int)
+    sent = service(SentNotifications).page_as_counted(
+        caller().account.id, limit=LISTED + 1, before=before
+    )
+    older = sent[LISTED - 1]["id"] if len(sent) > LISTED else None
+    return page("admin/broadcasts/list.html", sent=sent[:LISTED], before=before, older=older)
+
+
+@admins_only
+def broadcast_page(notification_id: int) -> Response:
+    item = service(SentNotifications).get_as_counted(caller().account.id, notification_id)
+    failed: list[Any] = []
+    if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):
+        after = request.args.get("after", type=int)
+        failed = _failed(notification_id, after)
+    return page(
+        "admin/broadcasts/one.html",
+        at="broadcasts_page",
+        item=item,
+        failed=failed,
+        further=failed[-1]["id"] if len(failed) == FAILED_LISTED else None,
+        is_going_out=is_going_out(item),
+    )
+
+
+@admins_only
+def broadcast_progress(notification_id: int) -> Response:
+    """Counted anew, for the script of the page as long as something is on its way."""
+    item = look("notifications.admin_routes.get_sent_notification", notification_id=notification_id)
+    return fragment(
+        "admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item)
+    )
+
+
+@performs("notifications.admin_routes.retry_notification", refused=broadcast_page)
+def retry_broadcast(perform: Perform, notification_id: int) -> Response:
+    perform()
+    return go(
+        ".broadcast_page",
+        _("What failed is tried again."),
+        notification_id=notification_id,
+    )
+
+
+@performs("notifications.admin_routes.delete_sent_notification", refused=broadcast_page)
+def delete_broadcast(perform: Perform, notification_id: int) -> Response:
+    gone = perform()
+    text = _n(
+        "It is gone from one inbox.", "It is gone from {n} inboxes.", gone["receivers"]
+    )
+    return go(".broadcasts_page", text)
+
+
+def is_going_out(item: SentItem) -> bool:
+    return any(counts["pending"] for counts in (item["deliveries"] or {}).values())
+
+
+def _failed(notification_id: int, after: int | None) -> list[Any]:
+    query = {"limit": FAILED_LISTED} | ({"after": after} if after else {})
+    found: list[Any] = look(
+        "notifications.admin_routes.list_notification_deliveries",
+        query=query,
+        notification_id=notification_id,
+    )
+    return found

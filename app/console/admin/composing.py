@@ -1,0 +1,144 @@
+"""Writing a broadcast: what and to whom, a look at it, and sending it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flask import Response, request
+
+from ...auth.caller import caller
+from ...auth.guards import active_account_required, roles_required
+from ...core.context import service
+from ...core.errors import Invalid
+from ...core.web.operation import View, hidden
+from ...core.web.reading import checked
+from ...delivery.mail.channel import Pages
+from ...delivery.mail.templates import Templates
+from ...delivery.message import StoredMessage
+from ...notifications.draft import Draft
+from ...notifications.schemas import INAPP, Broadcast
+from ...notifications.service import Notifications
+from ..actions import Perform, look, performs
+from ..forms import note_refusal
+from ..navigation import ADMINS
+from ..pages import fragment, framed, page
+from ..texts import _, _n
+from ..ways import go
+from .drafts import MANY, DraftOfBroadcast, channels, sign_count, told_count
+
+FOUND = 8
+
+
+def admins_only(view: View) -> View:
+    return active_account_required(roles_required(*ADMINS)(hidden(view)))
+
+
+@admins_only
+def compose_page() -> Response:
+    return _writing(DraftOfBroadcast.sent())
+
+
+@admins_only
+def compose() -> Response:
+    """One form with several buttons: the one that leads on asks for all of it."""
+    draft = DraftOfBroadcast.sent()
+    if request.form.get("step") != "check":
+        return _writing(draft)
+    try:
+        checked(Broadcast, draft.body)
+    except Invalid as problem:
+        note_refusal(problem)
+        return _writing(draft, status=problem.status)
+    return _checking(draft)
+
+
+@performs("notifications.admin_routes.tell_reach")
+def count_reach(perform: Perform) -> Response:
+    """For the script of the page that is looked at: counting a million takes a moment."""
+    return fragment("admin/broadcasts/reach.html", **_reach(perform, DraftOfBroadcast.sent()))
+
+
+@admins_only
+def show_mail() -> Response:
+    draft = DraftOfBroadcast.sent()
+    message = StoredMessage(
+        id=0, title=draft.title, message=draft.message, created_at=datetime.now(UTC)
+    )
+    link = service(Notifications).dashboard_link()
+    mail = Pages(service(Templates), message, link).to(caller().account.email)
+    return framed(mail.html or "")
+
+
+@admins_only
+def send_test() -> Response:
+    """To who writes it alone, and into no inbox; what is wrong with it is said as when it is
+    sent."""
+    draft = DraftOfBroadcast.sent()
+    data = checked(Broadcast, {"data": draft.body["data"]})["data"]
+    names = [name for name in data["channels"] if name != INAPP]
+    account = caller().account
+    if names:
+        test = Draft(data["title"], data["message"], names, sender_id=account.id)
+        service(Notifications).send(test, [account.id])
+    said = _("A test is on its way to {email}.", email=account.email)
+    return _checking(draft, said=said if names else "")
+
+
+def check_again() -> Response:
+    return _checking(DraftOfBroadcast.sent())
+
+
+@performs("notifications.admin_routes.send_notification", refused=check_again)
+def send_broadcast(perform: Perform) -> Response:
+    draft = DraftOfBroadcast.sent()
+    _check_typed(told_count())
+    sent = perform(json=draft.body, query={})
+    text = _n("It goes out to one account.", "It goes out to {n} accounts.", sent["receivers"])
+    return go(".broadcast_page", text, notification_id=sent["id"])
+
+
+def _check_typed(count: int | None) -> None:
+    if count is None:
+        raise Invalid.about("counted", "Wait until the receivers are counted.")
+    typed = "".join(each for each in request.form.get("typed", "") if each.isdigit())
+    if count > MANY and typed != str(count):
+        raise Invalid.about("typed", "This is not the number of receivers.")
+
+
+def _writing(draft: DraftOfBroadcast, status: int = 200) -> Response:
+    found: list[Any] = []
+    if draft.search and not draft.is_for_everyone:
+        query = {"search": draft.search, "limit": FOUND}
+        found = look("administration.routes.list_accounts", query=query)
+    return page(
+        "admin/broadcasts/compose.html",
+        status=status,
+        at="broadcasts_page",
+        draft=draft,
+        receivers=draft.receivers(),
+        found=[each for each in found if str(each["id"]) not in draft.ids],
+        channels=channels(),
+    )
+
+
+def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
+    """Those that are chosen are counted at once, and all of them when somebody asks."""
+    counts = not draft.is_for_everyone or "count" in request.form
+    reach = _reach(Perform("notifications.admin_routes.tell_reach", {}), draft) if counts else {}
+    return page(
+        "admin/broadcasts/check.html",
+        at="broadcasts_page",
+        frames=True,
+        draft=draft,
+        said=said,
+        receivers=draft.receivers(),
+        **reach,
+    )
+
+
+def _reach(perform: Perform, draft: DraftOfBroadcast) -> dict[str, Any]:
+    asked = {name: value for name, value in draft.body.items() if name != "data"}
+    reach = perform(json={**asked, "channels": draft.channels})
+    count = reach["receivers"]
+    return {"reach": reach, "counted": sign_count(count), "is_many": count > MANY}
