@@ -13,7 +13,7 @@ from ..actions import Perform, look, performs
 from ..pages import fragment, page
 from ..texts import _, _n
 from ..ways import go
-from .composing import admins_only
+from .admins import admins_only
 
 LISTED = 25
 FAILED_LISTED = 50
@@ -50,9 +50,7 @@ def broadcast_page(notification_id: int) -> Response:
 def broadcast_progress(notification_id: int) -> Response:
     """Counted anew, for the script of the page as long as something is on its way."""
     item = look("notifications.admin_routes.get_sent_notification", notification_id=notification_id)
-    return fragment(
-        "admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item)
-    )
+    return fragment("admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item))
 
 
 @performs("notifications.admin_routes.retry_notification", refused=broadcast_page)
@@ -68,9 +66,7 @@ def retry_broadcast(perform: Perform, notification_id: int) -> Response:
 @performs("notifications.admin_routes.delete_sent_notification", refused=broadcast_page)
 def delete_broadcast(perform: Perform, notification_id: int) -> Response:
     gone = perform()
-    text = _n(
-        "It is gone from one inbox.", "It is gone from {n} inboxes.", gone["receivers"]
-    )
+    text = _n("It is gone from one inbox.", "It is gone from {n} inboxes.", gone["receivers"])
     return go(".broadcasts_page", text)
 
 

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from flask import Response, request
 
 from ...auth.caller import caller
-from ...auth.guards import active_account_required, roles_required
 from ...core.context import service
 from ...core.errors import Invalid
-from ...core.web.operation import View, hidden
 from ...core.web.reading import checked
-from ...delivery.mail.channel import Pages
-from ...delivery.mail.templates import Templates
-from ...delivery.message import StoredMessage
 from ...notifications.draft import Draft
 from ...notifications.schemas import INAPP, Broadcast
 from ...notifications.service import Notifications
 from ..actions import Perform, look, performs
 from ..forms import note_refusal
-from ..navigation import ADMINS
 from ..pages import fragment, framed, page
 from ..texts import _, _n
 from ..ways import go
+from .admins import admins_only
 from .drafts import MANY, DraftOfBroadcast, channels, sign_count, told_count
+from .mails import previews
 
 FOUND = 8
-
-
-def admins_only(view: View) -> View:
-    return active_account_required(roles_required(*ADMINS)(hidden(view)))
 
 
 @admins_only
@@ -62,12 +53,8 @@ def count_reach(perform: Perform) -> Response:
 @admins_only
 def show_mail() -> Response:
     draft = DraftOfBroadcast.sent()
-    message = StoredMessage(
-        id=0, title=draft.title, message=draft.message, created_at=datetime.now(UTC)
-    )
-    link = service(Notifications).dashboard_link()
-    mail = Pages(service(Templates), message, link).to(caller().account.email)
-    return framed(mail.html or "")
+    given = {"title": draft.title, "message": draft.message, "link": ""}
+    return framed(previews().email("notification", caller().account.email, given).html or "")
 
 
 @admins_only
@@ -110,7 +97,7 @@ def _writing(draft: DraftOfBroadcast, status: int = 200) -> Response:
     found: list[Any] = []
     if draft.search and not draft.is_for_everyone:
         query = {"search": draft.search, "limit": FOUND}
-        found = look("administration.routes.list_accounts", query=query)
+        found = look("administration.routes.list_managed_accounts", query=query)
     return page(
         "admin/broadcasts/compose.html",
         status=status,
