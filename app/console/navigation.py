@@ -46,7 +46,17 @@ def _unread(account: AccountLike) -> int:
     return service(Inbox).unread(account.id)
 
 
-SECTIONS = (Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
+SECTIONS = (
+    Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),
+    Section(
+        later("Administration"),
+        (
+            NavEntry(later("Broadcasts"), "broadcasts_page", "send"),
+            NavEntry(later("Mails"), "mails_page", "mail"),
+        ),
+        roles=ADMINS,
+    ),
+)
 
 
 def navigation(at: str) -> list[dict[str, Any]]:
