@@ -12,18 +12,14 @@ from ..core.errors import Problem
 from .desk import Desk
 from .navigation import navigation
 from .notices import notice, take_notice
-from .policy import FRAMED, FRAMING
+from .policy import FRAMED
 
 
-def page(
-    template: str, *, status: int = 200, at: str = "", frames: bool = False, **context: Any
-) -> Response:
+def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
     """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
-    of its own. `frames`: it shows a mail in a frame."""
+    of its own."""
     desk = service(Desk)
     response = Response(_render(desk, template, at, context), status, mimetype="text/html")
-    if frames:
-        response.headers["Content-Security-Policy"] = FRAMING
     return take_notice(response)
 
 

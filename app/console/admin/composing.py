@@ -116,7 +116,6 @@ def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
     return page(
         "admin/broadcasts/check.html",
         at="broadcasts_page",
-        frames=True,
         draft=draft,
         said=said,
         receivers=draft.receivers(),

@@ -27,7 +27,7 @@ def mails_page() -> Response:
 
 @admins_only
 def mail_page(name: str) -> Response:
-    return page("admin/mails/one.html", at="mails_page", frames=True, name=name, mail=_sample(name))
+    return page("admin/mails/one.html", at="mails_page", name=name, mail=_sample(name))
 
 
 @admins_only
