@@ -52,7 +52,7 @@ SECTIONS = (
         later("Administration"),
         (
             NavEntry(later("Broadcasts"), "broadcasts_page", "send"),
-            NavEntry(later("Mails"), "mails_page", "mail"),
+            NavEntry(later("Mails"), "mail_templates_page", "mail"),
         ),
         roles=ADMINS,
     ),

@@ -25,7 +25,7 @@ def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> R
 
 def framed(html: str) -> Response:
     """A mail as its reader sees it, for a frame of ours."""
-    headers = {"Content-Security-Policy": FRAMED}
+    headers = {"Content-Security-Policy": FRAMED, "X-Frame-Options": "SAMEORIGIN"}
     return Response(html, mimetype="text/html", headers=headers)
 
 

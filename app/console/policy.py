@@ -6,7 +6,8 @@ from __future__ import annotations
 # mails: the policy of the page that came first holds for all that are swapped into it.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
-    " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    " connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none';"
+    " frame-ancestors 'none'"
 )
 # Of such a mail: its styles are inline, nothing in it runs, and nothing is fetched for it.
 FRAMED = (

@@ -41,8 +41,8 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/admin/broadcasts/<row_id:notification_id>/delete",
         "admin.broadcasts.delete_broadcast",
     ),
-    (PAGE, "/admin/mails", "admin.mails.mails_page"),
-    (PAGE, "/admin/mails/<name>", "admin.mails.mail_page"),
-    (PAGE, "/admin/mails/<name>/html", "admin.mails.mail_html"),
+    (PAGE, "/admin/mails", "admin.mails.mail_templates_page"),
+    (PAGE, "/admin/mails/<name>", "admin.mails.mail_template_page"),
+    (PAGE, "/admin/mails/<name>/html", "admin.mails.mail_template_html"),
     (FORM, "/admin/mails/<name>/test", "admin.mails.send_sample"),
 )

@@ -19,19 +19,19 @@ from .admins import admins_only
 
 
 @admins_only
-def mails_page() -> Response:
+def mail_templates_page() -> Response:
     brand = service(Templates).brand
     names = [(name, _sample(name).subject) for name in previews().names()]
     return page("admin/mails/list.html", names=names, contrast=brand.contrast)
 
 
 @admins_only
-def mail_page(name: str) -> Response:
-    return page("admin/mails/one.html", at="mails_page", name=name, mail=_sample(name))
+def mail_template_page(name: str) -> Response:
+    return page("admin/mails/one.html", at="mail_templates_page", name=name, mail=_sample(name))
 
 
 @admins_only
-def mail_html(name: str) -> Response:
+def mail_template_html(name: str) -> Response:
     return framed(_sample(name).html or "")
 
 
@@ -40,7 +40,8 @@ def send_sample(name: str) -> Response:
     """To who looks at it alone."""
     mail = _sample(name)
     service(OneOffMail).send_soon(mail)  # type: ignore[type-abstract]
-    return go(".mail_page", _("A sample is on its way to {email}.", email=mail.to), name=name)
+    said = _("A sample is on its way to {email}.", email=mail.to)
+    return go(".mail_template_page", said, name=name)
 
 
 def previews() -> Previews:
