@@ -22,7 +22,12 @@ from ..rigs.console.routes import Route, form_routes
 from ..rigs.console.world import World, values_of
 
 # Forms that no route of the API stands behind, and why.
-OWN_FORMS: dict[str, str] = {}
+OWN_FORMS: dict[str, str] = {
+    "compose": "it looks for receivers and goes on to the next page; nothing is stored",
+    "show_mail": "it shows what the draft would look like",
+    "send_test": "it sends the draft to who writes it",
+    "send_sample": "it sends a mail of sample values to who looks at it",
+}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 

@@ -1,0 +1,197 @@
+"""An admin writes to everybody or to some, looks at it, sends it and sees what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.testing.engine import ManualEngine
+from app.testing.outbox import MailOutbox
+
+from ..conftest import MakePerson, Person
+from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser
+
+PATH = "/admin/broadcasts"
+DRAFT = {"data.title": "Closed", "data.message": "On <Friday>.", "data.channels": ["email"]}
+
+Ask = Callable[..., TestResponse]
+
+
+@pytest.fixture
+def app(make_app: Any) -> Flask:
+    made: Flask = make_app(AUTH__COOKIE_SESSIONS="on")
+    return made
+
+
+@pytest.fixture
+def root(person: MakePerson) -> Person:
+    return person("root", role="admin")
+
+
+@pytest.fixture
+def people(person: MakePerson) -> list[Person]:
+    return [person("ada", phone="+441632960961"), person("bob")]
+
+
+def as_somebody(app: Flask, somebody: Person) -> Ask:
+    browser = CookieBrowser(app)
+    browser.sign_in(somebody)
+    client = app.test_client(use_cookies=False)
+    headers = {"Cookie": f"{NAME}={browser.cookie}", **OWN}
+
+    def ask(method: str, path: str, **form: Any) -> TestResponse:
+        return client.open(path, method=method, base_url=HOST, headers=headers, data=form or None)
+
+    return ask
+
+
+@pytest.fixture
+def ask(app: Flask, root: Person) -> Ask:
+    return as_somebody(app, root)
+
+
+def field_of(page: str, name: str) -> str:
+    return page.partition(f'name="{name}" value="')[2].partition('"')[0]
+
+
+@pytest.mark.usefixtures("people")
+def test_it_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) -> None:
+    draft = {**DRAFT, "audience": "everyone"}
+    checked = ask("POST", f"{PATH}/new", step="check", **draft)
+    assert checked.status_code == 200
+    assert "On &lt;Friday&gt;." in checked.text
+    counted = ask("POST", f"{PATH}/reach", **draft)
+    assert "3 of 3" in counted.text
+    sent = ask("POST", PATH, counted=field_of(counted.text, "counted"), **draft)
+    assert sent.status_code == 303
+    page = ask("GET", sent.headers["Location"]).text
+    assert "It goes out to 3 accounts." not in page  # said in the cookie that this client drops
+    assert "3 are waiting" in page
+    engine.deliver()
+    assert "3 of 3 have left" in ask("GET", f"{sent.headers['Location']}/progress").text
+
+
+def test_without_script_a_button_counts(ask: Ask) -> None:
+    checked = ask("POST", f"{PATH}/new", step="check", count="1", audience="everyone", **DRAFT)
+    assert "1 of 1" in checked.text
+    assert field_of(checked.text, "counted")
+
+
+def test_what_is_missing_is_said_at_its_field_and_the_rest_is_kept(ask: Ask) -> None:
+    answer = ask(
+        "POST", f"{PATH}/new", step="check", audience="everyone", **{**DRAFT, "data.title": ""}
+    )
+    assert answer.status_code == 422
+    assert 'id="compose-data-title-fault"' in answer.text
+    assert "On &lt;Friday&gt;." in answer.text
+
+
+def test_receivers_are_found_and_chosen(ask: Ask, people: list[Person]) -> None:
+    draft = {**DRAFT, "audience": "chosen"}
+    found = ask("POST", f"{PATH}/new", step="search", search="ada", **draft).text
+    assert people[0].email in found
+    assert people[1].email not in found
+    chosen = {**draft, "account_receiver_ids": [str(people[0].id)]}
+    checked = ask("POST", f"{PATH}/new", step="check", **chosen)
+    assert "1 of 1" in checked.text
+    sent = ask("POST", PATH, counted=field_of(checked.text, "counted"), **chosen)
+    assert sent.status_code == 303
+    assert len(people[0].api().get("/notifications/").json) == 1
+    assert people[1].api().get("/notifications/").json == []
+
+
+def test_nobody_chosen_is_not_everybody(ask: Ask, people: list[Person]) -> None:
+    draft = {**DRAFT, "audience": "chosen"}
+    assert "Names nobody" in ask("POST", f"{PATH}/new", step="check", **draft).text
+    everyone = ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text
+    refused = ask("POST", PATH, counted=field_of(everyone, "counted"), **draft)
+    assert refused.status_code == 422
+    assert people[0].api().get("/notifications/").json == []
+
+
+def test_it_is_not_sent_before_the_receivers_are_counted(ask: Ask, people: list[Person]) -> None:
+    for counted in ("", "3", "made.up"):
+        refused = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
+        assert refused.status_code == 422
+        assert "Wait until the receivers are counted." in refused.text
+    assert people[0].api().get("/notifications/").json == []
+
+
+def test_to_many_the_number_is_typed(
+    ask: Ask, people: list[Person], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.console.admin.composing.MANY", 2)
+    draft = {**DRAFT, "audience": "everyone"}
+    counted = ask("POST", f"{PATH}/reach", **draft)
+    assert "Type 3 to send it to so many" in counted.text
+    told = field_of(counted.text, "counted")
+    for typed in ("", "2", "all"):
+        refused = ask("POST", PATH, counted=told, typed=typed, **draft)
+        assert refused.status_code == 422
+        assert "This is not the number of receivers." in refused.text
+    assert people[0].api().get("/notifications/").json == []
+    assert ask("POST", PATH, counted=told, typed="3", **draft).status_code == 303
+
+
+def test_a_test_goes_to_who_writes_it_and_into_no_inbox(
+    ask: Ask, root: Person, people: list[Person], engine: ManualEngine, app: Flask
+) -> None:
+    answer = ask("POST", f"{PATH}/test", audience="everyone", **DRAFT)
+    assert f"A test is on its way to {root.email}." in answer.text
+    assert root.api().get("/notifications/").json == []
+    assert people[0].api().get("/notifications/").json == []
+    assert engine.woken == ["email"]
+
+
+def test_the_mail_is_shown_as_it_will_be_and_can_do_nothing(ask: Ask) -> None:
+    answer = ask("POST", f"{PATH}/mail", **{**DRAFT, "data.title": "<script>alert(1)</script>"})
+    assert "&lt;script&gt;" in answer.text
+    assert "<script>" not in answer.text
+    assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
+
+
+def test_it_is_taken_back_from_every_inbox(ask: Ask, people: list[Person]) -> None:
+    counted = field_of(ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text, "counted")
+    sent = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
+    assert ask("POST", f"{sent.headers['Location']}/delete").status_code == 303
+    assert people[0].api().get("/notifications/").json == []
+    assert ask("GET", sent.headers["Location"]).status_code == 404
+
+
+def test_another_admins_is_not_found(app: Flask, ask: Ask, person: MakePerson) -> None:
+    counted = field_of(ask("POST", f"{PATH}/reach", audience="everyone", **DRAFT).text, "counted")
+    sent = ask("POST", PATH, audience="everyone", counted=counted, **DRAFT)
+    other = as_somebody(app, person("boss", role="admin"))
+    for method, path in (
+        ("GET", ""),
+        ("GET", "/progress"),
+        ("POST", "/retry"),
+        ("POST", "/delete"),
+    ):
+        assert other(method, f"{sent.headers['Location']}{path}").status_code == 404
+
+
+def test_whoever_is_no_admin_sees_none_of_it(app: Flask, people: list[Person]) -> None:
+    ask_as_ada = as_somebody(app, people[0])
+    assert ask_as_ada("GET", PATH).status_code == 403
+    assert ask_as_ada("POST", f"{PATH}/new", step="check", **DRAFT).status_code == 403
+    assert ask_as_ada("POST", f"{PATH}/test", **DRAFT).status_code == 403
+    assert "Broadcasts" not in ask_as_ada("GET", "/dashboard").text
+
+
+def test_every_mail_can_be_looked_at_and_sent_to_oneself(
+    ask: Ask, root: Person, mails: MailOutbox
+) -> None:
+    listed = ask("GET", "/admin/mails").text
+    for name in ("reset_password", "notification", "invitation"):
+        assert f"{name}.html" in listed
+        assert ask("GET", f"/admin/mails/{name}").status_code == 200
+        framed = ask("GET", f"/admin/mails/{name}/html")
+        assert framed.headers["Content-Security-Policy"].startswith("sandbox;")
+    assert ask("GET", "/admin/mails/nothing").status_code == 404
+    assert ask("POST", "/admin/mails/invitation/test").status_code == 303
+    assert [mail.to for mail in mails.sent] == [root.email]

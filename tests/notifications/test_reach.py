@@ -1,0 +1,168 @@
+"""Whom a broadcast would reach, told before it is sent, and what became of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.context import Context
+from app.testing.client import Api
+from app.testing.engine import ManualEngine
+from app.testing.smtp import Sink, smtp_sink
+
+from ..conftest import MakeApp, MakePerson, Person
+
+PATH = "/admin/notifications"
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def app(make_app: MakeApp, sink: Sink) -> Flask:
+    return make_app(
+        MAIL_SERVER="127.0.0.1",
+        MAIL_PORT=str(sink.port),
+        SMS_ACCOUNT_SID="AC1",
+        SMS_AUTH_TOKEN="token",
+        SMS_PHONE_NUMBER="+15550100",
+    )
+
+
+@pytest.fixture
+def root(person: MakePerson) -> Person:
+    return person("root", role="admin")
+
+
+@pytest.fixture
+def admin(root: Person) -> Api:
+    return root.api()
+
+
+@pytest.fixture
+def people(person: MakePerson) -> list[Person]:
+    return [person("ada", phone="+441632960961"), person("bob"), person("carol")]
+
+
+def reach(admin: Api, *channels: str, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = admin.post(f"{PATH}/reach", json={"channels": [*channels], **more}).json
+    return found
+
+
+@pytest.mark.usefixtures("people")
+def test_it_says_how_many_each_channel_reaches_and_why_not_the_others(admin: Api) -> None:
+    assert reach(admin, "inapp", "email", "sms") == {
+        "receivers": 4,
+        "channels": {
+            "inapp": {"reached": 4, "left_out": []},
+            "email": {"reached": 4, "left_out": []},
+            "sms": {
+                "reached": 1,
+                "left_out": [{"reason": "The account has no phone", "receivers": 3}],
+            },
+        },
+    }
+
+
+def test_of_chosen_ones_those_alone_are_counted(admin: Api, people: list[Person]) -> None:
+    ids = [people[0].id, people[1].id, people[0].id]
+    found = reach(admin, "sms", account_receiver_ids=ids)
+    assert found["receivers"] == 2
+    assert found["channels"]["sms"]["reached"] == 1
+
+
+class TestWhereNothingIsSetUp:
+    @pytest.fixture
+    def app(self, make_app: MakeApp) -> Flask:
+        return make_app(CORE__EMAILS_ENABLED="false")
+
+    def test_a_channel_that_is_off_reaches_nobody_and_says_why(self, admin: Api) -> None:
+        [left_out] = reach(admin, "email")["channels"]["email"]["left_out"]
+        assert left_out["receivers"] == 1
+        assert left_out["reason"]
+
+    def test_one_that_nobody_handles_does_not_either(self, admin: Api) -> None:
+        [left_out] = reach(admin, "discord")["channels"]["discord"]["left_out"]
+        assert left_out == {"reason": "Nothing here sends on this channel", "receivers": 1}
+
+
+def test_what_is_told_is_what_is_sent(
+    admin: Api, people: list[Person], engine: ManualEngine
+) -> None:
+    channels = ["inapp", "email", "sms"]
+    told = reach(admin, *channels)
+    data = {"title": "Closed", "message": "On Friday.", "channels": channels}
+    sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
+    assert sent["receivers"] == told["receivers"] == len(people) + 1
+    for name, counts in sent["deliveries"].items():
+        assert counts["pending"] == told["channels"][name]["reached"]
+        assert counts["skipped"] == sum(
+            each["receivers"] for each in told["channels"][name]["left_out"]
+        )
+
+
+def test_nobody_chosen_and_unknown_ones_are_refused(admin: Api) -> None:
+    for ids, message in (([], "Names nobody"), ([4711], "No account has the id")):
+        answer = admin.post(
+            f"{PATH}/reach", 422, json={"channels": ["inapp"], "account_receiver_ids": ids}
+        )
+        assert message in str(answer.json["errors"])
+
+
+def test_what_failed_is_listed_with_its_reason_and_tried_again(
+    admin: Api, people: list[Person], sink: Sink, engine: ManualEngine
+) -> None:
+    refused = "550 5.1.1 no such mailbox"
+    sink.receiver_answer = lambda to: refused if to == people[1].email else None
+    data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
+    sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
+    engine.deliver()
+    [failed] = admin.get(f"{PATH}/{sent['id']}/deliveries").json
+    assert failed["email"] == people[1].email
+    assert failed["receiver_id"] == people[1].id
+    assert failed["state"] == "failed"
+    assert "no such mailbox" in failed["reason"]
+    assert len(admin.get(f"{PATH}/{sent['id']}/deliveries?state=sent").json) == len(people)
+    sink.receiver_answer = lambda _to: None
+    assert admin.post(f"{PATH}/{sent['id']}/retry").json == {
+        "message": "1 failed deliveries will be tried again"
+    }
+    engine.deliver()
+    assert admin.get(f"{PATH}/{sent['id']}/deliveries").json == []
+    assert admin.get(f"{PATH}/{sent['id']}").json["deliveries"]["email"]["sent"] == 4
+
+
+def test_a_long_list_leads_on_to_its_end(admin: Api, people: list[Person]) -> None:
+    data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
+    sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
+    path = f"{PATH}/{sent['id']}/deliveries?state=pending&limit=3"
+    first = admin.get(path)
+    assert 'rel="next"' in first.headers["Link"]
+    last = admin.get(f"{path}&after={first.json[-1]['id']}")
+    assert "Link" not in last.headers
+    seen = [each["receiver_id"] for each in (*first.json, *last.json)]
+    assert len(seen) == len(set(seen)) == len(people) + 1
+
+
+def test_another_admins_are_not_found(admin: Api, person: MakePerson) -> None:
+    data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp"]}
+    sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
+    other = person("boss", role="admin").api()
+    other.get(f"{PATH}/{sent['id']}/deliveries", 404)
+    other.post(f"{PATH}/{sent['id']}/retry", 404)
+
+
+def test_a_hosts_hook_decides_whom_it_reaches_here_too(
+    app: Flask, admin: Api, people: list[Person]
+) -> None:
+    context = app.extensions["frontdesk"]
+    assert isinstance(context, Context)
+    context.hooks.add("receivers", lambda accounts, _session: accounts[:1])
+    assert len(people) == 3
+    assert reach(admin, "email")["receivers"] == 1
