@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 from urllib.parse import quote_from_bytes
 
@@ -33,19 +34,21 @@ BODIES: list[tuple[bytes, str]] = [
     (b"x", "multipart/form-data"),
     (b"a=1", "\xff; charset=utf-16"),
 ]
+TURNS = range(0, len(NASTY_TEXT), 4)
 # More than is taken at all.
 HUGE = b"title=" + b"x" * 3_000_000
 
 
 def cookies_of(world: World) -> list[str | None]:
-    return [None, *(world.site.cookie_of(world.people[who]) for who in ("owner", "root"))]
+    return [None, world.site.cookie_of(world.people["root"])]
 
 
 def wrong(route: Route, answer: TestResponse) -> list[str]:
-    """Nothing at all may go with a redirect."""
+    """Nothing at all may go with a redirect; what a passkey is made with is for a script."""
     if answer.status_code >= 500:
         return [f"{route.method} {route.path}: {answer.status_code}"]
-    if answer.status_code not in (204, 303, 304) and answer.mimetype != "text/html":
+    kinds = ["text/html", *(["application/json"] if "_options" in route.name else [])]
+    if answer.status_code not in (204, 303, 304) and answer.mimetype not in kinds:
         return [f"{route.method} {route.path}: {answer.status_code} {answer.mimetype}"]
     return []
 
@@ -56,14 +59,15 @@ def send(world: World, route: Route, cookie: str | None, **request: Any) -> list
         return wrong(route, ask(app, route.method, path_of(world, route), cookie, **request))
 
 
-def encoded(names: list[str], text: bytes) -> bytes:
-    value = quote_from_bytes(text)
-    return "&".join(f"{name}={value}" for name in names).encode()
+def mixed(names: list[str], turn: int) -> bytes:
+    """Another text in each field, and in each turn: half a character too, as no browser sends."""
+    values = (NASTY_TEXT[(at + turn) % len(NASTY_TEXT)] for at in count())
+    encoded = (quote_from_bytes(value.encode(errors="surrogatepass")) for value in values)
+    return "&".join(f"{name}={value}" for name, value in zip(names, encoded, strict=False)).encode()
 
 
-def in_bytes(text: str) -> bytes:
-    """Half a character too, as no browser would send it."""
-    return text.encode(errors="surrogatepass")
+def alike(names: list[str], text: str) -> bytes:
+    return "&".join(f"{name}={quote_from_bytes(text.encode())}" for name in names).encode()
 
 
 @pytest.fixture
@@ -85,7 +89,7 @@ def test_forms_answer_whatever_they_are_sent(world: World) -> None:
 
 def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str]) -> None:
     cookie = world.site.cookie_of(world.people["root"])
-    bodies = [encoded(names, in_bytes(text)) for text in (*NASTY_TEXT, "true", "1")]
+    bodies = [mixed(names, turn) for turn in TURNS] + [alike(names, text) for text in ("\0", "1")]
     found = [
         fault
         for route in form_routes()
@@ -96,13 +100,14 @@ def test_forms_answer_to_nasty_text_in_every_field(world: World, names: list[str
 
 
 def test_pages_answer_whatever_they_are_asked(world: World, names: list[str]) -> None:
-    queries = [encoded(names, in_bytes(text)).decode() for text in NASTY_TEXT]
+    queries = [mixed(names, turn).decode() for turn in TURNS]
+    queries += [alike(names, text).decode() for text in ("\0", "1", "-1", "9" * 30)]
     found = [
         fault
         for cookie in cookies_of(world)
         for route in page_routes()
         if route.name not in NO_PAGES
-        for query in (*queries, "%", "a=%ff&=&&", "page=-1&limit=0&offset=99999999999999999999")
+        for query in (*queries, "%", "a=%ff&=&&")
         for fault in send(world, route, cookie, query_string=query)
     ]
     assert not found, listed(found)

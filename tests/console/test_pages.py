@@ -29,7 +29,7 @@ def test_a_page_is_as_it_should_be(walk: Walk, looked_at: Page, cell: Cell) -> N
     if looked_at.status >= 400:
         visitor.faults.expect(looked_at.status)
     answer = visitor.open(path)
-    assert answer.status == looked_at.status, answer.text()[:2000]
+    assert answer.status == looked_at.status, visitor.page.locator("h1").all_text_contents()
     assert urlsplit(visitor.page.url).path == urlsplit(path).path, "it leads on"
     visitor.settle()
     found = faults_of(visitor.page, walk.world.site.app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -63,13 +64,16 @@ def example_form(app: Flask, reference: str) -> dict[str, Any]:
     """The example of the API's route, as a form would send it."""
     examples = record_of(app, api_rule(app, reference)).examples
     found = examples.get("form") or examples.get("json") or {}
-    return dict(_fields(found, ""))
+    # Routes that take several kinds of proof show another one in their example.
+    return {"credential": "{}", **dict(_fields(found, ""))}
 
 
 def _fields(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for name, value in found.items():
         if isinstance(value, Mapping):
             yield from _fields(value, f"{prefix}{name}.")
+            # As a script writes what a browser has made of a passkey.
+            yield f"{prefix}{name}", json.dumps(value)
         elif isinstance(value, bool):
             yield f"{prefix}{name}", str(value).lower()
         elif value is not None:
