@@ -13,12 +13,6 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/sign-in", "visitor.sign_in.sign_in_page"),
     (FORM, "/sign-in", "visitor.sign_in.sign_in"),
     (FORM, "/sign-out", "visitor.sign_in.sign_out"),
-    # Of who has just started it.
-    (PAGE, "/first-root", "first_run.pages.first_root_page"),
-    (FORM, "/first-root", "first_run.pages.make_first_root"),
-    (PAGE, "/outbox", "first_run.mails.mails_page"),
-    (PAGE, "/outbox/<name>", "first_run.mails.mail_page"),
-    (PAGE, "/outbox/<name>/html", "first_run.mails.mail_html"),
     (PAGE, "/sign-in/second-step", "visitor.second_step.second_step_page"),
     (FORM, "/sign-in/second-step", "visitor.second_step.finish_by_app"),
     (FORM, "/sign-in/second-step/recovery-code", "visitor.second_step.finish_by_recovery_code"),
@@ -57,6 +51,12 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/confirm", "visitor.confirm.confirm_page"),
     (FORM, "/confirm", "visitor.confirm.confirm_identity"),
     (FORM, "/confirm/passkey", "visitor.confirm.confirm_by_passkey"),
+    # Of who has just started it.
+    (PAGE, "/first-root", "first_run.pages.first_root_page"),
+    (FORM, "/first-root", "first_run.pages.make_first_root"),
+    (PAGE, "/outbox", "first_run.mails.mails_page"),
+    (PAGE, "/outbox/<name>", "first_run.mails.mail_page"),
+    (PAGE, "/outbox/<name>/html", "first_run.mails.mail_html"),
     # For the account's owner.
     (PAGE, "/dashboard", "owner.inbox.dashboard"),
 )
