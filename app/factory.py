@@ -9,6 +9,7 @@ from typing import Any
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy.engine import make_url
+from werkzeug.exceptions import HTTPException
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from . import blueprints
@@ -158,8 +159,16 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
     app.register_blueprint(blueprints.docs, url_prefix=prefix)
     if core.CONSOLE_ENABLED:
         app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)
+        app.register_error_handler(HTTPException, _answer_by_page)
     if core.METRICS_ENABLED:
         app.register_blueprint(blueprints.monitoring)
+
+
+def _answer_by_page(error: HTTPException) -> Any:
+    """Where nothing is, to whoever is at a browser."""
+    from .console.elsewhere import answer_elsewhere
+
+    return answer_elsewhere(error)
 
 
 def _own_settings() -> ComposedSettings:

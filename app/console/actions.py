@@ -18,6 +18,7 @@ from ..auth.errors import (
     LoggedOut,
     ReauthenticationRequired,
 )
+from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..core.context import find_context
 from ..core.errors import NotFound, Problem
 from ..core.web.operation import View, find_operation, operation
@@ -26,8 +27,15 @@ from ..core.web.reading import Presenter, presenting
 from .form_bodies import body_of
 from .forms import note_refusal
 
-# What is no fault of the form's: somebody must sign in, or show once more who they are.
-LEADS_AWAY = (InvalidCredentials, LoggedOut, FreshSignInRequired, ReauthenticationRequired)
+# What is no fault of the form's: somebody must sign in, or show more, or once more, who they are.
+LEADS_AWAY = (
+    InvalidCredentials,
+    LoggedOut,
+    FreshSignInRequired,
+    ReauthenticationRequired,
+    SecondFactorRequired,
+    EnrolmentRequired,
+)
 
 
 class ApiView(NamedTuple):

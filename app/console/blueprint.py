@@ -16,6 +16,7 @@ from ..core.web.operation import SAFE_METHODS
 from .assembly import assemble
 from .host_pages import add_host_pages
 from .lazy import LazyView
+from .mail_paths import add_callback, add_mail_paths
 from .policy import POLICY
 from .routes import ROUTES
 
@@ -26,7 +27,10 @@ COMPRESSED_FROM = 1000
 class Console(Blueprint):
     def register(self, app: App, options: dict[str, Any]) -> None:
         super().register(app, options)
-        add_host_pages(app, app.extensions[EXTENSION], self.name, options)
+        context = app.extensions[EXTENSION]
+        add_host_pages(app, context, self.name, options)
+        add_mail_paths(app, context, self.name, options)
+        add_callback(context, options)
 
 
 blueprint = Console(
@@ -61,6 +65,10 @@ def refuse_other_sites() -> None:
 def dress(response: Response) -> Response:
     headers = response.headers
     headers.setdefault("Content-Security-Policy", POLICY)
+    if request.method not in SAFE_METHODS:
+        # A page that answers a form has no address of its own: the one it was on can be loaded
+        # again, and this one cannot.
+        headers.setdefault("HX-Push-Url", "false")
     if response.mimetype == "text/html":
         response.vary.add("HX-Request")
         _compress(response)

@@ -14,12 +14,15 @@ from ..auth.errors import (
     LoggedOut,
     ReauthenticationRequired,
 )
+from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..core.context import find_context
 from ..core.errors import Problem
 from ..core.security_log import Refusals
 from ..core.web.problems import known_problem
+from ..core.web.request_id import request_id
 from .texts import _
 from .ways import go_to, own_path_of, page_before, to
+from .wording import words_of
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +40,15 @@ def answer_problem(problem: Problem) -> Response:
         return _lead_to(".sign_in_page")
     if isinstance(problem, _SHOW_ONCE_MORE):
         return _lead_to(".confirm_page", factors="2" if "acr_values" in problem.members else None)
-    return error_page(problem.status, problem.detail, problem.headers.get("Retry-After"))
+    if isinstance(problem, SecondFactorRequired):
+        from .visitor.second_step import ask_for_factor
+
+        return ask_for_factor(problem)
+    if isinstance(problem, EnrolmentRequired):
+        from .visitor.enrolling import ask_for_enrolment
+
+        return ask_for_enrolment(problem)
+    return error_page(problem.status, words_of(problem), problem.headers.get("Retry-After"))
 
 
 def answer_http_exception(error: HTTPException) -> Response:
@@ -48,7 +59,7 @@ def answer_http_exception(error: HTTPException) -> Response:
     if status < 400:
         found = error.get_response()
         return Response(found.get_data(), status, list(found.headers))
-    return error_page(status, HTTPStatus(status).phrase)
+    return error_page(status, _(HTTPStatus(status).phrase))
 
 
 def answer_exception(error: Exception) -> Response:
@@ -62,7 +73,7 @@ def answer_exception(error: Exception) -> Response:
 def error_page(status: int, text: str, retry_after: str | None = None) -> Response:
     from .pages import page
 
-    response = page("error.html", status=status, number=status, text=_(text))
+    response = page("error.html", status=status, number=status, text=text, request_id=request_id())
     if retry_after:
         response.headers["Retry-After"] = retry_after
     return response

@@ -30,8 +30,9 @@ _ABSENT = object()
 
 def _value(field: fields.Field[Any], form: Form, name: str) -> Any:
     if isinstance(field, fields.Nested):
-        inner = body_of(field.schema, form, f"{name}.")
-        return inner if inner or field.required else _ABSENT
+        if not (field.required or any(each.startswith(f"{name}.") for each in form)):
+            return _ABSENT
+        return body_of(field.schema, form, f"{name}.")
     if name not in form:
         return _ABSENT
     if isinstance(field, fields.List):

@@ -10,6 +10,7 @@ from flask import request
 
 from ..core.errors import Fault, Problem
 from .texts import _
+from .wording import words_of
 
 _REFUSED = "frontdesk_refused"
 
@@ -63,7 +64,12 @@ class FormState:
             return None
         if self.problem.faults:
             return _("Please check what you have typed.")
-        return _(self.problem.detail)
+        return words_of(self.problem)
+
+    @property
+    def code(self) -> str:
+        """The API's word for it, for pages that offer what to do about it."""
+        return "" if self.problem is None else self.problem.code
 
     @property
     def elsewhere(self) -> list[str]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import url_for
-
 from .assets import version
 from .forms import form_state
 from .texts import _, _n, language, later
 from .times import iso, moment
+from .ways import to
 
 
 def asset(name: str) -> str:
-    return url_for(".static_asset", digest=version(), name=name)
+    return to(".static_asset", digest=version(), name=name)
 
 
 def url(endpoint: str, **values: Any) -> str:
-    return url_for(endpoint, **values)
+    return to(endpoint, **values)
 
 
 _CHANNELS = {"inapp": later("Inbox"), "email": later("E-mail"), "sms": later("SMS")}

@@ -10,9 +10,15 @@ from flask import Response, request, url_for
 
 from .notices import Undo, say
 
+# As the service mounts it.
+MOUNTED = "console"
+
 
 def to(endpoint: str, **values: Any) -> str:
     """A link within the console, wherever it is mounted."""
+    if request.blueprint is None:
+        # Of an address where nothing is, there is a page too.
+        endpoint = f"{MOUNTED}{endpoint}"
     return url_for(endpoint, **values)
 
 

@@ -45,4 +45,8 @@ NO_PAGES: dict[str, str] = {
     "static_asset": "a file",
     "brand_css": "a file",
     "home": "leads on",
+    "second_step_page": "leads on, for whoever has shown nothing yet",
+    "enrolment_page": "leads on, for whoever has shown nothing yet",
+    "provider_sign_in": "leads to the provider",
+    "provider_callback": "there is none without a provider",
 }

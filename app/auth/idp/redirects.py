@@ -21,6 +21,10 @@ class RedirectUris:
         self._exact = frozenset((default, *allowed)) - {""}
         self._origins = frozenset(filter(None, map(_origin, hosts)))
 
+    def allow(self, uri: str) -> None:
+        """One more: a page of our own."""
+        self._exact |= {uri}
+
     def allows(self, uri: str) -> bool:
         if uri in self._exact:
             return True

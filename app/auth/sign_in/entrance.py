@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COOKIE_WAY = "cookie"
 
 _ENTRANCE = "frontdesk_entrance"
+_DEVICE = "frontdesk_device"
 
 
 class Entrance(NamedTuple):
@@ -36,6 +37,11 @@ def come_in(*, cookie: bool = False, otp: str | None = None, device: str | None 
     setattr(request_itself(), _ENTRANCE, (cookie, otp, device))
 
 
+def bring_device(secret: str) -> None:
+    """A page's own cookie holds it, whichever way its reader signs in."""
+    setattr(request_itself(), _DEVICE, secret)
+
+
 def go_on_as(caller: Caller | None) -> None:
     """Before somebody who is in signs in anew: known by a cookie, they are so again."""
     if caller is not None and caller.via == COOKIE_WAY:
@@ -51,6 +57,6 @@ def current_entrance() -> Entrance:
     return Entrance(
         cookie,
         otp,
-        device=device or asked.headers.get("X-Trusted-Device"),
+        device=device or getattr(asked, _DEVICE, None) or asked.headers.get("X-Trusted-Device"),
         refresh="refresh" in (each.strip().lower() for each in prefers),
     )

@@ -1,0 +1,74 @@
+"""Making an account of one's own, and proving its address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ...auth.settings import AuthSettings
+from ...core.context import current_frontdesk
+from ...core.web.operation import anyone, hidden
+from ..actions import Perform, performs
+from ..pages import page, somebody_is_in
+from ..texts import _
+from ..ways import asked_next, go, go_to, to
+from .arriving import arrive, arrived
+from .provider import provider_name
+
+
+@anyone
+@hidden
+def register_page() -> Response:
+    if somebody_is_in():
+        return go_to(asked_next(to(".dashboard")))
+    auth = current_frontdesk.settings.of(AuthSettings)
+    return page(
+        "visitor/register.html",
+        mode=auth.REGISTRATION,
+        domains=auth.REGISTRATION_DOMAINS,
+        password_length=auth.PASSWORD_MIN_LENGTH,
+        provider=provider_name() if auth.ALLOW_IDP_OAUTH_SIGNUP else "",
+        next=asked_next(""),
+        # The secret of an invitation's mail.
+        invitation=request.values.get("invitation", ""),
+    )
+
+
+@performs("registration.routes.register", refused=register_page)
+def register_account(perform: Perform) -> Response:
+    arrive()
+    answer = perform()
+    if "account" in answer:
+        return arrived(answer, _("Welcome. Your account is made."))
+    return _check_mail()
+
+
+@anyone
+@hidden
+def verify_page() -> Response:
+    """The link of the mail; or where the code of it is typed, which needs the address too."""
+    token, form = request.values.get("token", ""), request.form
+    if "email" in form:
+        return _check_mail()
+    return page("visitor/verify.html", token=token, next=asked_next(""))
+
+
+@performs("registration.routes.verify_email", refused=verify_page)
+def verify_address(perform: Perform) -> Response:
+    perform()
+    said = _("Your address is confirmed.")
+    if somebody_is_in():
+        return go_to(asked_next(to(".dashboard")), said)
+    return go(".sign_in_page", said, next=asked_next("") or None)
+
+
+@performs("registration.routes.mail_verification", refused=verify_page)
+def mail_verification_again(perform: Perform) -> Response:
+    perform()
+    return _check_mail(_("If this address waits to be confirmed, another mail is on its way."))
+
+
+def _check_mail(said: Any = "") -> Response:
+    carried = {"email": request.form.get("email", ""), "next": asked_next("")}
+    return page("visitor/check_mail.html", carried=carried, said=said)

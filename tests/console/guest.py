@@ -1,0 +1,117 @@
+"""Somebody at a browser without script, as the application's own client: reads pages, fills in the
+forms that are on them, and goes where they lead."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.testing.outbox import MailOutbox
+
+from ..rigs.cookie_browsers import HOST, OWN
+
+
+@dataclass
+class Form:
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+class Seen(HTMLParser):
+    """What a page shows: its text, its links and its forms with what stands in them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self._silent = 0
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "form":
+            self.forms.append(Form(given.get("action") or ""))
+        elif tag == "input" and self.forms and given.get("name"):
+            if given.get("type") not in ("checkbox", "radio") or "checked" in given:
+                self.forms[-1].fields[str(given["name"])] = given.get("value") or ""
+        elif tag == "a" and given.get("href"):
+            self.links.append(str(given["href"]))
+        self._silent += tag in ("script", "style", "title")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in ("script", "style", "title")
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent and data.strip():
+            self.words.append(data.strip())
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+class Guest:
+    def __init__(self, app: Flask) -> None:
+        self.client = app.test_client()
+        self.answer: TestResponse
+        self.path = ""
+
+    def open(self, path: str, **request: Any) -> Seen:
+        return self._ask("GET", path, **request)
+
+    def press(self, action: str, **fields: str) -> Seen:
+        """Send the form of the page with this action; what stands in it goes along."""
+        found = [form for form in self.seen.forms if form.action.partition("?")[0] == action]
+        assert found, f"no form {action} here, but {[form.action for form in self.seen.forms]}"
+        return self._ask("POST", found[-1].action, data={**found[-1].fields, **fields})
+
+    def sign_in(self, email: str, password: str, at: str = "/sign-in") -> Seen:
+        self.open(at)
+        return self.press("/sign-in", email=email, password=password)
+
+    @property
+    def seen(self) -> Seen:
+        return Seen(self.answer.text)
+
+    @property
+    def status(self) -> int:
+        return self.answer.status_code
+
+    def is_in(self) -> bool:
+        answer = self.client.get("/dashboard", base_url=HOST, headers=OWN)
+        return answer.status_code == 200
+
+    def _ask(self, method: str, path: str, **request: Any) -> Seen:
+        self.path = path
+        headers = {**OWN, **(request.pop("headers", {}))}
+        self.answer = self.client.open(
+            path, method=method, base_url=HOST, headers=headers, **request
+        )
+        if self.answer.status_code in (302, 303):
+            where = self.answer.headers["Location"]
+            if where.startswith("/"):
+                return self._ask("GET", where)
+        return self.seen
+
+
+def code_of(mails: MailOutbox, email: str) -> str:
+    """Of the newest mail to this address."""
+    return _in(mails, email, r"\b(\d{8})\b")
+
+
+def link_of(mails: MailOutbox, email: str) -> str:
+    """The path and token of the link in the newest mail to this address."""
+    return _in(mails, email, r"https?://[^/\s]+(/\S+\?token=\S+)")
+
+
+def _in(mails: MailOutbox, email: str, pattern: str) -> str:
+    text = mails.last(email).text
+    found = re.search(pattern, text)
+    assert found, text
+    return found[1]
