@@ -41,9 +41,9 @@ class Section:
 
 
 def _unread(account: AccountLike) -> int:
-    from ..notifications.inbox import Inbox
+    from .unread import unread
 
-    return service(Inbox).unread(account.id)
+    return unread(account)
 
 
 SECTIONS = (Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)

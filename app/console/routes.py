@@ -21,4 +21,12 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (PAGE, "/outbox/<name>/html", "first_run.mails.mail_html"),
     # For the account's owner.
     (PAGE, "/dashboard", "owner.inbox.dashboard"),
+    (PAGE, "/dashboard/older", "owner.inbox.older_items"),
+    (PAGE, "/dashboard/new", "owner.inbox.new_items"),
+    (PAGE, "/dashboard/<row_id:notification_id>", "owner.inbox.item_page"),
+    (FORM, "/dashboard/<row_id:notification_id>/open", "owner.inbox_actions.open_item"),
+    (FORM, "/dashboard/<row_id:notification_id>/mark", "owner.inbox_actions.mark_item"),
+    (FORM, "/dashboard/<row_id:notification_id>/delete", "owner.inbox_actions.delete_item"),
+    (FORM, "/dashboard/mark-all", "owner.inbox_actions.mark_all_items"),
+    (FORM, "/dashboard/restore", "owner.inbox_actions.restore_item"),
 )
