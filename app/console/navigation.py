@@ -46,7 +46,16 @@ def _unread(account: AccountLike) -> int:
     return unread(account)
 
 
-SECTIONS = (Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
+SECTIONS = (
+    Section(
+        "",
+        (
+            NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),
+            NavEntry(later("Profile"), "profile_page", "user"),
+            NavEntry(later("Account"), "account_page", "gear"),
+        ),
+    ),
+)
 
 
 def navigation(at: str) -> list[dict[str, Any]]:

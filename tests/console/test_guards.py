@@ -22,7 +22,10 @@ from ..rigs.console.routes import Route, form_routes
 from ..rigs.console.world import World, values_of
 
 # Forms that no route of the API stands behind, and why.
-OWN_FORMS: dict[str, str] = {}
+OWN_FORMS: dict[str, str] = {
+    "restore_item": "the API has no way back for what it deletes",
+    "set_appearance": "a cookie of the browser's own",
+}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 

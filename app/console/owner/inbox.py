@@ -76,8 +76,8 @@ def new_items(query: dict[str, Any]) -> Response:
 
 @active_account_required
 @hidden
-def item_page(notification_id: int) -> Response:
-    item = service(Inbox).get(caller().account.id, notification_id)
+def item_page(item_id: int) -> Response:
+    item = service(Inbox).get(caller().account.id, item_id)
     return page("owner/inbox_message.html", at="dashboard", item=item, with_links=with_links)
 
 

@@ -26,7 +26,7 @@ from .inbox import item_part
 def open_item(perform: Perform, notification_id: int) -> Response:
     """A message is read when somebody opens it, and a GET changes nothing."""
     item = perform(query={"status": True})
-    return go(".item_page", notification_id=item["id"])
+    return go(".item_page", item_id=item["id"])
 
 
 @performs("notifications.routes.mark_inbox_item")
