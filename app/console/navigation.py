@@ -41,13 +41,20 @@ class Section:
 
 
 def _unread(account: AccountLike) -> int:
-    from ..notifications.inbox import Inbox
+    from .unread import unread
 
-    return service(Inbox).unread(account.id)
+    return unread(account)
 
 
 SECTIONS = (
-    Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),
+    Section(
+        "",
+        (
+            NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),
+            NavEntry(later("Profile"), "profile_page", "user"),
+            NavEntry(later("Account"), "account_page", "gear"),
+        ),
+    ),
     Section(
         later("Administration"),
         (

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
+from ..accounts.models import AccountLike
 from ..auth.caller import find_caller, known_caller
 from ..core.context import service
 from ..core.errors import Problem
@@ -19,7 +20,8 @@ def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> R
     """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
     of its own."""
     desk = service(Desk)
-    response = Response(_render(desk, template, at, context), status, mimetype="text/html")
+    text = _render(desk, template, **_whole(desk, at), **context)
+    response = Response(text, status, mimetype="text/html")
     return take_notice(response)
 
 
@@ -30,24 +32,30 @@ def framed(html: str) -> Response:
 
 
 def fragment(template: str, **context: Any) -> Response:
-    """A part of a page, for a script that asks for it alone."""
+    """A part of a page, for a script that asks for it alone: what stands around it is not read."""
     desk = service(Desk)
-    return Response(_render(desk, template, "", context), mimetype="text/html")
+    return Response(_render(desk, template, me=_me(), **context), mimetype="text/html")
 
 
-def _render(desk: Desk, template: str, at: str, context: dict[str, Any]) -> str:
-    found = desk.environment.get_template(f"console/{template}")
+def is_part() -> bool:
+    """Whether a script asks for a part of a page."""
+    return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
+
+
+def _whole(desk: Desk, at: str) -> dict[str, Any]:
+    me = _me()
+    my = None if me is None else desk.persons.find(me)
+    return {"me": me, "my": my, "nav": navigation(at), "notice": notice()}
+
+
+def _me() -> AccountLike | None:
     caller = known_caller()
-    me = None if caller is None else caller.account
-    return found.render(
-        me=me,
-        my=None if me is None else desk.persons.find(me),
-        nav=navigation(at),
-        on=desk.on,
-        brand=desk.brand,
-        notice=notice(),
-        **context,
-    )
+    return None if caller is None else caller.account
+
+
+def _render(desk: Desk, template: str, **context: Any) -> str:
+    found = desk.environment.get_template(f"console/{template}")
+    return found.render(on=desk.on, brand=desk.brand, **context)
 
 
 def somebody_is_in() -> bool:

@@ -77,6 +77,17 @@ class Exports:
             raise ExportNotFound
         return found
 
+    def newest(self, account_id: Any) -> AccountExport | None:
+        """The one asked for last, as long as it can be fetched."""
+        found = self.session.scalar(
+            select(AccountExport)
+            .where(AccountExport.account_id == account_id)
+            .order_by(AccountExport.id.desc())
+            .limit(1)
+        )
+        is_over = found and found.expires_at and found.expires_at <= self.clock.now()
+        return None if is_over else found
+
     def read(self, account_id: Any, export_id: int) -> tuple[int, Iterator[bytes]]:
         """Its size, and its pieces."""
         found = self.get(account_id, export_id)

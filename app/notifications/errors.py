@@ -2,12 +2,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core.errors import BadRequest, Fault, Invalid, NotFound
+from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound
 
 
 class NotificationNotFound(NotFound):
     code = "notification_not_found"
     detail = "Notification not found"
+
+
+class AlreadyRestored(Conflict):
+    """Two clicks on the same button, mostly."""
+
+    code = "notification_restored"
+    detail = "The notification is in the inbox again"
+
+
+class NotRestorable(BadRequest):
+    """The statement of what was deleted is too old, or nobody of ours made it."""
+
+    code = "notification_not_restorable"
+    detail = "This can no longer be undone"
 
 
 class NoChannels(BadRequest):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -49,20 +51,30 @@ _ITEMS: Any = (
 )
 
 
-def _page(*conditions: Any) -> Select[Any]:
+# As the partial index of the unread has it, so that it is used.
+_KINDS: Mapping[bool | None, tuple[Any, ...]] = {
+    None: (),
+    True: (InboxItem.is_read,),
+    False: (_UNREAD,),
+}
+
+
+def _newest(*conditions: Any) -> Select[Any]:
     newest_first = _ITEMS.where(*conditions).order_by(InboxItem.id.desc())
-    page: Select[Any] = newest_first.limit(bindparam("limit")).offset(bindparam("offset"))
-    return page
+    some: Select[Any] = newest_first.limit(bindparam("limit"))
+    return some
+
+
+def _each(*conditions: Any) -> Mapping[bool | None, Rows]:
+    return {is_read: Rows(_newest(*kind, *conditions)) for is_read, kind in _KINDS.items()}
 
 
 class Inbox:
     def __init__(self, session: AnySession) -> None:
         self.session = session
         self._pages = {
-            None: Rows(_page()),
-            True: Rows(_page(InboxItem.is_read)),
-            # As the partial index of the unread has it, so that it is used.
-            False: Rows(_page(_UNREAD)),
+            is_read: Rows(_newest(*kind).offset(bindparam("offset")))
+            for is_read, kind in _KINDS.items()
         }
         self._item = Rows(_ITEMS.where(InboxItem.id == bindparam("item_id")))
         self._unread = Rows(
@@ -76,6 +88,33 @@ class Inbox:
     ) -> list[Item]:
         rows = self._pages[is_read].read(
             self.session, receiver_id=receiver_id, offset=offset, limit=limit
+        )
+        return [_read_item(row) for row in rows]
+
+    @cached_property
+    def _older(self) -> Mapping[bool | None, Rows]:
+        return _each(InboxItem.id < bindparam("before"))
+
+    @cached_property
+    def _newer(self) -> Mapping[bool | None, Rows]:
+        return _each(InboxItem.id > bindparam("after"))
+
+    def older(
+        self, receiver_id: Any, before: int, *, limit: int, is_read: bool | None = None
+    ) -> list[Item]:
+        """Below an item, whether or not that is still there: what it costs is the same however far
+        down it lies."""
+        rows = self._older[is_read].read(
+            self.session, receiver_id=receiver_id, before=before, limit=limit
+        )
+        return [_read_item(row) for row in rows]
+
+    def newer(
+        self, receiver_id: Any, after: int, *, limit: int, is_read: bool | None = None
+    ) -> list[Item]:
+        """What came since an item did, the newest first."""
+        rows = self._newer[is_read].read(
+            self.session, receiver_id=receiver_id, after=after, limit=limit
         )
         return [_read_item(row) for row in rows]
 

@@ -39,6 +39,11 @@ class Page:
 PAGES: tuple[Page, ...] = (
     Page("inbox", "dashboard"),
     Page("inbox-empty", "dashboard", who="newcomer"),
+    Page("inbox-unread", "dashboard", query=lambda _: {"show": "unread"}),
+    Page("inbox-all-read", "dashboard", who="newcomer", query=lambda _: {"show": "unread"}),
+    Page("message", "item_page"),
+    Page("profile", "profile_page"),
+    Page("profile-none", "profile_page", who="newcomer"),
 )
 # What answers to GET and is no page to look at, and why.
 NO_PAGES: dict[str, str] = {
@@ -49,4 +54,8 @@ NO_PAGES: dict[str, str] = {
     "enrolment_page": "leads on, for whoever has shown nothing yet",
     "provider_sign_in": "leads to the provider",
     "provider_callback": "there is none without a provider",
+    "older_items": "a part of the inbox",
+    "new_items": "a part of the inbox",
+    "export_state": "a part of the account",
+    "fetch_export": "a file",
 }

@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from werkzeug.http import parse_options_header
 
+from app.notifications.inbox import Inbox
 from app.notifications.schemas import InboxItemRead
 from app.testing.client import Api
 from app.testing.queries import noted_queries
@@ -256,3 +257,33 @@ def test_a_route_costs_as_many_statements_as_it_must(
     with noted_queries(app) as statements:
         inbox.send(method, path, 200)
     assert len([each for each in statements if "inbox" in each]) == most, statements
+
+
+@pytest.mark.parametrize("is_read", [None, True, False])
+def test_pages_below_and_above_an_item_hold_what_is_there(
+    app: Flask, ada: Person, inbox: Api, notify: Send, is_read: bool | None
+) -> None:
+    """Whatever comes and goes meanwhile; and what it costs does not grow with the way down."""
+    for number in range(8):
+        notify(str(number))
+    listed = inbox.get("/notifications").json
+    for item in listed[::2]:
+        inbox.patch(f"/notifications/{item['notification_id']}/mark?status=true")
+    listed = [
+        item["id"]
+        for item in inbox.get("/notifications").json
+        if is_read is None or item["is_read"] is is_read
+    ]
+    with app.app_context():
+        service = app.extensions["frontdesk"].services[Inbox]
+        below = service.older(ada.id, listed[1], limit=2, is_read=is_read)
+        assert [item["id"] for item in below] == listed[2:4]
+        above = service.newer(ada.id, listed[2], limit=9, is_read=is_read)
+        assert [item["id"] for item in above] == listed[:2]
+        service.delete(ada.id, listed[1])
+        again = service.older(ada.id, listed[1], limit=2, is_read=is_read)
+        assert [item["id"] for item in again] == listed[2:4]
+    with noted_queries(app) as noted, app.app_context():
+        service.older(ada.id, listed[2], limit=2, is_read=is_read)
+    (statement,) = noted
+    assert "frontdesk_inbox.id < " in statement

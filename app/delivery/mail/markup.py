@@ -17,19 +17,19 @@ _PUNCTUATION = ".,;:!?*_~…"
 _OPENED_BY = {")": "(", "]": "["}
 
 
-def linked(text: str) -> Markup:
+# A mail's reader knows no style sheet.
+IN_MAILS = Markup('<a class="link" href="{0}" style="color: #0b57b8;">{0}</a>')
+
+
+def linked(text: str, link: Markup = IN_MAILS) -> Markup:
     """Escaped, with its http and https addresses as links, and with its line breaks."""
     parts, end = [], 0
     for match in _LINK.finditer(text):
         address = _without_what_follows(match[0])
-        parts += [escape(text[end : match.start()]), _link(address)]
+        parts += [escape(text[end : match.start()]), link.format(address)]
         end = match.start() + len(address)
     parts.append(escape(text[end:]))
     return Markup("<br>\n").join(Markup().join(parts).splitlines())
-
-
-def _link(address: str) -> Markup:
-    return Markup('<a class="link" href="{0}" style="color: #0b57b8;">{0}</a>').format(address)
 
 
 def _without_what_follows(address: str) -> str:

@@ -1,0 +1,81 @@
+"""What has happened to the owner's account, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from flask import Response
+
+from ...audit.schemas import RecordPage
+from ...audit.service import Records
+from ...auth.caller import caller
+from ...auth.guards import active_account_required
+from ...auth.sessions.devices import label_of
+from ...core.context import service
+from ...core.web.fields import Received
+from ...core.web.operation import hidden
+from ...core.web.reading import takes
+from ..pages import page
+from ..texts import _
+from .deed_texts import TEXTS
+
+AT_ONCE = 30
+# Those are worth a second look.
+_ODD = frozenset(
+    (
+        "login.failed",
+        "passkey.suspected",
+        "session.reused",
+        "reauthentication.refused",
+        "authenticators.reset",
+        "recovery_code.used",
+    )
+)
+
+
+class Deed(NamedTuple):
+    text: str
+    at: Any
+    # Empty where others have done it, or nobody knows.
+    device: str
+    address: str
+    is_odd: bool
+    by_others: bool
+
+
+class ActivityView(Received):
+    after = RecordPage._declared_fields["after"]
+
+
+@active_account_required
+@hidden
+@takes(query=ActivityView)
+def activity_page(query: dict[str, Any]) -> Response:
+    found = service(Records).of_oneself(caller().account.id, query["after"], AT_ONCE)
+    return page(
+        "owner/activity.html",
+        at="account_page",
+        deeds=deeds(found.rows),
+        after=found.after,
+        is_first=query["after"] is None,
+    )
+
+
+def deeds(rows: Iterable[Mapping[str, Any]]) -> list[Deed]:
+    me = caller().account.id
+    return [_deed(row, me) for row in rows]
+
+
+def _deed(row: Mapping[str, Any], me: Any) -> Deed:
+    name = row["type"]
+    # A host's own types have no words of ours.
+    text = _(TEXTS[name]) if name in TEXTS else name
+    return Deed(
+        text,
+        row["at"],
+        label_of(row["user_agent"]) or "",
+        row["address"] or "",
+        name in _ODD,
+        row["actor_id"] not in (None, me),
+    )

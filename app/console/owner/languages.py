@@ -1,0 +1,83 @@
+"""Languages and time zones to choose from: each language by its own name for itself."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ...accounts.places import time_zones
+
+_LANGUAGES = {
+    "ar": "العربية",
+    "bg": "Български",
+    "ca": "Català",
+    "cs": "Čeština",
+    "da": "Dansk",
+    "de": "Deutsch",
+    "de-AT": "Deutsch (Österreich)",
+    "de-CH": "Deutsch (Schweiz)",
+    "el": "Ελληνικά",
+    "en": "English",
+    "en-GB": "English (United Kingdom)",
+    "en-US": "English (United States)",
+    "es": "Español",
+    "es-MX": "Español (México)",
+    "et": "Eesti",
+    "fi": "Suomi",
+    "fr": "Français",
+    "fr-CA": "Français (Canada)",
+    "he": "עברית",
+    "hi": "हिन्दी",
+    "hr": "Hrvatski",
+    "hu": "Magyar",
+    "id": "Bahasa Indonesia",
+    "it": "Italiano",
+    "ja": "日本語",
+    "ko": "한국어",
+    "lt": "Lietuvių",
+    "lv": "Latviešu",
+    "nb": "Norsk bokmål",
+    "nl": "Nederlands",
+    "pl": "Polski",
+    "pt": "Português",
+    "pt-BR": "Português (Brasil)",
+    "ro": "Română",
+    "ru": "Русский",
+    "sk": "Slovenčina",
+    "sl": "Slovenščina",
+    "sr": "Српски",
+    "sv": "Svenska",
+    "th": "ไทย",
+    "tr": "Türkçe",
+    "uk": "Українська",
+    "vi": "Tiếng Việt",
+    "zh-CN": "简体中文",
+    "zh-TW": "繁體中文",
+}
+# Where people live; the others are other names of these, kept for old programs.
+_PARTS = (
+    "Africa/",
+    "America/",
+    "Antarctica/",
+    "Asia/",
+    "Atlantic/",
+    "Australia/",
+    "Europe/",
+    "Indian/",
+    "Pacific/",
+)
+
+
+def languages_to_choose(chosen: str | None) -> list[tuple[str, str]]:
+    """Any other that a client has set stays what it is."""
+    own = [(chosen, chosen)] if chosen and chosen not in _LANGUAGES else []
+    return [*own, *_LANGUAGES.items()]
+
+
+def zones_to_choose(chosen: str | None) -> list[str]:
+    known = _zones()
+    return [*([chosen] if chosen and chosen not in known else []), *known]
+
+
+@cache
+def _zones() -> tuple[str, ...]:
+    return ("UTC", *sorted(zone for zone in time_zones() if zone.startswith(_PARTS)))

@@ -1,0 +1,89 @@
+"""The owner's profile. What clients keep there beside its properties stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from flask import Response
+
+from ...auth.guards import active_account_required
+from ...core.errors import Fault, Problem
+from ...core.web.operation import hidden
+from ...core.web.reading import instance
+from ...profiles.errors import ProfileNotFound
+from ...profiles.models import PROPERTIES
+from ...profiles.schemas import create_schema, update_schema
+from ..actions import Perform, look, performs
+from ..pages import page
+from ..texts import _
+from ..ways import go
+from .profile_fields import Group, groups_of
+
+
+@active_account_required
+@hidden
+def profile_page() -> Response:
+    profile = _profile()
+    schema = create_schema() if profile is None else update_schema()
+    groups = groups_of(instance(schema))
+    return page(
+        "owner/profile.html",
+        profile=profile,
+        groups=groups,
+        others=_others(profile or {}, groups),
+    )
+
+
+@performs("profiles.routes.create_profile", refused=profile_page)
+def make_profile(perform: Perform) -> Response:
+    perform()
+    return go(".profile_page", _("Your profile is saved."))
+
+
+@performs("profiles.routes.update_profile", refused=profile_page)
+def change_profile(perform: Perform) -> Response:
+    perform()
+    return go(".profile_page", _("Your profile is saved."))
+
+
+@performs("profiles.routes.delete_profile", refused=profile_page)
+def delete_profile(perform: Perform) -> Response:
+    perform()
+    return go(".profile_page", _("Your profile is deleted."))
+
+
+@performs("profiles.routes.set_avatar", refused=profile_page)
+def set_avatar(perform: Perform) -> Response:
+    try:
+        perform()
+    except Problem as problem:
+        # Whatever is wrong is wrong with the one field that there is.
+        problem.faults = problem.faults or [Fault("files", "avatar", problem.detail)]
+        raise
+    return go(".profile_page", _("Your picture is saved."))
+
+
+@performs("profiles.routes.update_profile", refused=profile_page)
+def remove_avatar(perform: Perform) -> Response:
+    perform(json={"avatar": None})
+    return go(".profile_page", _("Your picture is removed."))
+
+
+def _profile() -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = look("profiles.routes.get_profile")
+    except ProfileNotFound:
+        return None
+    return found
+
+
+def _others(profile: Mapping[str, Any], groups: list[Group]) -> list[tuple[str, str]]:
+    """What is kept there by others than this page: shown, and left alone."""
+    shown = {field.name for group in groups for field in group.fields} | PROPERTIES
+    return [(name, _as_text(value)) for name, value in profile.items() if name not in shown]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -1,0 +1,270 @@
+"""The dashboard: what an account is told, and what it does with that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.extension.frontdesk import Frontdesk
+from app.testing.clock import SteppingClock
+from app.testing.queries import noted_queries
+
+from ..conftest import MakePerson, Person
+from .reader import Reader, hidden, said, visible
+
+Notify = Callable[..., int]
+
+
+@pytest.fixture
+def notify(app: Flask, ada: Person) -> Notify:
+    """Sends to ada alone; the notification's id."""
+
+    def send(title: str = "Hello", message: str = "A message.", **more: Any) -> int:
+        with app.app_context():
+            sent = Frontdesk().notify(title, message, **{"receivers": [ada.id], **more})
+            assert sent.notification is not None
+            return sent.notification.id
+
+    return send
+
+
+@pytest.fixture
+def reader(app: Flask, ada: Person) -> Reader:
+    return Reader(app, ada)
+
+
+def items_of(ada: Person) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = ada.api().get("/notifications").json
+    return found
+
+
+def titles(text: str) -> list[str]:
+    found = re.findall(r'(?s)<h2>.*?class="through".*?</h2>', text)
+    return [visible(each).removeprefix("Unread: ") for each in found]
+
+
+def test_it_shows_what_there_is_and_how_much_is_unread(reader: Reader, notify: Notify) -> None:
+    for number in range(3):
+        notify(f"Title {number}")
+    text = reader.get("/dashboard")
+    assert titles(text) == ["Title 2", "Title 1", "Title 0"]
+    assert "<title>(3) Inbox" in text
+    assert '<span class="count">3</span>' in text
+
+
+def test_empty_ones_say_what_will_be_there(reader: Reader, notify: Notify) -> None:
+    assert "No messages yet" in visible(reader.get("/dashboard"))
+    notify()
+    reader.send("/dashboard/mark-all")
+    text = reader.get("/dashboard?show=unread")
+    assert "You have read everything" in visible(text)
+    assert titles(text) == []
+    assert "<title>Inbox" in text
+
+
+def test_a_message_is_text_and_its_addresses_are_links(reader: Reader, notify: Notify) -> None:
+    notify("<b>Bold</b>", "<img src=x> See https://example.com/a?b=1&c=2. javascript:alert(1)")
+    text = reader.get("/dashboard")
+    assert "<b>Bold" not in text
+    assert "<img src=x" not in text
+    assert re.findall(r'href="(https?:[^"]*)"', text) == ["https://example.com/a?b=1&amp;c=2"]
+    assert 'href="javascript' not in text
+
+
+def test_a_long_message_is_cut_between_words_and_whole_on_its_page(
+    reader: Reader, notify: Notify, ada: Person
+) -> None:
+    long = "word " * 100 + "https://example.com/at-the-end"
+    notify(message=long)
+    text = visible(reader.get("/dashboard"))
+    assert "word…" in text
+    assert "at-the-end" not in text
+    (item,) = items_of(ada)
+    assert "https://example.com/at-the-end" in visible(reader.get(f"/dashboard/{item['id']}"))
+
+
+def test_looking_marks_nothing_and_opening_does(
+    reader: Reader, notify: Notify, ada: Person
+) -> None:
+    notification = notify("Title")
+    (item,) = items_of(ada)
+    reader.get("/dashboard")
+    reader.get(f"/dashboard/{item['id']}")
+    assert items_of(ada)[0]["is_read"] is False
+    text = reader.send(f"/dashboard/{notification}/open")
+    assert reader.here == f"/dashboard/{item['id']}"
+    assert "Mark as unread" in visible(text)
+    assert items_of(ada)[0]["is_read"] is True
+
+
+def test_marking_leads_back_to_where_one_was(reader: Reader, notify: Notify, ada: Person) -> None:
+    notification = notify()
+    reader.get("/dashboard?show=unread")
+    reader.send(f"/dashboard/{notification}/mark", status="true")
+    assert reader.here == "/dashboard?show=unread"
+    assert items_of(ada)[0]["is_read"] is True
+    reader.send(f"/dashboard/{notification}/mark", status="false")
+    assert items_of(ada)[0]["is_read"] is False
+
+
+def test_all_are_marked_at_once(reader: Reader, notify: Notify, ada: Person) -> None:
+    for _ in range(3):
+        notify()
+    assert said(reader.send("/dashboard/mark-all")) == "3 messages marked as read."
+    assert all(item["is_read"] for item in items_of(ada))
+
+
+def test_what_was_deleted_comes_back_by_one_click(
+    reader: Reader, notify: Notify, ada: Person
+) -> None:
+    notify("First")
+    notify("Second")
+    before = items_of(ada)
+    reader.get("/dashboard")
+    text = reader.send(f"/dashboard/{before[1]['id']}/delete")
+    assert said(text) == "Message deleted."
+    assert titles(text) == ["Second"]
+    undo = hidden(text, "/dashboard/restore")
+    text = reader.send("/dashboard/restore", **undo)
+    assert said(text) == "The message is back."
+    assert items_of(ada) == before
+    assert said(reader.send("/dashboard/restore", **undo)) == (
+        "The notification is in the inbox again"
+    )
+    assert items_of(ada) == before
+
+
+def test_an_undo_is_its_owners_alone_and_for_some_minutes(
+    app: Flask,
+    reader: Reader,
+    notify: Notify,
+    ada: Person,
+    person: MakePerson,
+    clock: SteppingClock,
+) -> None:
+    notify()
+    (item,) = items_of(ada)
+    text = reader.send(f"/dashboard/{item['id']}/delete")
+    undo = hidden(text, "/dashboard/restore")
+    other = Reader(app, person("bob"))
+    assert said(other.send("/dashboard/restore", **undo)) == "Notification not found"
+    clock.step(minutes=11)
+    assert said(reader.send("/dashboard/restore", **undo)) == "This can no longer be undone"
+    assert items_of(ada) == []
+    assert said(reader.send("/dashboard/restore")) == "This can no longer be undone"
+
+
+def test_without_a_reload_a_form_is_answered_with_its_part(
+    reader: Reader, notify: Notify, ada: Person
+) -> None:
+    notification = notify()
+    (item,) = items_of(ada)
+    part = {"HX-Request": "true"}
+    marked = reader.post(
+        f"/dashboard/{notification}/mark", 200, data={"status": "true"}, headers=part
+    )
+    assert marked.headers["HX-Trigger"] == '{"fd:unread":0}'
+    assert marked.get_data(as_text=True).strip().startswith(f'<li id="item-{item["id"]}"')
+    gone = reader.post(f"/dashboard/{item['id']}/delete", 200, headers=part)
+    text = gone.get_data(as_text=True)
+    assert text.strip().startswith('<div class="toasts"')
+    assert "hx-swap-oob" in text
+    assert "statement" in hidden(text, "/dashboard/restore")
+
+
+def test_pages_below_lead_to_the_end(reader: Reader, notify: Notify) -> None:
+    for number in range(60):
+        notify(f"Title {number}")
+    text, found = reader.get("/dashboard"), []
+    while True:
+        found += titles(text)
+        link = re.search(r'href="(/dashboard\?before=\d+)"', text)
+        if not link:
+            break
+        part = re.search(r'hx-get="(/dashboard/older\?before=\d+)"', text)
+        assert part
+        text = reader.get(link[1])
+        assert titles(reader.get(part[1])) == titles(text)
+    assert found == [f"Title {number}" for number in reversed(range(60))]
+
+
+def test_a_page_costs_the_same_however_far_down_it_is(
+    app: Flask, reader: Reader, notify: Notify, ada: Person
+) -> None:
+    for _ in range(30):
+        notify()
+    last = items_of(ada)[-3]["id"]
+    counted = []
+    for path in ("/dashboard", f"/dashboard?before={last}", f"/dashboard/older?before={last}"):
+        reader.get(path)
+        with noted_queries(app) as noted:
+            reader.get(path)
+        counted.append(len(noted))
+    # Who it is, how much is unread, what there is, and how one is called.
+    assert counted == [4, 4, 2]
+
+
+def test_what_is_new_is_asked_for_at_two_queries_and_mostly_304(
+    app: Flask, reader: Reader, notify: Notify, ada: Person
+) -> None:
+    notify("Old")
+    (old,) = items_of(ada)
+    path = f"/dashboard/new?show=all&after={old['id']}"
+    first = reader.ask("GET", path, 200)
+    assert titles(first.get_data(as_text=True)) == []
+    tag = {"If-None-Match": first.headers["ETag"]}
+    with noted_queries(app) as noted:
+        answer = reader.ask("GET", path, 304, headers=tag)
+    assert answer.get_data() == b""
+    # One of them is who asks.
+    assert len(noted) == 3
+    notify("New")
+    notify("Newer")
+    text = reader.ask("GET", path, 200, headers=tag).get_data(as_text=True)
+    assert titles(text) == ["Newer", "New"]
+    assert "2 new messages" in visible(text)
+    assert 'data-unread="3"' in text
+
+
+def test_more_than_a_page_of_new_ones_is_a_new_page(reader: Reader, notify: Notify) -> None:
+    for _ in range(26):
+        notify()
+    text = reader.get("/dashboard/new?show=all&after=0")
+    assert "More than 25 new messages" in visible(text)
+    assert titles(text) == []
+
+
+@pytest.mark.parametrize("query", ["show=some", "before=x", "before=-1", "before=1&before=2"])
+def test_nonsense_is_refused_by_a_page(reader: Reader, query: str) -> None:
+    assert "422" in visible(reader.get(f"/dashboard?{query}", status=422))
+
+
+def test_a_strangers_message_is_not_there(
+    app: Flask, notify: Notify, ada: Person, person: MakePerson
+) -> None:
+    notification = notify()
+    (item,) = items_of(ada)
+    other = Reader(app, person("bob"))
+    other.get(f"/dashboard/{item['id']}", status=404)
+    other.refused(f"/dashboard/{notification}/open", 404)
+    other.refused(f"/dashboard/{notification}/mark", 404, status="true")
+    other.refused(f"/dashboard/{item['id']}/delete", 404)
+    assert items_of(ada) == [item]
+
+
+@pytest.mark.parametrize(
+    "path", ["/dashboard", "/dashboard/1", "/dashboard/older?before=3", "/dashboard/new?after=0"]
+)
+def test_nobody_is_led_to_sign_in(app: Flask, path: str) -> None:
+    answer = Reader(app).ask("GET", path, 303)
+    assert answer.headers["Location"].startswith("/sign-in?next=/dashboard")
+
+
+@pytest.mark.parametrize("action", ["1/open", "1/mark", "1/delete", "mark-all", "restore"])
+def test_nobody_does_anything(app: Flask, action: str) -> None:
+    answer = Reader(app).post(f"/dashboard/{action}")
+    assert answer.headers["Location"].startswith("/sign-in")

@@ -1,0 +1,92 @@
+"""A deleted item comes back as it was, for its receiver and for some minutes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core.context import service
+from app.notifications.errors import AlreadyRestored, NotificationNotFound, NotRestorable
+from app.notifications.inbox import Inbox
+from app.notifications.restoring import Restoring
+from app.testing.clock import SteppingClock
+
+from ..conftest import Person
+from .conftest import Notify
+
+
+def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
+    with app.app_context():
+        return service(Restoring).statement(service(Inbox).delete(person.id, item["id"]))
+
+
+def restore(app: Flask, person: Person, statement: str) -> dict[str, Any]:
+    with app.app_context():
+        return service(Restoring).restore(person.id, statement)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_the_very_row_comes_back_in_its_place(
+    app: Flask, ada: Person, notify: Notify, is_read: bool
+) -> None:
+    for number in range(3):
+        notify(str(number))
+    inbox = ada.api()
+    inbox.patch("/notifications/mark-all", query_string={"status": str(is_read).lower()})
+    before = inbox.get("/notifications").json
+    statement = delete(app, ada, before[1])
+    assert inbox.get("/notifications").json == [before[0], before[2]]
+    assert restore(app, ada, statement)["id"] == before[1]["id"]
+    assert inbox.get("/notifications").json == before
+
+
+def test_it_comes_back_once(app: Flask, ada: Person, notify: Notify) -> None:
+    notify()
+    (item,) = ada.api().get("/notifications").json
+    statement = delete(app, ada, item)
+    restore(app, ada, statement)
+    with pytest.raises(AlreadyRestored):
+        restore(app, ada, statement)
+    assert ada.api().get("/notifications").json == [item]
+
+
+def test_nobody_else_has_it_back(app: Flask, ada: Person, bob: Person, notify: Notify) -> None:
+    notify(receivers=[ada.id])
+    (item,) = ada.api().get("/notifications").json
+    statement = delete(app, ada, item)
+    with pytest.raises(NotificationNotFound):
+        restore(app, bob, statement)
+    assert bob.api().get("/notifications").json == []
+    assert restore(app, ada, statement)["title"] == item["title"]
+
+
+def test_what_its_sender_has_deleted_meanwhile_stays_away(
+    app: Flask, ada: Person, person: Any, notify: Notify
+) -> None:
+    root = person("root", role="root")
+    notify(receivers=[ada.id], sender=root.id, notification_type="admin")
+    (item,) = ada.api().get("/notifications").json
+    statement = delete(app, ada, item)
+    root.api().delete(f"/admin/notifications/{item['notification_id']}")
+    with pytest.raises(NotificationNotFound):
+        restore(app, ada, statement)
+    assert ada.api().get("/notifications").json == []
+
+
+def test_after_some_minutes_it_is_gone_for_good(
+    app: Flask, ada: Person, notify: Notify, clock: SteppingClock
+) -> None:
+    notify()
+    (item,) = ada.api().get("/notifications").json
+    statement = delete(app, ada, item)
+    clock.step(minutes=11)
+    with pytest.raises(NotRestorable):
+        restore(app, ada, statement)
+
+
+@pytest.mark.parametrize("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])
+def test_what_we_have_not_stated_is_refused(app: Flask, ada: Person, statement: str) -> None:
+    with pytest.raises(NotRestorable):
+        restore(app, ada, statement)
