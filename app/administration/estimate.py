@@ -14,7 +14,7 @@ _NOTED = text("SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(:n
 
 
 class Estimate(NamedTuple):
-    count: int
+    number: int
     # `exactly` so many, `about`, or `over`.
     how: str
 

@@ -27,8 +27,12 @@ class NavEntry:
     needs: str = ""
     # How many wait there; asked for whoever is signed in.
     count: Callable[[AccountLike], int] | None = None
+    # Empty: of all whose section it is.
+    roles: tuple[str, ...] = ()
 
-    def is_shown(self, on: Switches) -> bool:
+    def is_shown(self, on: Switches, role: str) -> bool:
+        if self.roles and role not in self.roles:
+            return False
         return not self.needs or bool(on[self.needs])
 
 
@@ -46,7 +50,19 @@ def _unread(account: AccountLike) -> int:
     return service(Inbox).unread(account.id)
 
 
-SECTIONS = (Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),)
+SECTIONS = (
+    Section("", (NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),)),
+    Section(
+        later("Administration"),
+        (
+            NavEntry(later("Overview"), "admin_home_page", "chart"),
+            NavEntry(later("Accounts"), "managed_accounts_page", "users"),
+            NavEntry(later("Events"), "admin_events_page", "list"),
+            NavEntry(later("Settings"), "settings_page", "sliders", roles=("root",)),
+        ),
+        roles=ADMINS,
+    ),
+)
 
 
 def navigation(at: str) -> list[dict[str, Any]]:
@@ -63,7 +79,7 @@ def navigation(at: str) -> list[dict[str, Any]]:
             "entries": [
                 _shown(entry, account, current)
                 for entry in section.entries
-                if entry.is_shown(desk.on)
+                if entry.is_shown(desk.on, account.role)
             ],
         }
         for section in (*SECTIONS, *desk.host_sections)

@@ -77,6 +77,16 @@ class Exports:
             raise ExportNotFound
         return found
 
+    def latest(self, account_id: Any) -> AccountExport | None:
+        """Whatever has become of it."""
+        found: AccountExport | None = self.session.scalar(
+            select(AccountExport)
+            .where(AccountExport.account_id == account_id)
+            .order_by(AccountExport.id.desc())
+            .limit(1)
+        )
+        return found
+
     def read(self, account_id: Any, export_id: int) -> tuple[int, Iterator[bytes]]:
         """Its size, and its pieces."""
         found = self.get(account_id, export_id)

@@ -136,7 +136,7 @@ class _Places:
         self.base = said_for(context.settings.source)
         kind = type(self.base)
         self.reads = issubclass(kind, BaseSettings)
-        fields = kind.model_fields if isinstance(self.base, BaseModel) else {}
+        fields = type(self.base).model_fields if isinstance(self.base, BaseModel) else {}
         self.is_composed = "CORE" in fields
         self.plain: Mapping[str, FieldInfo] = (
             fields if self.is_composed else ComposedSettings.model_fields
