@@ -46,7 +46,7 @@ def managed_account_page(account_id: Any) -> Response:
     account = service(Accounts).by_id(account_id)
     assert account is not None
     found = around(account)
-    found["events"] = with_names(found["events"].rows), bool(found["events"].further)
+    found["events"] = with_names(found["events"])
     actor = caller().account
     face = service(Desk).persons.find_all([account_id]).get(details["id"])
     return page(

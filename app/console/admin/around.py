@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlalchemy import select
+
 from ...accounts.models import AccountLike
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
@@ -13,8 +15,7 @@ from ...core.keystore import KeystoreUnavailable
 from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
-from ...workspaces.lookup import Entry
-from ..actions import Listed, look, look_through
+from ..actions import look
 from ..desk import Desk
 
 FEW = 8
@@ -49,8 +50,6 @@ def around(account: AccountLike) -> dict[str, Any]:
 
 
 def _profile(account_id: Any) -> Profile | None:
-    from sqlalchemy import select
-
     found: Profile | None = current_frontdesk.session.scalar(
         select(Profile).where(Profile.account_id == account_id)
     )
@@ -66,8 +65,8 @@ def _sessions(account_id: Any) -> list[dict[str, Any]]:
     return rows
 
 
-def _memberships(account_id: Any) -> Sequence[Entry]:
-    rows: Sequence[Entry] = look(
+def _memberships(account_id: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = look(
         "administration.routes.list_account_memberships",
         query={"limit": SOME},
         account_id=account_id,
@@ -75,8 +74,9 @@ def _memberships(account_id: Any) -> Sequence[Entry]:
     return rows
 
 
-def _list(reference: str, account_id: Any) -> Listed:
-    return look_through(reference, query={"limit": FEW}, account_id=account_id)
+def _list(reference: str, account_id: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = look(reference, query={"limit": FEW}, account_id=account_id)
+    return rows
 
 
 def _factors(account_id: Any) -> Sequence[Any]:
