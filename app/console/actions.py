@@ -77,7 +77,7 @@ def look(reference: str, *, query: Mapping[str, Any] | None = None, **path: Any)
     return _answered(reference, lambda place, schema: query or {}, path)
 
 
-class Listed(NamedTuple):
+class ListPage(NamedTuple):
     """One page of a list of the API's."""
 
     rows: list[dict[str, Any]]
@@ -85,13 +85,15 @@ class Listed(NamedTuple):
     further: Mapping[str, str]
 
 
-def look_through(reference: str, *, query: Mapping[str, Any] | None = None, **path: Any) -> Listed:
+def look_through(
+    reference: str, *, query: Mapping[str, Any] | None = None, **path: Any
+) -> ListPage:
     """As `look`, for a list that comes page by page."""
     answer = _answer(reference, lambda place, schema: query or {}, path)
     link, _, _ = answer.headers.get("Link", "").removeprefix("<").partition(">")
     asked = parse_qs(urlsplit(link).query)
     further = {name: asked[name][-1] for name in ("after", "offset") if name in asked}
-    return Listed(orjson.loads(answer.get_data()), further)
+    return ListPage(orjson.loads(answer.get_data()), further)
 
 
 def performs(reference: str, *, refused: View | None = None) -> Callable[[View], View]:

@@ -19,6 +19,14 @@ def nothing(_world: World, _visitor: Visitor) -> None:
     return None
 
 
+def suspended(world: World) -> Mapping[str, Any]:
+    return {"account_id": world.suspended.id}
+
+
+def root(world: World) -> Mapping[str, Any]:
+    return {"account_id": world.people["root"].id}
+
+
 @dataclass(frozen=True)
 class Page:
     # Of its picture.
@@ -39,10 +47,22 @@ class Page:
 PAGES: tuple[Page, ...] = (
     Page("inbox", "dashboard"),
     Page("inbox-empty", "dashboard", who="newcomer"),
+    Page("overview", "admin_home_page", who="admin"),
+    Page("accounts", "managed_accounts_page", who="admin"),
+    Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
+    Page("account", "managed_account_page", who="admin"),
+    Page("account-suspended", "managed_account_page", who="admin", values=suspended),
+    Page("account-of-root", "managed_account_page", who="admin", values=root),
+    Page("account-new", "new_managed_account_page", who="admin"),
+    Page("account-suspend", "suspend_managed_account_page", who="admin"),
+    Page("account-delete", "delete_managed_account_page", who="admin"),
+    Page("events", "admin_events_page", who="admin"),
+    Page("settings", "settings_page", who="root"),
 )
 # What answers to GET and is no page to look at, and why.
 NO_PAGES: dict[str, str] = {
     "static_asset": "a file",
     "brand_css": "a file",
     "home": "leads on",
+    "admin_events_file": "a file",
 }

@@ -14,7 +14,7 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.web.operation import hidden
-from ..actions import Listed, Perform, look_through, performs
+from ..actions import ListPage, Perform, look_through, performs
 from ..desk import Desk
 from ..pages import page
 from ..texts import _
@@ -42,7 +42,7 @@ def managed_accounts_page() -> Response:
             "administration.routes.list_managed_accounts", query={**query, **place, "limit": ROWS}
         )
     except Invalid as problem:
-        found, faults = Listed([], {}), faults_of(problem)
+        found, faults = ListPage([], {}), faults_of(problem)
     return page(
         "admin/accounts.html",
         status=422 if faults else 200,

@@ -14,7 +14,7 @@ from ...core.db.account_ids import shown
 from ...core.errors import Invalid
 from ...core.records.catalogue import CATALOGUE, RecordType
 from ...core.web.operation import hidden
-from ..actions import Listed, look, look_through
+from ..actions import ListPage, look, look_through
 from ..navigation import ADMINS
 from ..pages import page
 from ..texts import _
@@ -41,7 +41,7 @@ def admin_events_page() -> Response:
         query = _query(given)
         found = look_through("audit.routes.list_events", query={**query, **place, "limit": ROWS})
     except Invalid as problem:
-        found, faults = Listed([], {}), faults_of(problem)
+        found, faults = ListPage([], {}), faults_of(problem)
     return page(
         "admin/events.html",
         status=422 if faults else 200,
