@@ -30,6 +30,7 @@ from .errors import LastRoot, OwnAccount, SoleOwner
 from .rules import ADMINISTRATORS
 from .schemas import (
     AccountCreate,
+    AccountDeletionQuery,
     AccountDetails,
     AccountEdit,
     AccountQuery,
@@ -113,10 +114,11 @@ def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
 @administrators_only
 @example(answer=examples.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
+@takes(query=AccountDeletionQuery)
 @answers(200, AccountDetails, ready=True)
-def delete_managed_account(account_id: Any) -> Details:
+def delete_managed_account(account_id: Any, query: dict[str, Any]) -> Details:
     """Delete an account with all that is its own; the answer is the deleted one"""
-    return service(Administration).delete(caller().account, account_id)
+    return service(Administration).delete(caller().account, account_id, **query)
 
 
 @blueprint.post("/<account_id:account_id>/unlock")

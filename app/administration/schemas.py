@@ -110,6 +110,16 @@ class AccountEdit(Received):
     )
 
 
+class AccountDeletionQuery(Received):
+    email = Text(
+        min=1,
+        max=320,
+        strip=True,
+        load_default=None,
+        metadata={"description": "Delete it only if this is its address"},
+    )
+
+
 class DeliveryQuery(Received):
     limit = limit()
     after = Whole(metadata={"description": "The `id` of the page's last one"})

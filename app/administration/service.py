@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from ..accounts.addresses import read_email, read_phone
+from ..accounts.addresses import fold, read_email, read_phone
 from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
 from ..accounts.models import PENDING, SUSPENDED, AccountLike
 from ..accounts.service import Accounts
@@ -100,9 +100,12 @@ class Administration:
                 self.session.flush()
             return self.view.read(account_id)
 
-    def delete(self, actor: AccountLike, account_id: Any) -> Details:
+    def delete(self, actor: AccountLike, account_id: Any, email: str | None = None) -> Details:
+        """`email`: only if this is its address, lest somebody deletes another one by mistake."""
         with transaction(self.session), unhurried(self.session):
             account = self._hold(actor, account_id)
+            if email is not None and fold(email) != account.email:
+                raise Invalid.about("email", "Not the account's address.")
             self._keep_a_root(account)
             self._refuse_own(actor, account)
             self._check_actor(actor, account.role)

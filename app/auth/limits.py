@@ -87,6 +87,21 @@ class Failures:
         with transaction(session):
             record(session, "account.unlocked", account_id=account.id)
 
+    def locked_seconds(self, email: str) -> int:
+        """How long the account is closed yet to addresses that it does not know. What is counted
+        for one address alone is known by that address only."""
+        if not self.enabled:
+            return 0
+        turn = self.keystore.get(_round(email)) or FIRST_ROUND
+        keys = [limit.key(turn, email) for limit in self._account]
+        totals = self.keystore.get_many(keys)
+        reached = [
+            key
+            for limit, key, total in zip(self._account, keys, totals, strict=True)
+            if int(total or 0) >= limit.amount
+        ]
+        return max(map(self.keystore.remaining, reached), default=0)
+
     def let_through(self, email: str, address: str) -> None:
         """After a proof by mail: whoever gave it signs in, however long others go on guessing.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib import import_module
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from flask import Response, request
@@ -84,6 +85,25 @@ def look(reference: str, *, query: Mapping[str, Any] | None = None, **path: Any)
     return _answered(reference, lambda place, schema: query or {}, path)
 
 
+class ListPage(NamedTuple):
+    """One page of a list of the API's."""
+
+    rows: list[dict[str, Any]]
+    # What to ask for the next one with; empty on the last.
+    further: Mapping[str, str]
+
+
+def look_through(
+    reference: str, *, query: Mapping[str, Any] | None = None, **path: Any
+) -> ListPage:
+    """As `look`, for a list that comes page by page."""
+    answer = _answer(reference, lambda place, schema: query or {}, path)
+    link, _, _ = answer.headers.get("Link", "").removeprefix("<").partition(">")
+    asked = parse_qs(urlsplit(link).query)
+    further = {name: asked[name][-1] for name in ("after", "offset") if name in asked}
+    return ListPage(orjson.loads(answer.get_data()), further)
+
+
 def performs(reference: str, *, refused: View | None = None) -> Callable[[View], View]:
     """A form's view, which is given `perform`. `refused` is the page that the form is on: shown
     again, with what was typed and what is wrong with it."""
@@ -116,14 +136,18 @@ def performed(view: View) -> str:
 
 
 def _answered(reference: str, present: Presenter, path: Mapping[str, Any]) -> Any:
+    answer = _answer(reference, present, path)
+    if not isinstance(answer, Response) or answer.mimetype != "application/json":
+        return answer
+    return orjson.loads(answer.get_data())
+
+
+def _answer(reference: str, present: Presenter, path: Mapping[str, Any]) -> Any:
     view, needs = api_view(reference)
     if needs is not None:
         _check_open(needs)
     with presenting(present):
-        answer = view(**path)
-    if not isinstance(answer, Response) or answer.mimetype != "application/json":
-        return answer
-    return orjson.loads(answer.get_data())
+        return view(**path)
 
 
 def _check_open(needs: type[Any]) -> None:

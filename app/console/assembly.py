@@ -13,3 +13,13 @@ def assemble(context: Context) -> None:
             " where its pages alone do."
         )
     context.add(Desk(context))
+    context.unopened.append(lambda: _open_administration(context))
+
+
+def _open_administration(context: Context) -> None:
+    """Its pages need what its routes do, also where a host does not mount those."""
+    from ..administration.assembly import assemble as administration
+    from ..administration.view import AccountView
+
+    if AccountView not in context.services and context.account_model is not None:
+        administration(context)

@@ -27,8 +27,12 @@ class NavEntry:
     needs: str = ""
     # How many wait there; asked for whoever is signed in.
     count: Callable[[AccountLike], int] | None = None
+    # Empty: of all whose section it is.
+    roles: tuple[str, ...] = ()
 
-    def is_shown(self, on: Switches) -> bool:
+    def is_shown(self, on: Switches, role: str) -> bool:
+        if self.roles and role not in self.roles:
+            return False
         return not self.needs or bool(on[self.needs])
 
 
@@ -58,8 +62,12 @@ SECTIONS = (
     Section(
         later("Administration"),
         (
+            NavEntry(later("Overview"), "admin_home_page", "chart"),
+            NavEntry(later("Accounts"), "managed_accounts_page", "users"),
             NavEntry(later("Broadcasts"), "broadcasts_page", "send"),
+            NavEntry(later("Events"), "admin_events_page", "list"),
             NavEntry(later("Mails"), "mail_templates_page", "mail"),
+            NavEntry(later("Settings"), "settings_page", "sliders", roles=("root",)),
         ),
         roles=ADMINS,
     ),
@@ -80,7 +88,7 @@ def navigation(at: str) -> list[dict[str, Any]]:
             "entries": [
                 _shown(entry, account, current)
                 for entry in section.entries
-                if entry.is_shown(desk.on)
+                if entry.is_shown(desk.on, account.role)
             ],
         }
         for section in (*SECTIONS, *desk.host_sections)

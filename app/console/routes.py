@@ -106,4 +106,28 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (FORM, "/profile/delete", "owner.profile.delete_profile"),
     (FORM, "/profile/picture", "owner.profile.set_avatar"),
     (FORM, "/profile/picture/remove", "owner.profile.remove_avatar"),
+    # For admins.
+    (PAGE, "/admin", "admin.home.admin_home_page"),
+    (PAGE, "/admin/accounts", "admin.accounts.managed_accounts_page"),
+    (PAGE, "/admin/accounts/new", "admin.accounts.new_managed_account_page"),
+    (FORM, "/admin/accounts/new", "admin.accounts.make_managed_account"),
+    *(
+        (method, f"/admin/accounts/<account_id:account_id>{rule}", f"admin.{view}")
+        for method, rule, view in (
+            (PAGE, "", "account.managed_account_page"),
+            (FORM, "/change", "account.change_managed_account"),
+            (PAGE, "/suspend", "suspension.suspend_managed_account_page"),
+            (FORM, "/suspend", "suspension.suspend_managed_account"),
+            (FORM, "/recovery", "account.mail_managed_account_password"),
+            (FORM, "/sign-out", "account.sign_out_managed_account"),
+            (FORM, "/unlock", "account.unlock_managed_account"),
+            (FORM, "/verify", "account.verify_managed_account"),
+            (FORM, "/factors", "account.reset_managed_account_factors"),
+            (PAGE, "/delete", "account.delete_managed_account_page"),
+            (FORM, "/delete", "account.delete_managed_account"),
+        )
+    ),
+    (PAGE, "/admin/events", "admin.events.admin_events_page"),
+    (PAGE, "/admin/events.jsonl", "admin.events.admin_events_file"),
+    (PAGE, "/admin/settings", "admin.settings.settings_page"),
 )

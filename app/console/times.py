@@ -15,12 +15,13 @@ def iso(value: datetime | str) -> str:
 def moment(value: datetime | str) -> str:
     """In the zone that the account has named; else in UTC, and it says so. A script puts those into
     the browser's own."""
-    zone = _zone()
-    shown = _read(value).astimezone(zone or UTC).strftime("%-d %b %Y, %H:%M")
-    return shown if zone else f"{shown} UTC"
+    known = zone()
+    shown = _read(value).astimezone(known or UTC).strftime("%-d %b %Y, %H:%M")
+    return shown if known else f"{shown} UTC"
 
 
-def _zone() -> ZoneInfo | None:
+def zone() -> ZoneInfo | None:
+    """That of whoever is signed in, where the account names one."""
     caller = known_caller()
     name = getattr(caller.account, "time_zone", None) if caller else None
     if not name:

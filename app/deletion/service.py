@@ -156,6 +156,13 @@ class Deletion:
         found: AccountLike | None = self.session.get(model, account_id, populate_existing=True)
         return found
 
+    def due(self, account_id: Any) -> datetime | None:
+        """When the account goes, where its owner has asked for its end."""
+        found: datetime | None = self.session.scalar(
+            select(AccountDeletion.deletes_at).where(AccountDeletion.account_id == account_id)
+        )
+        return found
+
     def _waiting(self, account_id: Any) -> AccountDeletion | None:
         return self.session.scalar(
             select(AccountDeletion)

@@ -77,14 +77,19 @@ class Exports:
             raise ExportNotFound
         return found
 
-    def newest(self, account_id: Any) -> AccountExport | None:
-        """The one asked for last, as long as it can be fetched."""
-        found = self.session.scalar(
+    def latest(self, account_id: Any) -> AccountExport | None:
+        """The one asked for last, whatever has become of it."""
+        found: AccountExport | None = self.session.scalar(
             select(AccountExport)
             .where(AccountExport.account_id == account_id)
             .order_by(AccountExport.id.desc())
             .limit(1)
         )
+        return found
+
+    def newest(self, account_id: Any) -> AccountExport | None:
+        """The one asked for last, as long as it can be fetched."""
+        found = self.latest(account_id)
         is_over = found and found.expires_at and found.expires_at <= self.clock.now()
         return None if is_over else found
 

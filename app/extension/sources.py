@@ -165,6 +165,7 @@ class _Either:
     """Two as one, for plain names: the first that has one counts."""
 
     def __init__(self, first: object, second: object) -> None:
+        self.below = second
         self._both = (first, second)
 
     def __getattr__(self, name: str) -> Any:
@@ -172,3 +173,10 @@ class _Either:
             if hasattr(each, name):
                 return getattr(each, name)
         raise AttributeError(name)
+
+
+def said_for(source: object) -> object:
+    """The settings object below what the environment and the configuration have said beside it."""
+    while isinstance(source, _Either):
+        source = source.below
+    return source

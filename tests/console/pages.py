@@ -19,6 +19,14 @@ def nothing(_world: World, _visitor: Visitor) -> None:
     return None
 
 
+def suspended(world: World) -> Mapping[str, Any]:
+    return {"account_id": world.suspended.id}
+
+
+def root(world: World) -> Mapping[str, Any]:
+    return {"account_id": world.people["root"].id}
+
+
 @dataclass(frozen=True)
 class Page:
     # Of its picture.
@@ -44,6 +52,17 @@ PAGES: tuple[Page, ...] = (
     Page("message", "item_page"),
     Page("profile", "profile_page"),
     Page("profile-none", "profile_page", who="newcomer"),
+    Page("overview", "admin_home_page", who="admin"),
+    Page("accounts", "managed_accounts_page", who="admin"),
+    Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
+    Page("account", "managed_account_page", who="admin"),
+    Page("account-suspended", "managed_account_page", who="admin", values=suspended),
+    Page("account-of-root", "managed_account_page", who="admin", values=root),
+    Page("account-new", "new_managed_account_page", who="admin"),
+    Page("account-suspend", "suspend_managed_account_page", who="admin"),
+    Page("account-delete", "delete_managed_account_page", who="admin"),
+    Page("events", "admin_events_page", who="admin"),
+    Page("settings", "settings_page", who="root"),
 )
 # What answers to GET and is no page to look at, and why.
 NO_PAGES: dict[str, str] = {
@@ -58,4 +77,5 @@ NO_PAGES: dict[str, str] = {
     "new_items": "a part of the inbox",
     "export_state": "a part of the account",
     "fetch_export": "a file",
+    "admin_events_file": "a file",
 }

@@ -27,13 +27,12 @@ OWN_FORMS: dict[str, str] = {
     "show_mail": "it shows what the draft would look like",
     "send_test": "it sends the draft to who writes it",
     "send_sample": "it sends a mail of sample values to who looks at it",
+    "restore_item": "the API has no way back for what it deletes",
+    "set_appearance": "a cookie of the browser's own",
 }
 
 # What is switched off where these tests look, and would do what it says if it were not.
 SWITCHED_OFF = {"finish_provider_sign_in"}
-    "restore_item": "the API has no way back for what it deletes",
-    "set_appearance": "a cookie of the browser's own",
-}
 
 FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 

@@ -19,8 +19,7 @@ FLOORS = (
     {"workspaces"},
     {"profiles", "notifications", "tasks", "audit", "health"},
     {"monitoring", "transfer", "administration"},
-    {"console"},
-    {"extension", "cli"},
+    {"extension", "cli", "doctor", "console"},
     {"factory", "blueprints", "testing"},
 )
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,11 @@ class Identities:
             .where(Identity.issuer == issuer, Identity.subject == subject)
         )
         return found
+
+    def of(self, account_id: Any) -> Sequence[Identity]:
+        return self.session.scalars(
+            select(Identity).where(Identity.account_id == account_id).order_by(Identity.id)
+        ).all()
 
     def link(self, account: AccountLike, issuer: str, subject: str, email: str) -> bool:
         """Whether it was not linked before.

@@ -24,7 +24,7 @@ ALL_SECONDS = 8.0
 WORKER_SECONDS = 2.0
 
 
-def check_mail() -> Iterator[Finding]:
+def check_mail_settings() -> Iterator[Finding]:
     settings = current_frontdesk.settings
     mail = MailSettings.read(current_app.config, settings)
     if not settings.core.EMAILS_ENABLED:
@@ -35,8 +35,15 @@ def check_mail() -> Iterator[Finding]:
         yield Finding("mail", "warning", "MAIL_SERVER is not set: mails go to instance/outbox")
     else:
         yield from _contradictions(mail)
-        if (trouble := _mail_trouble(mail)) is not None:
-            yield Finding("mail", "fault", trouble)
+
+
+def check_mail_server() -> Iterator[Finding]:
+    settings = current_frontdesk.settings
+    mail = MailSettings.read(current_app.config, settings)
+    if not (settings.core.EMAILS_ENABLED and mail.server) or mail.suppress_send:
+        return
+    if (trouble := _mail_trouble(mail)) is not None:
+        yield Finding("mail", "fault", trouble)
 
 
 def _contradictions(mail: MailSettings) -> Iterator[Finding]:

@@ -1,0 +1,143 @@
+"""Everything about one account, and what may be done for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ...accounts.service import Accounts
+from ...administration.routes import administrators_only
+from ...administration.rules import ROOT, may_look_after
+from ...auth.caller import caller
+from ...core.context import service
+from ...core.web.operation import hidden
+from ..actions import Perform, look, performs
+from ..desk import Desk
+from ..notices import Undo
+from ..pages import page
+from ..persons import Face
+from ..texts import _
+from ..ways import go, to
+from .accounts import AT, roles_to_give
+from .around import around
+from .events import with_names
+from .words import roles
+
+OWN = "managed_account_page"
+
+
+def details_of(account_id: Any) -> dict[str, Any]:
+    found: dict[str, Any] = look("administration.routes.get_managed_account", account_id=account_id)
+    return found
+
+
+def may_change(details: dict[str, Any], account_id: Any) -> bool:
+    """Whether the caller's forms for this account would not be refused for who it is."""
+    actor = caller().account
+    return bool(actor.id != account_id and may_look_after(actor.role, details["role"]))
+
+
+@administrators_only
+@hidden
+def managed_account_page(account_id: Any) -> Response:
+    details = details_of(account_id)
+    account = service(Accounts).by_id(account_id)
+    assert account is not None
+    found = around(account)
+    found["events"] = with_names(found["events"])
+    actor = caller().account
+    face = service(Desk).persons.find_all([account_id]).get(details["id"])
+    return page(
+        "admin/account.html",
+        at=AT,
+        account=details,
+        face=face or Face(details["email"]),
+        may_change=may_change(details, account_id),
+        is_own=actor.id == account_id,
+        is_root=actor.role == ROOT,
+        roles=_roles(details["role"]),
+        active=service(Accounts).active_status,
+        **found,
+    )
+
+
+def _roles(own: str) -> list[tuple[str, str]]:
+    """Also the one that it has, which may be a host's own."""
+    given = roles_to_give()
+    return roles(given if own in given else [own, *given])
+
+
+def _back(said: str, account_id: Any, undo: Undo | None = None) -> Response:
+    return go(f".{OWN}", said, undo=undo, account_id=account_id)
+
+
+@performs("administration.routes.update_managed_account", refused=managed_account_page)
+def change_managed_account(perform: Perform, account_id: Any) -> Response:
+    """Its role, or its status where no date goes with that."""
+    changed = perform()
+    if "role" in request.form:
+        return _back(
+            _("{email} is {role} now.", email=changed["email"], role=changed["role"]), account_id
+        )
+    if changed["status"] in service(Accounts).active_statuses:
+        return _back(_("{email} may sign in again.", email=changed["email"]), account_id)
+    return _back(
+        _("{email} is signed out, and cannot sign in.", email=changed["email"]),
+        account_id,
+        _undo_status(account_id),
+    )
+
+
+def _undo_status(account_id: Any) -> Undo:
+    url = to(".change_managed_account", account_id=account_id)
+    return Undo(url, {"status": service(Accounts).active_status})
+
+
+@performs("administration.routes.recover_account", refused=managed_account_page)
+def mail_managed_account_password(perform: Perform, account_id: Any) -> Response:
+    perform()
+    return _back(_("A mail to choose a new password with is on its way."), account_id)
+
+
+@performs("administration.routes.sign_out_account", refused=managed_account_page)
+def sign_out_managed_account(perform: Perform, account_id: Any) -> Response:
+    email = perform()["email"]
+    return _back(_("{email} is signed out everywhere.", email=email), account_id)
+
+
+@performs("administration.routes.unlock_account", refused=managed_account_page)
+def unlock_managed_account(perform: Perform, account_id: Any) -> Response:
+    email = perform()["email"]
+    return _back(_("The wrong passwords of {email} are forgotten.", email=email), account_id)
+
+
+@performs("administration.routes.verify_account", refused=managed_account_page)
+def verify_managed_account(perform: Perform, account_id: Any) -> Response:
+    email = perform()["email"]
+    return _back(_("{email} counts as proven.", email=email), account_id)
+
+
+@performs("auth.mfa.admin_routes.reset_authenticators", refused=managed_account_page)
+def reset_managed_account_factors(perform: Perform, account_id: Any) -> Response:
+    perform()
+    return _back(_("The second factors are gone, and every sign-in has ended."), account_id)
+
+
+@administrators_only
+@hidden
+def delete_managed_account_page(account_id: Any) -> Response:
+    details = details_of(account_id)
+    return page(
+        "admin/delete_account.html",
+        at=AT,
+        account=details,
+        may_change=may_change(details, account_id),
+    )
+
+
+@performs("administration.routes.delete_managed_account", refused=delete_managed_account_page)
+def delete_managed_account(perform: Perform, account_id: Any) -> Response:
+    # Typed out, or nothing is deleted.
+    gone = perform(query={"email": request.form.get("email", "")})
+    return go(f".{AT}", _("The account {email} is deleted.", email=gone["email"]))

@@ -1,0 +1,111 @@
+"""All accounts: searched, filtered, sorted; and making one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ...accounts.models import DELETING, PENDING, ROLES
+from ...accounts.service import Accounts
+from ...administration.routes import administrators_only
+from ...administration.rules import may_look_after
+from ...auth.caller import caller
+from ...core.context import current_frontdesk, service
+from ...core.errors import Invalid
+from ...core.web.operation import hidden
+from ..actions import ListPage, Perform, look_through, performs
+from ..desk import Desk
+from ..pages import page
+from ..texts import _
+from ..ways import go, to
+from .reading import asked, faults_of, with_moments
+from .words import roles, statuses
+
+AT = "managed_accounts_page"
+ROWS = 50
+FILTERS = ("search", "status", "role", "mfa", "verified", "created_after", "last_login_before")
+SORTS = ("email", "created_at", "last_login_date")
+# The newest, the last to have been there, and the alphabet are what one looks for first.
+_FALLING_FIRST = ("created_at", "last_login_date")
+
+
+@administrators_only
+@hidden
+def managed_accounts_page() -> Response:
+    given = asked((*FILTERS, "sort"))
+    place = asked(("after",))
+    query = with_moments(given, starts="last_login_before", ends="created_after")
+    faults: list[str] = []
+    try:
+        found = look_through(
+            "administration.routes.list_managed_accounts", query={**query, **place, "limit": ROWS}
+        )
+    except Invalid as problem:
+        found, faults = ListPage([], {}), faults_of(problem)
+    return page(
+        "admin/accounts.html",
+        status=422 if faults else 200,
+        rows=found.rows,
+        faces=_faces(found.rows),
+        given=given,
+        faults=faults,
+        is_filtered=bool(given.keys() - {"sort"}),
+        more=any(name in given for name in FILTERS[4:]),
+        columns={name: _column(name, given) for name in SORTS},
+        first=to(f".{AT}", **given) if place else "",
+        further=to(f".{AT}", **{**given, **found.further}) if found.further else "",
+        statuses=[("", _("Any status")), *statuses(_known_statuses())],
+        roles=[("", _("Any role")), *roles(ROLES)],
+    )
+
+
+def _known_statuses() -> list[str]:
+    return [*service(Accounts).statuses(), PENDING, DELETING]
+
+
+def _faces(rows: list[dict[str, Any]]) -> dict[Any, Any]:
+    ids = current_frontdesk.account_ids
+    return service(Desk).persons.find_all(ids.from_path(str(row["id"])) for row in rows)
+
+
+def _column(name: str, given: dict[str, str]) -> dict[str, str]:
+    """The link of a column's title: by it, or by it the other way round."""
+    sort = given.get("sort") or ("email" if "search" in given else "-created_at")
+    falls = sort == f"-{name}"
+    if sort.removeprefix("-") == name:
+        turned = name if falls else f"-{name}"
+        return {
+            "url": to(f".{AT}", **{**given, "sort": turned}),
+            "sorted": "down" if falls else "up",
+        }
+    first = f"-{name}" if name in _FALLING_FIRST else name
+    return {"url": to(f".{AT}", **{**given, "sort": first})}
+
+
+@administrators_only
+@hidden
+def new_managed_account_page() -> Response:
+    return page("admin/new_account.html", at=AT, roles=roles(roles_to_give()))
+
+
+def roles_to_give() -> list[str]:
+    """Those that the caller may make somebody, the least first."""
+    actor = caller().account.role
+    return [role for role in reversed(ROLES) if may_look_after(actor, role)]
+
+
+@performs("administration.routes.create_managed_account", refused=new_managed_account_page)
+def make_managed_account(perform: Perform) -> Response:
+    way, form = request.form.get("way", "invite"), request.form
+    given: dict[str, Any] = {"email": form.get("email", ""), "invite": way == "invite"}
+    given |= {name: form[name] for name in ("phone", "role") if form.get(name)}
+    if way == "password":
+        given["password"] = form.get("password", "")
+    made = perform(json=given)
+    said = (
+        _("{email} has an account, and a mail to choose a password with.", email=made["email"])
+        if way == "invite"
+        else _("{email} has an account.", email=made["email"])
+    )
+    return go(".managed_account_page", said, account_id=made["id"])

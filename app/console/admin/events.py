@@ -1,0 +1,143 @@
+"""Who did what, of everybody: filtered, page by page, and as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from flask import Response, request
+
+from ...accounts.service import Accounts
+from ...auth.guards import active_account_required, roles_required
+from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import shown
+from ...core.errors import Invalid
+from ...core.records.catalogue import CATALOGUE, RecordType
+from ...core.web.operation import hidden
+from ..actions import ListPage, look, look_through
+from ..navigation import ADMINS
+from ..pages import page
+from ..texts import _
+from ..ways import go_to, to
+from .reading import addresses, asked, faults_of, with_moments
+
+AT = "admin_events_page"
+ROWS = 50
+# Those that the API takes; whom they name, a reader may also say by address.
+PEOPLE = ("account", "actor")
+FILTERS = ("type", *PEOPLE, "workspace", "target", "since", "until")
+_REFUSED = ("failed", "refused", "reached", "reused", "suspected")
+_ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned")
+
+
+@active_account_required
+@roles_required(*ADMINS)
+@hidden
+def admin_events_page() -> Response:
+    given = asked(FILTERS)
+    place = asked(("after",))
+    faults: list[str] = []
+    try:
+        query = _query(given)
+        found = look_through("audit.routes.list_events", query={**query, **place, "limit": ROWS})
+    except Invalid as problem:
+        found, faults = ListPage([], {}), faults_of(problem)
+    return page(
+        "admin/events.html",
+        status=422 if faults else 200,
+        rows=with_names(found.rows),
+        given=given,
+        faults=faults,
+        types=_types(),
+        more=any(name in given for name in FILTERS[2:]),
+        first=to(f".{AT}", **given) if place else "",
+        further=to(f".{AT}", **{**given, **found.further}) if found.further else "",
+        file=to(".admin_events_file", **given),
+    )
+
+
+@active_account_required
+@roles_required(*ADMINS)
+@hidden
+def admin_events_file() -> Response:
+    """All that the filters let through, an event on each line, the oldest first."""
+    try:
+        lines: Response = look("audit.routes.export_events", query=_query(asked(FILTERS)))
+    except Invalid:
+        # The page says what is wrong with them.
+        return go_to(to(f".{AT}", **request.args))
+    lines.headers["Content-Disposition"] = 'attachment; filename="events.jsonl"'
+    return lines
+
+
+def _query(given: Mapping[str, str]) -> dict[str, Any]:
+    query: dict[str, Any] = with_moments(given, starts="since", ends="until")
+    for name in PEOPLE:
+        if "@" in query.get(name, ""):
+            found = service(Accounts).find(query[name])
+            if found is None:
+                raise Invalid.about(name, "Nobody has this address; who is gone has an id still.")
+            query[name] = shown(found.id)
+    return query
+
+
+def _types() -> list[tuple[str, str]]:
+    """Each with what it means, in the catalogue's order; a host's own come last."""
+    return [(kind.name, _capital(_(kind.meaning))) for kind in _catalogue().values()]
+
+
+def _catalogue() -> Mapping[str, RecordType]:
+    return {**CATALOGUE, **current_frontdesk.record_types}
+
+
+def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Ready for a page: what happened in words, and whoever is named by their address."""
+    rows, ids = list(rows), current_frontdesk.account_ids
+    people = [row[name] for row in rows for name in ("actor_id", "account_id")]
+    known = addresses(ids.from_text(each) for each in people if each is not None)
+    catalogue = _catalogue()
+    return [_told(row, known, catalogue.get(row["type"])) for row in rows]
+
+
+def _told(
+    row: Mapping[str, Any], known: Mapping[Any, str], kind: RecordType | None
+) -> dict[str, Any]:
+    return {
+        **row,
+        "what": _capital(_(kind.meaning)) if kind else row["type"],
+        "kind": _color(row["type"]),
+        "actor": known.get(row["actor_id"], ""),
+        "account": known.get(row["account_id"], ""),
+        "changes": list(_changes(row["data"])),
+        "facts": [
+            (name, _plain(value))
+            for name, value in row["data"].items()
+            if name not in ("before", "after")
+        ],
+    }
+
+
+def _changes(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What was so before, and is so after it."""
+    before, after = data.get("before") or {}, data.get("after") or {}
+    for name in [*before, *(each for each in after if each not in before)]:
+        yield name, _plain(before.get(name)), _plain(after.get(name))
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_plain, value))
+    return str(value)
+
+
+def _color(name: str) -> str:
+    last = name.rpartition(".")[2]
+    if last.endswith(_REFUSED):
+        return "bad"
+    return "warn" if last in _ENDED else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,63 @@
+"""What the admin's pages read of an address, and who is meant by an id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from flask import request
+from sqlalchemy import select
+
+from ...accounts.service import Accounts
+from ...core.context import current_frontdesk, service
+from ...core.db.account_ids import shown
+from ...core.errors import Invalid
+from ..texts import _
+from ..times import zone
+
+_DAY = timedelta(days=1)
+
+
+def asked(names: Iterable[str]) -> dict[str, str]:
+    """What was given of a page's filters; one left empty is none."""
+    given = ((name, request.args.get(name, "").strip()) for name in names)
+    return {name: value for name, value in given if value}
+
+
+def with_moments(filters: Mapping[str, str], *, starts: str = "", ends: str = "") -> dict[str, str]:
+    """Days, as a browser's field for a date writes them, as moments of the reader's clock. What is
+    no day stays, and is refused in the API's own words."""
+    found = dict(filters)
+    for name, days in ((starts, 0), (ends, 1)):
+        if name in found:
+            found[name] = moment_of_day(found[name], days) or found[name]
+    return found
+
+
+def moment_of_day(text: str, later: int = 0) -> str:
+    """When a day begins, or one of the days after it; empty where it is no day."""
+    try:
+        day = date.fromisoformat(text) + later * _DAY
+        begins = datetime.combine(day, time(), zone() or UTC)
+        return begins.astimezone(UTC).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def addresses(ids: Iterable[Any]) -> dict[Any, str]:
+    """Of these accounts, those that there are, by their ids as they are shown; in one query."""
+    model = service(Accounts).model
+    wanted = {each for each in ids if each is not None}
+    if not wanted:
+        return {}
+    rows = current_frontdesk.session.execute(
+        select(model.id, model.email).where(model.id.in_(wanted))
+    )
+    return {shown(account_id): email for account_id, email in rows}
+
+
+def faults_of(problem: Invalid) -> list[str]:
+    """Each in a sentence, for filters that no form of ours has written."""
+    found = [f"{fault.field}: {_(fault.message)}" for fault in problem.faults]
+    return found or [str(_(problem.detail))]

@@ -1,0 +1,39 @@
+"""What is set, and where from: for root alone, and without the secrets."""
+
+from __future__ import annotations
+
+from flask import Response, request
+
+from ...auth.guards import superuser_required
+from ...core.context import find_context
+from ...core.web.operation import hidden
+from ...extension.origins import DEFAULT, Setting, SettingsSpace, settings_of
+from ..pages import page
+
+
+@superuser_required
+@hidden
+def settings_page() -> Response:
+    search = request.args.get("search", "").strip()
+    only_set = request.args.get("only") == "set"
+    spaces = settings_of(find_context())
+    found = [
+        SettingsSpace(space.name, kept)
+        for space in spaces
+        if (kept := tuple(each for each in space.settings if _fits(each, search, only_set)))
+    ]
+    return page(
+        "admin/settings.html",
+        spaces=found,
+        names=[space.name for space in spaces],
+        search=search,
+        only_set=only_set,
+        count=sum(len(space.settings) for space in found),
+    )
+
+
+def _fits(setting: Setting, search: str, only_set: bool) -> bool:
+    if only_set and setting.origin == DEFAULT:
+        return False
+    told = f"{setting.name} {setting.about} {setting.value}".lower()
+    return all(word in told for word in search.lower().split())

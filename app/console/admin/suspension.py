@@ -1,0 +1,67 @@
+"""Suspending an account, for a while or until somebody ends it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from flask import Response, request
+
+from ...accounts.models import SUSPENDED
+from ...accounts.service import Accounts
+from ...accounts.suspension import keeps_dates
+from ...administration.routes import administrators_only
+from ...core.context import current_frontdesk, service
+from ...core.errors import Invalid
+from ...core.web.operation import hidden
+from ..actions import Perform, performs
+from ..notices import Undo
+from ..pages import page
+from ..texts import _
+from ..ways import go, to
+from .account import details_of, may_change
+from .accounts import AT
+from .reading import moment_of_day
+
+UNTIL_DAY, WITHOUT_END = "day", "open"
+DAYS = ("1", "7", "30")
+
+
+@administrators_only
+@hidden
+def suspend_managed_account_page(account_id: Any) -> Response:
+    details = details_of(account_id)
+    return page(
+        "admin/suspend_account.html",
+        at=AT,
+        account=details,
+        may_change=may_change(details, account_id),
+        has_dates=keeps_dates(current_frontdesk.account_model),
+    )
+
+
+@performs("administration.routes.update_managed_account", refused=suspend_managed_account_page)
+def suspend_managed_account(perform: Perform, account_id: Any) -> Response:
+    given: dict[str, Any] = {"status": SUSPENDED}
+    if until := _until():
+        given["suspended_until"] = until
+    if reason := request.form.get("suspended_reason", "").strip():
+        given["suspended_reason"] = reason.replace("\r\n", "\n")
+    changed = perform(json=given)
+    url = to(".change_managed_account", account_id=account_id)
+    undo = Undo(url, {"status": service(Accounts).active_status})
+    said = _("{email} is suspended, and signed out.", email=changed["email"])
+    return go(".managed_account_page", said, undo=undo, account_id=account_id)
+
+
+def _until() -> str:
+    length = request.form.get("length", WITHOUT_END)
+    if length in DAYS:
+        until = current_frontdesk.clock.now() + timedelta(days=int(length))
+        return until.isoformat()
+    if length != UNTIL_DAY:
+        return ""
+    given = request.form.get("suspended_until", "")
+    if not given:
+        raise Invalid.about("suspended_until", "Say until which day.")
+    return moment_of_day(given) or given

@@ -1,0 +1,94 @@
+"""How the queue stands, at a price that does not grow with it: for a page that is looked at while a
+broadcast to very many goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+
+from ...core.db.transaction import AnySession
+from .models import FAILED, PENDING, SENT, Delivery, OutgoingMessage
+
+MOST = 10_000
+REASONS = 5
+
+
+@dataclass(frozen=True)
+class Waiting:
+    by_channel: Mapping[str, int]
+    # Since when the oldest of those that were counted has been waiting.
+    oldest: datetime | None
+    # There are more than were counted.
+    is_more: bool
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_channel.values())
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Of the newest deliveries, those that ended since a moment."""
+
+    sent: int
+    failed: int
+    # The most frequent ones first, with how often each was met.
+    reasons: Mapping[str, int]
+    # There were others before those that were looked at.
+    is_more: bool
+
+
+def waiting(session: AnySession, most: int = MOST) -> Waiting:
+    unfinished = (
+        select(Delivery.channel, Delivery.outgoing_id)
+        .where(Delivery.state == PENDING)
+        .limit(most + 1)
+        .subquery()
+    )
+    rows = session.execute(
+        select(unfinished.c.channel, func.count(), func.min(OutgoingMessage.created_at))
+        .join(OutgoingMessage, OutgoingMessage.id == unfinished.c.outgoing_id)
+        .group_by(unfinished.c.channel)
+        .order_by(unfinished.c.channel)
+    ).all()
+    by_channel = {channel: count for channel, count, _ in rows}
+    return Waiting(
+        by_channel,
+        min((oldest for *_, oldest in rows), default=None),
+        sum(by_channel.values()) > most,
+    )
+
+
+def finished(session: AnySession, since: datetime, most: int = MOST) -> Finished:
+    newest = (
+        select(Delivery.state, Delivery.reason, Delivery.finished_at)
+        .order_by(Delivery.id.desc())
+        .limit(most)
+        .subquery()
+    )
+    state, at = newest.c.state, newest.c.finished_at
+    counts: dict[Any, int] = {}
+    total = 0
+    ended = at >= since
+    for name, recent, count in session.execute(
+        select(state, ended.label("ended"), func.count()).group_by(state, "ended")
+    ):
+        total += count
+        if recent:
+            counts[name] = count
+    reasons: dict[str, int] = {}
+    if counts.get(FAILED):
+        often = func.count()
+        found = session.execute(
+            select(newest.c.reason, often)
+            .where(state == FAILED, ended, newest.c.reason.is_not(None))
+            .group_by(newest.c.reason)
+            .order_by(often.desc(), newest.c.reason)
+            .limit(REASONS)
+        )
+        reasons = {str(reason): count for reason, count in found}
+    return Finished(counts.get(SENT, 0), counts.get(FAILED, 0), reasons, total >= most)

@@ -1,0 +1,1 @@
+"""What would bite an operator, found before it does."""

@@ -1,0 +1,260 @@
+"""What in this set-up would bite its operator, before it does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from secrets import token_hex
+from typing import Literal
+from urllib.parse import urlsplit
+
+from flask import current_app
+from sqlalchemy import inspect, select
+
+from ..accounts.passwords import DEFAULT_PASSWORD
+from ..accounts.service import Accounts
+from ..auth.errors import ProviderUnavailable
+from ..auth.idp.service import IdpSignIn
+from ..auth.settings import AuthSettings
+from ..core.context import current_frontdesk, service
+from ..core.db.migration_state import lacking_columns, our_revisions
+from ..core.errors import Unavailable
+from ..core.extras import missing_extra
+from ..core.keystore import MemoryKeystore
+from ..core.process.folders import migrations_folder
+from ..delivery.outbox.counts import oldest_waiting
+from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.models import Delivery
+from ..profiles.avatars import Avatars
+from ..profiles.settings import ProfilesSettings
+from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
+from .factors import check_second_factors
+from .findings import Check, Finding
+from .set_up import (
+    check_administration,
+    check_brand,
+    check_guards,
+    check_passkeys,
+    check_secret_key,
+    check_settings,
+)
+
+LONGEST_WAIT = timedelta(minutes=5)
+
+
+def findings(checks: Iterable[Check]) -> list[Finding]:
+    return [finding for check in checks for finding in _found(check)]
+
+
+def _found(check: Check) -> list[Finding]:
+    """What cannot be looked at is a finding too."""
+    try:
+        return list(check())
+    except Exception as error:
+        name = check.__name__.removeprefix("check_")
+        return [Finding(name, "fault", f"cannot be checked: {type(error).__name__}")]
+
+
+def check_database() -> Iterator[Finding]:
+    current_frontdesk.session.execute(select(1))
+    yield from ()
+
+
+def check_migrations() -> Iterator[Finding]:
+    engine = current_app.extensions["sqlalchemy"].engine
+    revisions = our_revisions(engine, migrations_folder())
+    context = current_frontdesk
+    is_service = context.owns_application
+    if is_service or revisions.applied:
+        if revisions.pending:
+            names = ", ".join(sorted(revisions.pending))
+            command = "flask db upgrade" if is_service else "flask db upgrade heads"
+            yield Finding("migrations", "fault", f"pending: {names}; run `{command}`")
+    elif lacking := lacking_columns(engine, context.metadata, context.accounts):
+        # A host that has our tables in its own history, or lets SQLAlchemy create them.
+        yield Finding(
+            "migrations",
+            "fault",
+            f"the database lacks {', '.join(lacking)}; bring its schema up, with"
+            " `flask db migrate` and `flask db upgrade` where our tables are in your own history",
+        )
+
+
+def check_keystore() -> Iterator[Finding]:
+    context = current_frontdesk
+    workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
+    if isinstance(context.keystore, MemoryKeystore):
+        level: Literal["fault", "warning"] = "fault" if workers > 1 else "warning"
+        yield Finding(
+            "keystore",
+            level,
+            f"in memory, with {workers} worker(s): a logout is known to one worker only and is"
+            " forgotten at a restart; configure Redis or CORE__KEYSTORE=database",
+        )
+        return
+    try:
+        context.keystore.ping()
+    except Unavailable as error:
+        yield Finding("keystore", "fault", error.detail)
+
+
+def check_first_password() -> Iterator[Finding]:
+    if current_frontdesk.settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
+        yield Finding("superuser", "fault", "FIRST_SUPERUSER_PASSWORD is still the default")
+
+
+def check_superuser() -> Iterator[Finding]:
+    accounts = service(Accounts)
+    email = current_frontdesk.settings.top_level("FIRST_SUPERUSER")
+    root = accounts.find(email) if email else None
+    if root and accounts.passwords.matches(DEFAULT_PASSWORD, root.password_hash):
+        yield Finding("superuser", "fault", f"{root.email} still has the default password")
+
+
+def check_sms() -> Iterator[Finding]:
+    names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
+    missing = [name for name in names if not current_frontdesk.settings.top_level(name)]
+    if missing:
+        yield Finding("sms", "warning", f"not set: {', '.join(missing)}; no SMS is sent")
+    elif line := missing_extra("sms"):
+        yield Finding("sms", "fault", f"set up, and the extra is missing: {line}")
+
+
+def check_worker_lag() -> Iterator[Finding]:
+    if Outbox not in current_frontdesk.services:
+        return
+    engine = current_app.extensions["sqlalchemy"].engine
+    if not inspect(engine).has_table(Delivery.__tablename__):
+        # Said by the check of the migrations.
+        return
+    oldest = oldest_waiting(current_frontdesk.session)
+    if oldest is not None and (waits := current_frontdesk.clock.now() - oldest) > LONGEST_WAIT:
+        minutes = int(waits.total_seconds() // 60)
+        text = (
+            f"the oldest delivery waits for {minutes} minutes: does a worker run, and does the"
+            " mail server answer? See `flask notifications status`"
+        )
+        yield Finding("worker_lag", "fault", text)
+
+
+def check_client_host() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    url = urlsplit(core.page_host)
+    if url.scheme == "http" and url.hostname not in LOOPBACK:
+        name = "PUBLIC_URL" if core.links_to_console else "CLIENT_HOST"
+        yield Finding(
+            "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
+        )
+
+
+def check_console() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    if core.links_to_console and not core.PUBLIC_URL and core.EMAILS_ENABLED:
+        yield Finding(
+            "console",
+            "warning",
+            f"links in mails lead to {core.page_host}, where the console is not: set"
+            " CORE__PUBLIC_URL to this service's own address, or CORE__CLIENT_HOST to that of a"
+            " client with pages of its own",
+        )
+
+
+def check_idp() -> Iterator[Finding]:
+    if IdpSignIn not in current_frontdesk.services:
+        return
+    url = urlsplit(current_frontdesk.settings.of(AuthSettings).IDP_METADATA_URL)
+    if url.scheme != "https" and url.hostname not in LOOPBACK:
+        yield Finding(
+            "idp", "warning", "IDP_METADATA_URL is plain HTTP: who is on the way can be anybody"
+        )
+    try:
+        service(IdpSignIn).open_provider().begin(current_frontdesk.settings.core.CLIENT_HOST)
+    except ProviderUnavailable as error:
+        reason = type(error.__cause__).__name__
+        yield Finding("idp", "fault", f"the identity provider cannot be used: {reason}")
+
+
+def check_public_url() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    if not core.PUBLIC_URL and urlsplit(core.page_host).hostname not in LOOPBACK:
+        yield Finding(
+            "public_url",
+            "warning",
+            "CORE__PUBLIC_URL is not set: avatars' URLs begin at the root, and work for a client"
+            " of the same origin only",
+        )
+
+
+def check_proxies() -> Iterator[Finding]:
+    """The service speaks no TLS itself: at an https address something stands in front of it."""
+    context = current_frontdesk
+    url = urlsplit(context.settings.core.PUBLIC_URL or "")
+    is_public = url.scheme == "https" and url.hostname not in LOOPBACK
+    if context.owns_application and is_public and not context.settings.core.TRUSTED_PROXIES:
+        yield Finding(
+            "proxies",
+            "warning",
+            "CORE__TRUSTED_PROXIES is 0 behind a proxy: all clients share its address, and wrong"
+            " passwords of one lock others out; set it to the number of proxies",
+        )
+
+
+def check_file_store() -> Iterator[Finding]:
+    """A file goes in and out again: a folder may be there and not be writable."""
+    if Avatars not in current_frontdesk.services:
+        return
+    files, name = service(Avatars).files, f"doctor-{token_hex(8)}.txt"
+    try:
+        files.put(name, b"", "text/plain")
+        files.delete(name)
+    except Unavailable as error:
+        yield Finding("file_store", "fault", f"{error.detail}; the log says why")
+
+
+def check_profiles() -> Iterator[Finding]:
+    if "profiles" not in current_frontdesk.mounted:
+        return
+    settings = current_frontdesk.settings.of(ProfilesSettings)
+    is_open = settings.VISIBILITY == "everyone" and settings.PUBLIC_FIELDS is None
+    if is_open and not current_app.debug:
+        yield Finding(
+            "profiles",
+            "warning",
+            "PROFILES__VISIBILITY is everyone: any account reads anybody's profile, phone, address"
+            " and birth date included; set workspaces or private, or PROFILES__PUBLIC_FIELDS",
+        )
+    if line := missing_extra("avatars"):
+        yield Finding("profiles", "warning", f"avatars are refused without Pillow: {line}")
+
+
+# Those that take no time, and ask nobody but the keystore: a page can wait for them.
+QUICK: Sequence[Check] = (
+    check_secret_key,
+    check_settings,
+    check_guards,
+    check_brand,
+    check_administration,
+    check_keystore,
+    check_first_password,
+    check_mail_settings,
+    check_sms,
+    check_client_host,
+    check_console,
+    check_public_url,
+    check_proxies,
+    check_profiles,
+    check_second_factors,
+    check_passkeys,
+)
+CHECKS: Sequence[Check] = (
+    *QUICK,
+    check_database,
+    check_migrations,
+    check_superuser,
+    check_worker_lag,
+    check_mail_server,
+    check_broker,
+    check_file_store,
+    check_idp,
+)
