@@ -73,6 +73,7 @@ NO_PAGES: dict[str, str] = {
     "enrolment_page": "leads on, for whoever has shown nothing yet",
     "provider_sign_in": "leads to the provider",
     "provider_callback": "there is none without a provider",
+    "broadcast_progress": "a part of a broadcast",
     "older_items": "a part of the inbox",
     "new_items": "a part of the inbox",
     "export_state": "a part of the account",

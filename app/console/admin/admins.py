@@ -8,4 +8,4 @@ from ..navigation import ADMINS
 
 
 def admins_only(view: View) -> View:
-    return active_account_required(roles_required(*ADMINS)(hidden(view)))
+    return roles_required(*ADMINS)(active_account_required(hidden(view)))
