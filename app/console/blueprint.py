@@ -14,7 +14,7 @@ from ..core.errors import Problem
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS
 from .assembly import assemble
-from .host_pages import add_host_pages
+from .host_pages import HostConsole, add_host_pages
 from .lazy import LazyView
 from .mail_paths import add_callback, add_mail_paths
 from .policy import POLICY
@@ -28,7 +28,7 @@ class Console(Blueprint):
     def register(self, app: App, options: dict[str, Any]) -> None:
         super().register(app, options)
         context = app.extensions[EXTENSION]
-        add_host_pages(app, context, self.name, options)
+        add_host_pages(app, context.get(HostConsole), self.name, options)
         add_mail_paths(app, context, self.name, options)
         add_callback(context, options)
 

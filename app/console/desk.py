@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader, Undefined
+from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, Undefined
 
 from ..auth.settings import AuthSettings
 from ..core.context import Context
 from ..core.process.folders import templates_folder
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
+from .host_pages import HostConsole
 
 if TYPE_CHECKING:
     from .navigation import Section
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 @dataclass(eq=False)
 class Desk:
     context: Context
-    # Sections that the host has added to the navigation.
-    host_sections: Sequence[Section] = ()
 
     @cached_property
     def environment(self) -> Environment:
@@ -34,8 +33,11 @@ class Desk:
 
         theirs = self.context.app.jinja_env
         loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []
+        shipped = FileSystemLoader(templates_folder())
+        # By this name a host's template extends ours of the same name, in whose place it stands.
+        named = PrefixLoader({"ours": shipped})
         ours = theirs.overlay(
-            loader=ChoiceLoader([*loaders, FileSystemLoader(templates_folder())]),
+            loader=ChoiceLoader([*loaders, shipped, named]),
             # What a host expects of its own templates is nothing that ours promise.
             undefined=Undefined,
             trim_blocks=True,
@@ -44,6 +46,10 @@ class Desk:
         ours.globals = {**theirs.globals, **GLOBALS}
         ours.filters = {**theirs.filters, **FILTERS}
         return ours
+
+    @cached_property
+    def host_sections(self) -> Sequence[Section]:
+        return self.context.get(HostConsole).sections()
 
     @cached_property
     def persons(self) -> Persons:

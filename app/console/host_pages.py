@@ -1,13 +1,110 @@
-"""Pages of the host's own, beside ours."""
+"""Pages of the host's own, beside ours and like them in look, navigation, errors and policy."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flask.sansio.app import App
 
-from ..core.context import Context
+from ..core.errors import SetupError
+from ..core.web.operation import find_operation, operation
+
+if TYPE_CHECKING:
+    from flask import Response
+
+    from .navigation import Section
+
+V = TypeVar("V", bound=Callable[..., Any])
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 
-def add_host_pages(app: App, context: Context, name: str, options: dict[str, Any]) -> None:
-    """In the console's own blueprint, so that its errors, headers and guards hold for them."""
+@dataclass(frozen=True)
+class HostPage:
+    name: str
+    path: str
+    view: Callable[..., Any]
+    methods: Sequence[str]
+    # In the navigation; without a title it is only reached from other pages.
+    title: str
+    icon: str
+    section: str
+    roles: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class HostConsole:
+    """`frontdesk.console`: what a host adds, before its application is made."""
+
+    pages: list[HostPage] = field(default_factory=list)
+
+    def page(
+        self,
+        name: str,
+        path: str = "",
+        *,
+        title: str = "",
+        icon: str = "book",
+        section: str = "",
+        roles: Sequence[str] = (),
+        methods: Sequence[str] = ("GET",),
+    ) -> Callable[[V], V]:
+        """Add a page at a path below the console's own, `/NAME` unless said otherwise.
+
+        With a `title` it stands in the navigation, for these `roles` or for every account, under
+        the heading `section`. Templates link to it as `url(".NAME")`. Who may open it is said by a
+        guard below this decorator.
+        """
+        if not _NAME.fullmatch(name):
+            raise SetupError(f"A page is named as `billing` is, not {name!r}.")
+
+        def add(view: V) -> V:
+            described = find_operation(view)
+            if described is None or described.guard is None:
+                raise SetupError(
+                    f"The page '{name}' does not say who may open it: write a guard below"
+                    " @frontdesk.console.page, such as @active_account_required, or @anyone."
+                )
+            operation(view).hidden = True
+            address = path or f"/{name}"
+            where = title, icon, section, tuple(roles)
+            self.pages.append(HostPage(name, address, view, tuple(methods), *where))
+            return view
+
+        return add
+
+    def render(self, template: str, **context: Any) -> Response:
+        """A page made of a template of the host's own, which extends `console/desk.html`."""
+        from .pages import host_page
+
+        return host_page(template, **context)
+
+    def sections(self) -> list[Section]:
+        """By their headings, in the order in which they were added."""
+        from .navigation import NavEntry, Section
+
+        found: dict[str, list[NavEntry]] = {}
+        for page in self.pages:
+            if page.title:
+                entry = NavEntry(page.title, page.name, page.icon, roles=page.roles)
+                found.setdefault(page.section, []).append(entry)
+        return [Section(title, tuple(entries)) for title, entries in found.items()]
+
+
+def add_host_pages(app: App, console: HostConsole, blueprint: str, options: dict[str, Any]) -> None:
+    """In the console's own blueprint, so that its errors, headers and checks hold for them."""
+    prefix = (options.get("url_prefix") or "").rstrip("/")
+    for page in console.pages:
+        endpoint = f"{options.get('name', blueprint)}.{page.name}"
+        if endpoint in app.view_functions:
+            raise SetupError(f"The console has a page '{page.name}' itself: choose another name.")
+        app.add_url_rule(
+            f"{prefix}{page.path}",
+            endpoint,
+            page.view,
+            methods=list(page.methods),
+            strict_slashes=False,
+        )

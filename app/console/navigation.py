@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import request, url_for
@@ -42,6 +42,9 @@ class Section:
     entries: tuple[NavEntry, ...]
     # Empty: of every account.
     roles: tuple[str, ...] = ()
+
+    def with_more(self, entries: tuple[NavEntry, ...]) -> Section:
+        return replace(self, entries=self.entries + entries)
 
 
 def _unread(account: AccountLike) -> int:
@@ -91,9 +94,18 @@ def navigation(at: str) -> list[dict[str, Any]]:
                 if entry.is_shown(desk.on, account.role)
             ],
         }
-        for section in (*SECTIONS, *desk.host_sections)
+        for section in _joined((*SECTIONS, *desk.host_sections))
         if not section.roles or account.role in section.roles
     ]
+
+
+def _joined(sections: Iterable[Section]) -> list[Section]:
+    """A host may put its pages under a heading of ours."""
+    found: dict[str, Section] = {}
+    for each in sections:
+        known = found.get(each.title)
+        found[each.title] = each if known is None else known.with_more(each.entries)
+    return list(found.values())
 
 
 def _shown(entry: NavEntry, account: AccountLike, current: str) -> dict[str, Any]:

@@ -19,10 +19,14 @@ from .policy import FRAMED
 def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
     """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
     of its own."""
+    return host_page(f"console/{template}", status=status, at=at, **context)
+
+
+def host_page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
+    """Of a template anywhere, the host's own perhaps."""
     desk = service(Desk)
     text = _render(desk, template, **_whole(desk, at), **context)
-    response = Response(text, status, mimetype="text/html")
-    return take_notice(response)
+    return take_notice(Response(text, status, mimetype="text/html"))
 
 
 def framed(html: str) -> Response:
@@ -34,7 +38,8 @@ def framed(html: str) -> Response:
 def fragment(template: str, **context: Any) -> Response:
     """A part of a page, for a script that asks for it alone: what stands around it is not read."""
     desk = service(Desk)
-    return Response(_render(desk, template, me=_me(), **context), mimetype="text/html")
+    text = _render(desk, f"console/{template}", me=_me(), **context)
+    return Response(text, mimetype="text/html")
 
 
 def is_part() -> bool:
@@ -54,7 +59,7 @@ def _me() -> AccountLike | None:
 
 
 def _render(desk: Desk, template: str, **context: Any) -> str:
-    found = desk.environment.get_template(f"console/{template}")
+    found = desk.environment.get_template(template)
     return found.render(on=desk.on, brand=desk.brand, **context)
 
 

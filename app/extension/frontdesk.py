@@ -19,6 +19,7 @@ from ..auth.caller import Callers, current_account, known_account
 from ..auth.sign_in import by_host
 from ..auth.sign_in.proof import HOST
 from ..cli.groups import lazy_group
+from ..console.host_pages import HostConsole
 from ..core.context import EXTENSION, Context, find_context
 from ..core.db.session import Database
 from ..core.db.transaction import transaction
@@ -71,6 +72,8 @@ class Frontdesk(Recording, Generic[A]):
         self.hooks = Hooks(hooks.HOOKS)
         self._events = set(NAMES)
         self._listeners: list[tuple[str, Listener]] = []
+        # Pages of the host's own in the console.
+        self.console = HostConsole()
         self._schemas: dict[str, type[Schema]] = {}
         # Weakly: a program that makes many applications, such as a test run, may forget them.
         self._contexts: WeakSet[Context] = WeakSet()
@@ -109,6 +112,7 @@ class Frontdesk(Recording, Generic[A]):
             owns_application=owns_application,
         )
         self._contexts.add(context)
+        context.add(self.console)
         assemble(context)
         app.extensions[EXTENSION] = context
         for name in context.commands:

@@ -31,6 +31,7 @@ def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) 
         "moved",
         "existing",
         "cookie",
+        "desk",
         "pages",
         "saas",
         "concurrent",

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from flask_frontdesk.testing import PASSWORD, Kit, Person
+
+from app import Order, create_app, db
+
+OWN = {"Sec-Fetch-Site": "same-origin"}
+SignedIn = Callable[[Person], FlaskClient]
+
+
+@pytest.fixture
+def app() -> Flask:
+    app = create_app("sqlite://")
+    app.debug = True  # cookies without TLS
+    return app
+
+
+@pytest.fixture
+def signed_in(app: Flask) -> SignedIn:
+    def sign_in(somebody: Person) -> FlaskClient:
+        client = app.test_client()
+        form = {"email": somebody.email, "password": PASSWORD}
+        assert client.post("/desk/sign-in", data=form, headers=OWN).status_code == 303
+        return client
+
+    return sign_in
+
+
+def order(app: Flask, somebody: Person, article: str) -> None:
+    with app.app_context():
+        db.session.add(Order(account_id=somebody.id, article=article))
+        db.session.commit()
+
+
+def test_a_customer_sees_their_orders_beside_the_inbox(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    ada, bob = frontdesk.account("ada"), frontdesk.account("bob")
+    order(app, ada, "A kettle")
+    page = signed_in(ada).get("/desk/orders").text
+    assert "A kettle" in page
+    assert "The Shop" in page
+    assert 'href="/desk/dashboard"' in page
+    assert "To be sent" not in page
+    assert "A kettle" not in signed_in(bob).get("/desk/orders").text
+
+
+def test_an_admin_sends_an_order_and_its_customer_is_told(
+    app: Flask, frontdesk: Kit, signed_in: SignedIn
+) -> None:
+    ada, boss = frontdesk.account("ada"), frontdesk.account("boss", role="admin")
+    order(app, ada, "A kettle")
+    desk = signed_in(boss)
+    assert "A kettle" in desk.get("/desk/sending").text
+    assert desk.post("/desk/sending/1", headers=OWN).status_code == 303
+    assert "Nothing waits" in desk.get("/desk/sending").text
+    assert "We have sent you: A kettle." in signed_in(ada).get("/desk/dashboard").text
+
+
+def test_nobody_else_gets_in(app: Flask, frontdesk: Kit, signed_in: SignedIn) -> None:
+    ada = frontdesk.account("ada")
+    order(app, ada, "A kettle")
+    asked = app.test_client().get("/desk/orders")
+    assert asked.headers["Location"] == "/desk/sign-in?next=/desk/orders"
+    mine = signed_in(ada)
+    assert mine.get("/desk/sending").status_code == 403
+    assert mine.post("/desk/sending/1", headers=OWN).status_code == 403
+    stranger = {"Sec-Fetch-Site": "cross-site"}
+    assert (
+        signed_in(frontdesk.account("boss", role="admin"))
+        .post("/desk/sending/1", headers=stranger)
+        .status_code
+        == 403
+    )

@@ -1,0 +1,173 @@
+"""Pages of a host's own in the console: under its navigation, look, errors and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask import Flask, Response
+from flask.testing import FlaskClient
+
+from app import (
+    AuthSettings,
+    Frontdesk,
+    SetupError,
+    active_account_required,
+    anyone,
+    blueprints,
+    roles_required,
+)
+from app.accounts.account import Account
+from app.accounts.service import Accounts
+from app.core.context import service
+from app.testing.people import PASSWORD
+
+from ..rigs.hosts import HostSettings, plain_app
+
+OWN = {"Sec-Fetch-Site": "same-origin"}
+TEMPLATES = {
+    "billing.html": """{% extends "console/desk.html" %}
+{% block title %}Billing{% endblock %}
+{% block content %}{% for bill in bills %}<p>{{ bill }}</p>{% endfor %}
+<a href="{{ url(".dashboard") }}">Back</a>{% endblock %}""",
+    "console/visitor/sign_in.html": """{% extends "ours/console/visitor/sign_in.html" %}
+{% block lead %}<p>Welcome to the Shop.</p>{% endblock %}""",
+}
+
+
+class Settings(HostSettings):
+    AUTH = AuthSettings(BCRYPT_ROUNDS=4, COOKIE_SESSIONS="alone")
+
+
+@pytest.fixture
+def frontdesk() -> Frontdesk:
+    return Frontdesk()
+
+
+Made = Callable[[], Flask]
+
+
+@pytest.fixture
+def make(frontdesk: Frontdesk, tmp_path: Path) -> Made:
+    def make() -> Flask:
+        host, db = plain_app()
+        host.debug = True
+        folder = tmp_path / "templates"
+        for name, text in TEMPLATES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        host.template_folder = str(folder)
+        frontdesk.init_app(host, db, settings=Settings(), account_model=Account)
+        host.register_blueprint(blueprints.console, url_prefix="/desk")
+        with host.app_context():
+            db.create_all()
+            for name, role in (("ada", "user"), ("boss", "admin")):
+                service(Accounts).create(f"{name}@example.com", PASSWORD, role=role)
+        return host
+
+    return make
+
+
+def signed_in(host: Flask, name: str) -> FlaskClient:
+    client = host.test_client()
+    form = {"email": f"{name}@example.com", "password": PASSWORD}
+    assert client.post("/desk/sign-in", data=form, headers=OWN).status_code == 303
+    return client
+
+
+@pytest.fixture
+def host(frontdesk: Frontdesk, make: Made) -> Flask:
+    @frontdesk.console.page("billing", title="Billing & more", section="Shop")
+    @active_account_required
+    def billing() -> Response:
+        return frontdesk.console.render("billing.html", bills=["One <kettle>"])
+
+    @frontdesk.console.page("stock", "/shop/stock", title="Stock", section="Administration")
+    @active_account_required
+    @roles_required("admin")
+    def stock() -> Response:
+        return frontdesk.console.render("billing.html", bills=["Forty kettles"])
+
+    @frontdesk.console.page("pay", methods=["POST"])
+    @active_account_required
+    def pay() -> str:
+        return "paid"
+
+    @frontdesk.console.page("broken")
+    @anyone
+    def broken() -> str:
+        raise ZeroDivisionError
+
+    return make()
+
+
+def test_a_page_stands_in_the_navigation_and_in_the_layout(host: Flask) -> None:
+    page = signed_in(host, "ada").get("/desk/billing")
+    assert "One &lt;kettle&gt;" in page.text
+    assert "Billing &amp; more" in page.text
+    assert 'href="/desk/billing" aria-current="page"' in page.text
+    assert 'href="/desk/dashboard"' in page.text
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+
+
+def test_one_for_admins_stands_among_ours_for_them_alone(host: Flask) -> None:
+    admins = signed_in(host, "boss").get("/desk/dashboard").text
+    assert 'href="/desk/shop/stock"' in admins
+    assert admins.count(">Administration<") == 1
+    adas = signed_in(host, "ada")
+    assert "/desk/shop/stock" not in adas.get("/desk/dashboard").text
+    assert adas.get("/desk/shop/stock").status_code == 403
+
+
+def test_nobody_is_led_to_sign_in_and_back(host: Flask) -> None:
+    asked = host.test_client().get("/desk/billing")
+    assert asked.headers["Location"] == "/desk/sign-in?next=/desk/billing"
+
+
+def test_another_sites_page_cannot_send_its_forms(host: Flask) -> None:
+    client = signed_in(host, "ada")
+    assert client.post("/desk/pay", headers=OWN).text == "paid"
+    assert client.post("/desk/pay", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+
+
+def test_its_errors_are_pages_too(host: Flask) -> None:
+    answer = host.test_client().get("/desk/broken")
+    assert answer.status_code == 500
+    assert answer.mimetype == "text/html"
+
+
+def test_a_template_of_the_hosts_stands_in_the_place_of_ours_and_extends_it(host: Flask) -> None:
+    page = host.test_client().get("/desk/sign-in").text
+    assert "Welcome to the Shop." in page
+    assert 'name="password"' in page
+
+
+def test_a_page_without_a_guard_is_refused_when_it_is_written(frontdesk: Frontdesk) -> None:
+    with pytest.raises(SetupError, match="does not say who may open it"):
+
+        @frontdesk.console.page("open")
+        def open_page() -> str:
+            return ""
+
+
+def test_a_name_that_is_taken_is_told_when_it_is_mounted(frontdesk: Frontdesk, make: Made) -> None:
+    @frontdesk.console.page("dashboard", "/mine")
+    @anyone
+    def dashboard() -> str:
+        return ""
+
+    with pytest.raises(SetupError, match="has a page 'dashboard' itself"):
+        make()
+
+
+def test_a_name_that_is_none_is_told(frontdesk: Frontdesk) -> None:
+    with pytest.raises(SetupError, match="is named as `billing` is"):
+        frontdesk.console.page("My Page")
+
+
+def test_without_sessions_by_cookie_it_says_what_to_set(frontdesk: Frontdesk) -> None:
+    host, db = plain_app()
+    frontdesk.init_app(host, db, settings=HostSettings(), account_model=Account)
+    with pytest.raises(SetupError, match=r"AUTH\.COOKIE_SESSIONS"):
+        host.register_blueprint(blueprints.console, url_prefix="/desk")
