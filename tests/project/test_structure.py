@@ -13,7 +13,7 @@ APP = ROOT / "app"
 # From the ground up; who stands on a floor may import from those below it.
 FLOORS = (
     {"core"},
-    {"storage", "delivery", "server"},
+    {"storage", "delivery"},
     {"accounts"},
     {"auth"},
     {"workspaces"},
