@@ -8,20 +8,20 @@ document.addEventListener("submit", (event) => {
     event.stopImmediatePropagation();
     return;
   }
-  if (form.method === "get") return;
+  if (form.method !== "post") return;
   event.submitter?.classList.add("sent");
   form.setAttribute("aria-busy", "true");
   // Where a file comes instead of a page, nothing tells that it came.
-  setTimeout(() => form.removeAttribute("aria-busy"), 10_000);
+  setTimeout(() => rest(form), 10_000);
 }, true);
 
-function rested(root) {
-  for (const form of root.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
-  for (const button of root.querySelectorAll(".sent")) button.classList.remove("sent");
+function rest(form) {
+  form?.removeAttribute("aria-busy");
+  form?.querySelector(".sent")?.classList.remove("sent");
 }
-document.addEventListener("htmx:afterRequest", () => rested(document));
+document.addEventListener("htmx:afterRequest", (event) => rest(event.detail.elt.closest("form")));
 // A page that the browser kept comes back as it was left.
-addEventListener("pageshow", () => rested(document));
+addEventListener("pageshow", () => document.querySelectorAll("form[aria-busy]").forEach(rest));
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();

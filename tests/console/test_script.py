@@ -1,0 +1,119 @@
+"""What the console's script adds to every page, on the page that shows the design."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ..conftest import only_on
+from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells
+from ..rigs.console.site import Visitor, Visitors
+
+# Nothing here asks the database.
+pytestmark = only_on("sqlite")
+SCRIPTED = in_cells(WIDE, SMALL)
+EITHER = in_cells(WIDE, Cell(360, False, "dark"))
+
+
+@pytest.fixture
+def visitor(visitors: Visitors) -> Visitor:
+    visitor = visitors()
+    visitor.open("/design")
+    return visitor
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    return visitor.page
+
+
+@EITHER
+def test_a_question_is_asked_with_script_and_without(page: Page, cell: Cell) -> None:
+    opener = page.get_by_text("Delete the account")
+    opener.click()
+    expect(page.get_by_role("heading", name="Delete this account?")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(1 if cell.script else 0)
+    if cell.script:
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(page.locator("summary", has_text="Delete the account")).to_be_focused()
+
+
+@SCRIPTED
+def test_whoever_says_no_to_a_question_is_where_they_were(page: Page) -> None:
+    page.get_by_text("Delete the account").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("summary", has_text="Delete the account")).to_be_focused()
+
+
+@SCRIPTED
+def test_a_menu_closes_when_one_looks_elsewhere(page: Page) -> None:
+    opener = page.locator("summary[aria-label='What to do with ada@example.com']")
+    menu = page.locator("details.menu[open]")
+    opener.click()
+    expect(menu).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    expect(opener).to_be_focused()
+    opener.click()
+    page.get_by_role("heading", name="Tables").click()
+    expect(menu).to_have_count(0)
+
+
+@SCRIPTED
+def test_times_are_those_of_the_readers_zone(page: Page) -> None:
+    time = page.locator("dt:text-is('Signed in') + dd time")
+    written = time.get_attribute("datetime")
+    there = page.evaluate(
+        "(at) => new Date(at).toLocaleTimeString('en-GB', {hour: '2-digit', minute: '2-digit',"
+        " timeZone: 'Europe/Berlin'})",
+        written,
+    )
+    expect(time).to_contain_text(there)
+
+
+@SCRIPTED
+def test_what_is_typed_as_a_password_can_be_looked_at(page: Page) -> None:
+    field = page.locator("#good-password")
+    field.fill("something long")
+    button = page.locator("[aria-controls=good-password]")
+    button.click()
+    expect(field).to_have_attribute("type", "text")
+    button.click()
+    expect(field).to_have_attribute("type", "password")
+
+
+@SCRIPTED
+def test_light_or_dark_stays_as_it_was_chosen(visitor: Visitor, cell: Cell) -> None:
+    other = "dark" if cell.theme == "light" else "light"
+    visitor.page.get_by_role("button", name="Light or dark").click()
+    visitor.open("/sign-in")
+    expect(visitor.page.locator("html")).to_have_attribute("data-theme", other)
+
+
+@SCRIPTED
+def test_who_goes_on_by_a_link_is_at_the_next_pages_heading(visitor: Visitor) -> None:
+    visitor.open("/sign-in")
+    page = visitor.page
+    page.evaluate("window.stayed = true")
+    page.get_by_role("link", name="Forgot").click()
+    page.wait_for_url("**/forgot**")
+    expect(page.locator("h1, input").and_(page.locator(":focus"))).to_have_count(1)
+    assert page.evaluate("window.stayed"), "the page was loaded anew"
+
+
+@SCRIPTED
+def test_a_form_is_sent_once_however_often_it_is_pressed(visitor: Visitor) -> None:
+    visitor.open("/sign-in")
+    page = visitor.page
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    page.get_by_label("Email").fill("nobody@example.com")
+    page.locator("[name=password]").fill("not the password")
+    page.evaluate(
+        "() => { const form = document.querySelector('form:has([name=password])');"
+        " form.requestSubmit(); form.requestSubmit(); }"
+    )
+    expect(page.get_by_role("alert").first).to_be_visible()
+    assert sent.count("POST") == 1
