@@ -32,6 +32,7 @@ from .rigs.emptying import Emptier
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_builders
 from .rigs.statements import keep_statements, share_statements
+from .rigs.templates import keep_templates
 from .rounds import ALONE, LONG, WAITING
 
 pytest_plugins = [
@@ -96,9 +97,10 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _routes_are_written_once() -> Iterator[None]:
+def _routes_and_templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         keep_builders(patch)
+        keep_templates(patch)
         yield
 
 

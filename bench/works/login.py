@@ -1,4 +1,4 @@
-"""Logins per second beside bare `bcrypt.checkpw` on the same number of threads."""
+"""Logins per second and the slowest of them, beside bare `bcrypt.checkpw` on as many threads."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from bench.options import Options
 from bench.places import PASSWORD, THREADS, WORKERS
 from bench.servers import Server, running
 
-COLUMNS = (Column("rate", "logins/s", "{:.2f}"),)
+COLUMNS = (Column("rate", "logins/s", "{:.2f}"), Column("p99", "p99 ms"))
 CALLERS = 200
 
 
@@ -25,7 +25,8 @@ def measure(options: Options) -> list[Table]:
         database.prepare(BASE)
     for number in range(options.rounds):
         print(f"Login, round {number + 1}", flush=True)
-        table.add("bare", {"rate": _bare(seconds)}, f"bcrypt.checkpw, {WORKERS * THREADS} threads")
+        title = f"bcrypt.checkpw, {WORKERS * THREADS} threads"
+        table.add("bare", _figures(_bare(seconds)), title)
         for contender in service:
             with running(contender, BASE) as server:
                 logins = [
@@ -34,8 +35,12 @@ def measure(options: Options) -> list[Table]:
                 # As with the reads, a server's first answers come before the clock.
                 _logins(server, logins, seconds=60.0, count=2 * WORKERS * THREADS)
                 result = _logins(server, logins, seconds=seconds)
-            table.add(contender.name, {"rate": result.rate}, contender.title)
+            table.add(contender.name, _figures(result), contender.title)
     return [table]
+
+
+def _figures(result: load.Load) -> dict[str, float]:
+    return {"rate": result.rate, "p99": result.percentile(0.99) * 1e3}
 
 
 def _logins(
@@ -49,21 +54,22 @@ def _logins(
     return result
 
 
-def _bare(seconds: float) -> float:
+def _bare(seconds: float) -> load.Load:
     """Each thread begins anew until time is up; what it has begun it ends, as the load does."""
     password = PASSWORD.encode()
     hashed = bcrypt.hashpw(password, bcrypt.gensalt(12))
-    counts = [0] * (WORKERS * THREADS)
+    result = load.Load()
     begin = time.perf_counter()
 
-    def check(position: int) -> None:
-        while time.perf_counter() - begin < seconds:
+    def check() -> None:
+        while (start := time.perf_counter()) - begin < seconds:
             assert bcrypt.checkpw(password, hashed)
-            counts[position] += 1
+            result.latencies.append(time.perf_counter() - start)
 
-    threads = [threading.Thread(target=check, args=(n,)) for n in range(len(counts))]
+    threads = [threading.Thread(target=check) for _ in range(WORKERS * THREADS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(counts) / (time.perf_counter() - begin)
+    result.elapsed = time.perf_counter() - begin
+    return result
