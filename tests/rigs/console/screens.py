@@ -19,5 +19,7 @@ def take(page: Page, name: str, cell: Cell) -> Path:
     """The whole page, however long it is."""
     path = folder() / f"{name}-{cell}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=path, full_page=True, animations="disabled")
+    # To hide the caret, it would be given a style in its place, which the page's policy refuses as
+    # soon as htmx carries it over.
+    page.screenshot(path=path, full_page=True, animations="disabled", caret="initial")
     return path

@@ -1,0 +1,196 @@
+"""A visitor's journeys from the first click to the last, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from app.testing.clock import SteppingClock
+
+from ..auth.factors import Phone
+from ..conftest import only_on
+from ..rigs.console.cells import WIDE, Cell, in_cells
+from ..rigs.console.site import Site, Visitor, Visitors
+from ..rigs.virtual_authenticator import Device
+from .conftest import OpenSite
+from .guest import code_of, link_of
+
+pytestmark = only_on("sqlite")
+NEW = "otters like cold rivers"
+GRACE = "grace@example.com"
+
+
+def sign_in(page: Page, email: str, password: str) -> None:
+    page.get_by_label("Email").fill(email)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def is_headed(page: Page, words: str) -> None:
+    page.get_by_role("heading", level=1, name=words).wait_for()
+
+
+def is_in(page: Page) -> None:
+    page.wait_for_url("**/dashboard")
+
+
+def test_somebody_registers_and_comes_in(site: Site, visitors: Visitors) -> None:
+    grace = visitors()
+    page = grace.page
+    grace.open("/sign-in")
+    page.get_by_role("link", name="Make an account").click()
+    is_headed(page, "Make an account")
+    page.get_by_label("Email").fill(GRACE)
+    page.get_by_label("Password", exact=True).fill("password1")
+    grace.faults.expect(422)
+    page.get_by_role("button", name="Make an account").click()
+    page.get_by_text("among the passwords that are tried first").wait_for()
+    assert page.get_by_label("Email").input_value() == GRACE
+    page.get_by_label("Password", exact=True).fill(NEW)
+    page.get_by_role("button", name="Make an account").click()
+    is_headed(page, "Check your mail")
+    grace.picture("register-check-mail")
+    grace.open(link_of(site.mails, GRACE))
+    is_headed(page, "Confirm your address")
+    grace.settle()
+    # What is for one use does not stay in the address bar, where it could be copied from.
+    assert ("token=" in page.url) is not grace.cell.script
+    page.get_by_role("button", name="Confirm my address").click()
+    page.get_by_text("Your address is confirmed.").wait_for()
+    sign_in(page, GRACE, NEW)
+    is_in(page)
+
+
+def test_a_forgotten_password_is_replaced(site: Site, visitors: Visitors) -> None:
+    ada, her = site.person("ada"), visitors()
+    page = her.page
+    her.open("/sign-in")
+    page.get_by_role("link", name="Forgot your password?").click()
+    is_headed(page, "Forgot your password?")
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_role("button", name="Send the mail").click()
+    is_headed(page, "Check your mail")
+    her.faults.expect(400)
+    page.get_by_label("Code of the mail").fill("00000000")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("This code or link is wrong").wait_for()
+    page.get_by_label("Code of the mail").fill(code_of(site.mails, ada.email))
+    page.get_by_role("button", name="Go on").click()
+    is_headed(page, "Choose a new password")
+    her.picture("reset-by-code")
+    page.get_by_label("New password").fill(NEW)
+    page.get_by_role("button", name="Change my password").click()
+    page.get_by_text("Your password is changed.").wait_for()
+    sign_in(page, ada.email, NEW)
+    is_in(page)
+
+
+def test_a_mailed_code_is_enough(site: Site, visitors: Visitors) -> None:
+    ada, her = site.person("ada"), visitors()
+    page = her.page
+    her.open("/sign-in?next=/confirm")
+    page.get_by_role("link", name="Mail me a code").click()
+    is_headed(page, "Sign in by mail")
+    page.get_by_label("Email").fill(ada.email)
+    page.get_by_role("button", name="Mail me a code").click()
+    is_headed(page, "Check your mail")
+    her.picture("code-check-mail")
+    page.get_by_label("Code of the mail").fill(code_of(site.mails, ada.email))
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/confirm")
+    is_headed(page, "Is it you?")
+    page.get_by_label("Password", exact=True).fill(ada.password)
+    page.get_by_role("button", name="Go on").click()
+    is_in(page)
+
+
+@pytest.fixture
+def strict(open_site: OpenSite) -> Site:
+    return open_site(AUTH__MFA="required")
+
+
+def test_who_must_have_an_app_sets_it_up_and_shows_it(
+    strict: Site, browser: Browser, cell: Cell, clock: SteppingClock
+) -> None:
+    ada, visitors = strict.person("ada"), Visitors(browser, strict, cell)
+    her = visitors()
+    page = her.page
+    her.open("/sign-in")
+    sign_in(page, ada.email, ada.password)
+    is_headed(page, "Protect your account")
+    her.picture("set-up")
+    page.get_by_role("button", name="Use an authenticator app").click()
+    is_headed(page, "Set up your app")
+    her.picture("set-up-app")
+    page.get_by_text("It cannot be scanned?").click()
+    phone = Phone(page.locator("pre code").inner_text(), clock)
+    page.get_by_label("Code of the app").fill(phone.code())
+    page.get_by_role("button", name="Confirm and sign in").click()
+    is_headed(page, "Keep your recovery codes")
+    her.picture("recovery-codes")
+    codes = page.locator(".recovery-codes code").all_inner_texts()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.path().read_text().split("\n") == codes
+    page.get_by_role("link", name="I have kept them").click()
+    is_in(page)
+    other = visitors()
+    shows_the_code(other, ada.email, ada.password, phone)
+    visitors.leave()
+
+
+def shows_the_code(other: Visitor, email: str, password: str, phone: Phone) -> None:
+    page = other.page
+    other.open("/sign-in")
+    sign_in(page, email, password)
+    is_headed(page, "One more step")
+    other.picture("second-step")
+    other.faults.expect(400)
+    page.get_by_label("Code of the app").fill(phone.wrong_code())
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("This code is not right").wait_for()
+    page.get_by_label("Code of the app").fill(phone.next_code())
+    page.get_by_label(re.compile("Do not ask on this device")).check()
+    page.get_by_role("button", name="Go on").click()
+    is_in(page)
+
+
+@in_cells(WIDE)
+def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Cell) -> None:
+    ada, visitors = strict.person("ada"), Visitors(browser, strict, cell)
+    her = visitors()
+    page, device = her.page, Device(her.page)
+    her.open("/sign-in")
+    sign_in(page, ada.email, ada.password)
+    page.get_by_role("button", name="Make a passkey").click()
+    is_headed(page, "Keep your recovery codes")
+    page.get_by_role("link", name="I have kept them").click()
+    is_in(page)
+    # Nobody's finger is known before the button is pressed.
+    device.verifies(False)
+    her.context.clear_cookies()
+    her.open("/sign-in")
+    device.verifies(True)
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    is_in(page)
+    her.open("/confirm?way=credential&next=/dashboard")
+    page.get_by_role("button", name="Use a passkey").click()
+    is_in(page)
+    # The browser offers it beside the field by itself.
+    her.context.clear_cookies()
+    page.goto(f"{strict.base}/sign-in")
+    is_in(page)
+    visitors.leave()
+
+
+@in_cells(WIDE)
+def test_a_passkey_that_does_not_come_is_told(site: Site, visitors: Visitors) -> None:
+    her = visitors()
+    # It holds none for this site.
+    Device(her.page)
+    her.open("/sign-in")
+    her.page.get_by_role("button", name="Sign in with a passkey").click()
+    her.page.get_by_text("No passkey came.").wait_for()
+    assert her.page.get_by_role("button", name="Sign in", exact=True).is_enabled()
