@@ -37,11 +37,9 @@ _ODD = frozenset(
 class Deed(NamedTuple):
     text: str
     at: Any
-    # Empty where others have done it, or nobody knows.
-    device: str
-    address: str
+    # By whom, or from where; empty where nobody knows.
+    origin: str
     is_odd: bool
-    by_others: bool
 
 
 class ActivityView(Received):
@@ -71,11 +69,12 @@ def _deed(row: Mapping[str, Any], me: Any) -> Deed:
     name = row["type"]
     # A host's own types have no words of ours.
     text = _(TEXTS[name]) if name in TEXTS else name
-    return Deed(
-        text,
-        row["at"],
-        label_of(row["user_agent"]) or "",
-        row["address"] or "",
-        name in _ODD,
-        row["actor_id"] not in (None, me),
-    )
+    return Deed(text, row["at"], _origin(row, me), name in _ODD)
+
+
+def _origin(row: Mapping[str, Any], me: Any) -> str:
+    if row["actor_kind"] == "system":
+        return _("By the service itself")
+    if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):
+        return _("By somebody who runs this")
+    return " · ".join(filter(None, (label_of(row["user_agent"]), row["address"])))

@@ -9,10 +9,10 @@ import orjson
 from flask import Response
 
 from ...auth.guards import active_account_required
-from ...core.errors import Fault, Problem
+from ...core.errors import Fault, Problem, TooLarge
 from ...core.web.operation import hidden
 from ...core.web.reading import instance
-from ...profiles.errors import ProfileNotFound
+from ...profiles.errors import PictureTooLarge, ProfileNotFound
 from ...profiles.models import PROPERTIES
 from ...profiles.schemas import create_schema, update_schema
 from ..actions import Perform, look, performs
@@ -60,7 +60,8 @@ def set_avatar(perform: Perform) -> Response:
         perform()
     except Problem as problem:
         # Whatever is wrong is wrong with the one field that there is.
-        problem.faults = problem.faults or [Fault("files", "avatar", problem.detail)]
+        text = PictureTooLarge.detail if problem.status == TooLarge.status else problem.detail
+        problem.faults = problem.faults or [Fault("files", "avatar", text)]
         raise
     return go(".profile_page", _("Your picture is saved."))
 
