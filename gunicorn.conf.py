@@ -81,9 +81,8 @@ def post_worker_init(worker: Any) -> None:
     while not worker.noted_signals.empty():
         if worker.noted_signals.get() in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
             worker.alive = False
-    from app.console.first_run.telling import tell_beside
-
-    tell_beside(worker.wsgi)
+    for begin in worker.wsgi.extensions["frontdesk"].when_serving:
+        begin()
 
 
 def child_exit(server: Any, worker: Any) -> None:

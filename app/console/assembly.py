@@ -13,6 +13,7 @@ def assemble(context: Context) -> None:
             " where its pages alone do."
         )
     context.add(Desk(context))
+    context.when_serving.append(lambda: _tell_of_first_root(context))
     context.unopened.append(lambda: _open_administration(context))
 
 
@@ -23,3 +24,10 @@ def _open_administration(context: Context) -> None:
 
     if AccountView not in context.services and context.account_model is not None:
         administration(context)
+
+
+def _tell_of_first_root(context: Context) -> None:
+    # Here and not above: commands and tests never serve.
+    from .first_run.telling import tell_beside
+
+    tell_beside(context.app)

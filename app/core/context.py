@@ -76,6 +76,8 @@ class Context:
     pages: set[str] = field(default_factory=set)
     # Rooms that put in what they have when somebody first asks for a service that is not there.
     unopened: list[Callable[[], object]] = field(default_factory=list)
+    # What a worker of the server's begins with, beside its requests.
+    when_serving: list[Callable[[], object]] = field(default_factory=list)
     _opening: RLock = field(default_factory=RLock)
     _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
 

@@ -24,7 +24,6 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.server.mp import MPServer
 
-from ..console.first_run.telling import tell_beside
 from ..core.context import EXTENSION, Context
 from ..core.process.forking import forget_connections
 from .counting import count_together, forget_worker
@@ -122,7 +121,8 @@ class Server(MPServer):
         signal.signal(signal.SIGUSR1, self.close_door)
         release_large_blocks()
         forget_connections(self.app)
-        tell_beside(self.app)
+        for begin in self.app.extensions[EXTENSION].when_serving:
+            begin()
         return Turnstile(self.app, self.turns)
 
     def close_door(self, *_: Any) -> None:

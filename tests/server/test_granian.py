@@ -27,7 +27,13 @@ from ..rigs.traffic import Client
 from .test_raw_requests import CHUNKED, CORPUS, GET, POST, SMUGGLED, TASK
 
 # hyper takes these for requests, or for ones that may be mended; a proxy in front may not.
-TAKEN = {"a bare LF in a field", "a long field", "another expectation"}
+TAKEN = {
+    "a bare LF",
+    "a bare LF in a field",
+    "a long field",
+    "a method in lower case",
+    "another expectation",
+}
 # Nothing else of them is to come, and the connection is closed without a word.
 UNANSWERED = {
     "HTTP/2 in plain",

@@ -20,8 +20,6 @@ _TOLD_SECONDS = 10
 
 def tell_beside(app: Flask) -> None:
     """In a thread: a database that does not answer keeps no worker from serving."""
-    if "console" not in app.extensions[EXTENSION].mounted:
-        return
     Thread(target=tell, args=[app], name="frontdesk-first-root", daemon=True).start()
 
 
