@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import request
+from markupsafe import Markup
 
 from ..core.errors import Fault, Problem
 from .texts import _
@@ -55,7 +56,7 @@ class FormState:
         """Of a field by its name, and of what lies within it."""
         self._shown.add(name)
         found = [fault.message for fault in self._faults() if _is_of(fault, name)]
-        return " ".join(_(text) for text in found) or None
+        return Markup(" ").join(_(text) for text in found) or None
 
     @property
     def message(self) -> str | None:
@@ -75,7 +76,9 @@ class FormState:
     def elsewhere(self) -> list[str]:
         """Faults of what the form has no field for: asked for below its fields."""
         return [
-            f"{fault.field}: {_(fault.message)}" if fault.field else _(fault.message)
+            Markup("{}: {}").format(fault.field, _(fault.message))
+            if fault.field
+            else _(fault.message)
             for fault in self._faults()
             if not any(_is_of(fault, name) for name in self._shown)
         ]

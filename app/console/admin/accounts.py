@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
@@ -36,7 +37,7 @@ def managed_accounts_page() -> Response:
     given = asked((*FILTERS, "sort"))
     place = asked(("after",))
     query = with_moments(given, starts="last_login_before", ends="created_after")
-    faults: list[str] = []
+    faults: Sequence[str] = ()
     try:
         found = look_through(
             "administration.routes.list_managed_accounts", query={**query, **place, "limit": ROWS}

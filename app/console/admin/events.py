@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flask import Response, request
@@ -36,7 +36,7 @@ _ENDED = ("deleted", "removed", "ended", "reset", "revoked", "unlinked", "pruned
 def admin_events_page() -> Response:
     given = asked(FILTERS)
     place = asked(("after",))
-    faults: list[str] = []
+    faults: Sequence[str] = ()
     try:
         query = _query(given)
         found = look_through("audit.routes.list_events", query={**query, **place, "limit": ROWS})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -57,7 +57,9 @@ def addresses(ids: Iterable[Any]) -> dict[Any, str]:
     return {shown(account_id): email for account_id, email in rows}
 
 
-def faults_of(problem: Invalid) -> list[str]:
+def faults_of(problem: Invalid) -> Sequence[str]:
     """Each in a sentence, for filters that no form of ours has written."""
-    found = [f"{fault.field}: {_(fault.message)}" for fault in problem.faults]
-    return found or [str(_(problem.detail))]
+    found = [
+        _("{field}: {fault}", field=each.field, fault=_(each.message)) for each in problem.faults
+    ]
+    return list(found) or [_(problem.detail)]

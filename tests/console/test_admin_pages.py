@@ -1,0 +1,242 @@
+"""The admin's overview, events and settings: what they show, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from html import unescape
+
+import orjson
+import pytest
+from werkzeug.test import TestResponse
+
+from app.administration.estimate import estimate
+from app.audit.history import happened
+from app.core.context import current_frontdesk
+from app.core.records.models import Record
+from app.delivery.outbox.models import Delivery, OutgoingMessage
+from app.delivery.outbox.standing import finished, waiting
+from app.testing.queries import noted_queries
+
+from ..rigs.console.asking import ask
+from ..rigs.console.world import World
+
+
+def answer(world: World, path: str, who: str = "admin") -> TestResponse:
+    cookie = world.site.cookie_of(world.people[who])
+    return ask(world.site.app, "GET", path, cookie)
+
+
+def main_of(world: World, path: str, who: str = "admin") -> str:
+    found = answer(world, path, who)
+    assert found.status_code == 200, found.text
+    return unescape(found.text).partition("<main")[2]
+
+
+def add_deliveries(world: World, **counts: int) -> None:
+    with world.site.app.app_context():
+        session, now = current_frontdesk.session, current_frontdesk.clock.now()
+        message = OutgoingMessage(
+            title="Hours", message="New ones", created_at=now - timedelta(minutes=12)
+        )
+        session.add(message)
+        session.flush()
+        for state, count in counts.items():
+            for _ in range(count):
+                session.add(
+                    Delivery(
+                        outgoing_id=message.id,
+                        receiver_id="1",
+                        channel="email",
+                        lane=0,
+                        state=state,
+                        due_at=now,
+                        reason="550 no such mailbox" if state == "failed" else None,
+                        finished_at=None if state == "pending" else now,
+                    )
+                )
+        session.commit()
+
+
+def test_what_waits_too_long_and_what_failed_needs_attention(world: World) -> None:
+    add_deliveries(world, pending=3, failed=2, sent=5)
+    main = main_of(world, "/admin")
+    assert "The oldest message waits for 12 minutes" in main
+    assert "2 failed" in main
+    assert "550 no such mailbox" in main
+
+
+def test_what_the_doctor_finds_without_asking_anybody_needs_attention(world: World) -> None:
+    main = main_of(world, "/admin")
+    assert "MAIL_SERVER is not set" in main
+    assert "FIRST_SUPERUSER_PASSWORD is still the default" in main
+
+
+def test_the_overview_costs_as_many_queries_however_much_there_is(world: World) -> None:
+    counts = []
+    for _ in range(2):
+        with noted_queries(world.site.app) as statements:
+            main_of(world, "/admin")
+        counts.append(len(statements))
+        add_deliveries(world, pending=40, sent=40)
+        for _each in range(5):
+            world.site.cookie_of(world.ada)
+    assert counts[0] == counts[1], statements
+    for each in statements:
+        if "count(" in each and ("accounts" in each or "deliveries" in each):
+            assert "LIMIT" in each
+
+
+def test_the_queue_is_counted_as_far_as_a_page_can_wait(world: World) -> None:
+    add_deliveries(world, pending=7, failed=3, sent=2)
+    with world.site.app.app_context():
+        session, clock = current_frontdesk.session, current_frontdesk.clock
+        queue = waiting(session, most=4)
+        assert queue.is_more
+        assert queue.total == 5
+        day = clock.now() - timedelta(days=1)
+        ended = finished(session, day)
+        assert (ended.sent, ended.failed, ended.is_more) == (2, 3, False)
+        assert ended.reasons == {"550 no such mailbox": 3}
+        assert finished(session, clock.now() + timedelta(days=1)).failed == 0
+        assert finished(session, day, most=2).is_more
+
+
+def test_what_happened_is_counted_by_the_hour(world: World) -> None:
+    with world.site.app.app_context():
+        session, now = current_frontdesk.session, current_frontdesk.clock.now()
+        since = now - timedelta(days=1)
+        before = happened(session, ["login.failed"], since).total("login.failed")
+        hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
+        for at in (hour, hour + timedelta(minutes=59), since - timedelta(hours=1)):
+            session.add(Record(type="login.failed", at=at, actor_kind="anonymous", data={}))
+        session.commit()
+        found = happened(session, ["login.failed"], since)
+        assert found.is_whole
+        assert found.total("login.failed") == before + 2
+        assert found.hours[hour]["login.failed"] == 2
+        newest = happened(session, ["login.failed"], since, most=2)
+        assert not newest.is_whole
+        assert newest.since > since
+
+
+def test_few_accounts_are_counted(world: World) -> None:
+    with world.site.app.app_context():
+        session, model = current_frontdesk.session, current_frontdesk.account_model
+        assert model is not None
+        assert estimate(session, model) == (5, "exactly")
+
+
+def test_very_many_accounts_are_told_of_as_about_so_many(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.administration.estimate.MOST", 4)
+    with world.site.app.app_context():
+        found = estimate(current_frontdesk.session, current_frontdesk.account_model or object)
+    assert found.how in ("over", "about")
+    assert found.number >= 4
+
+
+def test_events_are_told_in_words(world: World) -> None:
+    change = {"role": "admin"}
+    world.people["root"].api().patch(f"/admin/accounts/{world.ada.id}", json=change)
+    main = main_of(world, f"/admin/events?type=account.updated&account={world.ada.email}")
+    assert "<del>user</del> → <ins>admin</ins>" in main
+    assert f'href="/admin/accounts/{world.ada.id}"' in main
+    assert "root@example.com" in main
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("type=nothing", "Not a type of record."),
+        ("account=x@example.com", "Nobody has this address"),
+        ("actor=x", "Not a valid"),
+        ("since=soon", "Not a valid datetime."),
+        ("target=x", "does not match"),
+    ],
+)
+def test_what_no_event_can_be_found_by_is_said_in_place(
+    world: World, query: str, told: str
+) -> None:
+    found = answer(world, f"/admin/events?{query}")
+    assert found.status_code == 422
+    assert "This cannot be looked for." in found.text
+    file = answer(world, f"/admin/events.jsonl?{query}")
+    assert file.headers["Location"].startswith("/admin/events?")
+
+
+def test_events_lead_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.console.admin.events.ROWS", 3)
+    main = main_of(world, "/admin/events")
+    before, _, _ = main.partition('rel="next"')
+    further = before.rpartition('href="')[2].partition('"')[0]
+    following = main_of(world, further)
+    assert "First page" in following
+    assert main.count('class="event"') == following.count('class="event"') == 3
+
+
+def test_events_are_kept_as_a_file(world: World) -> None:
+    file = answer(world, "/admin/events.jsonl?type=account.created")
+    assert "attachment" in file.headers["Content-Disposition"]
+    lines = [orjson.loads(line) for line in file.data.splitlines()]
+    assert {line["type"] for line in lines} == {"account.created"}
+    assert len(lines) == 5
+
+
+def test_a_page_of_events_costs_a_fixed_number_of_queries(world: World) -> None:
+    cookie = world.site.cookie_of(world.people["admin"])
+    with noted_queries(world.site.app) as statements:
+        ask(world.site.app, "GET", "/admin/events", cookie)
+    assert len(statements) <= 6, statements
+
+
+def test_settings_are_roots_alone(world: World) -> None:
+    assert answer(world, "/admin/settings").status_code == 403
+    assert "Settings" not in answer(world, "/admin").text
+    assert "AUTH__LOGIN_LIMIT" in main_of(world, "/admin/settings", "root")
+
+
+def rows_of(main: str) -> dict[str, str]:
+    found = {}
+    for row in main.split("<tr>")[2:]:
+        name = row.partition("<code>")[2].partition("</code>")[0]
+        found[name] = row
+    return found
+
+
+Show = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def shown(world: World) -> Show:
+    """The settings as root sees them, by their names."""
+
+    def show(query: str = "") -> dict[str, str]:
+        return rows_of(main_of(world, f"/admin/settings{query}", "root"))
+
+    return show
+
+
+def test_no_page_shows_a_secret(world: World, shown: Show) -> None:
+    rows = shown()
+    assert ">Set<" in rows["SECRET_KEY"]
+    assert ">Set<" in rows["FIRST_SUPERUSER_PASSWORD"]
+    assert "Not set" in rows["MAIL_PASSWORD"]
+    main = main_of(world, "/admin/settings", "root")
+    secret = world.site.app.extensions["frontdesk"].settings.secret_key
+    assert secret not in main
+    assert "changethis" not in main
+
+
+def test_a_setting_says_where_it_comes_from(shown: Show, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTH__MFA", "optional")
+    rows = shown()
+    assert "Environment" in rows["AUTH__MFA"]
+    assert "optional" in rows["AUTH__MFA"]
+    assert "Default" in rows["AUTH__LOGIN_LIMIT"]
+
+
+def test_settings_are_searched(shown: Show) -> None:
+    assert set(shown("?search=mfa+trust")) == {"AUTH__MFA_TRUST_DAYS"}
+    assert shown("?search=no-such-thing") == {}
