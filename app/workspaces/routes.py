@@ -49,6 +49,7 @@ from .schemas import (
     MemberUpdate,
     WorkspaceChange,
     WorkspaceCreate,
+    WorkspaceEnd,
     WorkspaceRead,
     WorkspaceSwitch,
 )
@@ -126,13 +127,14 @@ def change_workspace(workspace_slug: str, json: dict[str, Any]) -> Entry:
 @workspace_roles_required(OWNER, resolver=IN_PATH)
 @fresh_required()
 @example(answer=examples.TEAM_READ)
+@takes(query=WorkspaceEnd)
 @answers(200, WorkspaceRead)
-def delete_workspace(workspace_slug: str) -> Entry:
+def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
     """Delete a workspace with its members and invitations; only owners do
 
     Asks for a sign-in of the last minutes.
     """
-    return service(Upkeep).delete(current_member)
+    return service(Upkeep).delete(current_member, query["name"])
 
 
 @blueprint.get("/<workspace_slug>/members")

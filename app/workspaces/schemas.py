@@ -46,6 +46,14 @@ class WorkspaceChange(Received):
     slug = NewSlug(min=SHORTEST, max=LONGEST, pattern=PATTERN)
 
 
+class WorkspaceEnd(Received):
+    name = Text(
+        max=NAME_LENGTH,
+        load_default=None,
+        metadata={"description": "Its name, where somebody has typed it to be sure"},
+    )
+
+
 class WorkspaceSwitch(Received):
     slug = Text(min=1, max=LONGEST, required=True)
 

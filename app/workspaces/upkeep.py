@@ -8,6 +8,7 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
 from ..core.db.transaction import AnySession, transaction
+from ..core.errors import Invalid
 from ..core.records.recorder import record
 from .errors import SlugTaken
 from .lookup import Entry
@@ -40,13 +41,15 @@ class Upkeep:
                 )
             return Entry(workspace, manager)
 
-    def delete(self, actor: Member) -> Entry:
+    def delete(self, actor: Member, name: str | None = None) -> Entry:
         """With its members and invitations; only owners do. What a host keeps of it is up to the
         host's own keys."""
         with transaction(self.session):
             owner = self.members.manager(actor)
             self.members.allow(owner, OWNER)
             workspace = self.session.get_one(Workspace, owner.workspace_id)
+            if name is not None and name != workspace.name:
+                raise Invalid.about("name", "Not the workspace's name.")
             whose = {"account_id": owner.account_id, "workspace_id": workspace.id}
             record(self.session, "workspace.deleted", **whose)
             self.session.execute(

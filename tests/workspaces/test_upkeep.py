@@ -76,7 +76,8 @@ def test_a_deleted_workspace_takes_members_and_invitations_with_it(
     bob = person("bob")
     api.post("/workspaces/garden/members", json={"email": bob.email})
     api.post("/workspaces/garden/invitations", 201, json={"email": "grace@example.com"})
-    gone = api.delete("/workspaces/garden").json
+    assert api.delete("/workspaces/garden?name=Gardem", 422).faults
+    gone = api.delete("/workspaces/garden?name=Garden").json
     assert (gone["slug"], gone["name"]) == ("garden", "Garden")
     api.get("/workspaces/garden", 404)
     assert [each["slug"] for each in bob.api().get("/workspaces").json] == ["bob"]
