@@ -70,6 +70,14 @@ class Accounts(Generic[A]):
         found: A | None = self.session.get(self.model, account_id)
         return found
 
+    def emails(self, ids: Collection[Any]) -> dict[Any, str]:
+        """The addresses of those that are still there, by their ids."""
+        if not ids:
+            return {}
+        model = self.model
+        rows = self.session.execute(select(model.id, model.email).where(model.id.in_(ids)))
+        return {row[0]: row[1] for row in rows}
+
     def is_active(self, account: AccountLike) -> bool:
         return account.status in self.active_statuses or is_over(account, self.clock.now())
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib import import_module
+from inspect import signature
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -163,7 +164,9 @@ def _shown_again(refused: View, path: Mapping[str, Any], problem: Problem) -> Re
 
     tell(problem)
     note_refusal(problem)
-    response: Response = refused(**path)
+    # The form may be one of many on its page, each about another thing.
+    taken = signature(refused).parameters
+    response: Response = refused(**{name: path[name] for name in path if name in taken})
     response.status_code = problem.status
     response.headers.update(
         {name: value for name, value in problem.headers.items() if name == "Retry-After"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import BaseLoader, ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, Undefined
 
+from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context
 from ..core.process.folders import templates_folder
@@ -55,7 +56,7 @@ class Desk:
     def persons(self) -> Persons:
         from .persons import Persons
 
-        return Persons(self.context.session)
+        return Persons(self.context.session, self.context.get(Accounts).model)
 
     @property
     def brand(self) -> BrandSettings:
@@ -74,6 +75,7 @@ class Switches:
         self.registration = auth.REGISTRATION != "closed"
         self.provider = auth.ENABLE_IDP_OAUTH
         self.second_factors = auth.keeps_authenticators
+        self.factors = auth.MFA != "off"
         self.passkeys = auth.takes_passkeys
         self.mailed_codes = auth.LOGIN_BY_CODE == "on"
         self.exports = auth.ACCOUNT_EXPORTS == "on"

@@ -60,6 +60,14 @@ SECTIONS = (
             NavEntry(later("Inbox"), "dashboard", "inbox", count=_unread),
             NavEntry(later("Profile"), "profile_page", "user"),
             NavEntry(later("Account"), "account_page", "gear"),
+            NavEntry(later("Security"), "security_page", "shield"),
+        ),
+    ),
+    Section(
+        later("Workspaces"),
+        (
+            NavEntry(later("Workspaces"), "workspaces_page", "building"),
+            NavEntry(later("Invitations"), "received_invitations_page", "mail"),
         ),
     ),
     Section(

@@ -23,10 +23,23 @@ class Face(NamedTuple):
 
 
 class Persons:
-    def __init__(self, session: AnySession) -> None:
+    def __init__(self, session: AnySession, model: Any) -> None:
         self.session = session
+        self.model = model
         named: list[Any] = [Profile.first_name, Profile.last_name, Profile.avatar_file]
         self._rows = Rows(select(*named).where(Profile.account_id == bindparam("account_id")))
+
+    def named(self, emails: Iterable[str]) -> dict[str, Face]:
+        """Several of them, by their addresses, in one question."""
+        wanted = list(emails)
+        model = self.model
+        rows = self.session.execute(
+            select(model.email, Profile.first_name, Profile.last_name, Profile.avatar_file)
+            .join(Profile, Profile.account_id == model.id)
+            .where(model.email.in_(wanted))
+        )
+        found = {row[0]: person_of(*row) for row in rows}
+        return {email: found.get(email) or Face(email) for email in wanted}
 
     def find(self, account: AccountLike) -> Face:
         """By the profile's name, and by the address where there is none."""

@@ -15,6 +15,7 @@ from .invitations.service import Invitations
 from .members import Members
 from .service import Workspaces
 from .settings import WorkspacesSettings
+from .upkeep import Upkeep
 
 
 def assemble(context: Context) -> None:
@@ -26,6 +27,7 @@ def assemble(context: Context) -> None:
     context.add(Workspaces(session, accounts, clock, settings))
     members = Members(session, accounts, clock)
     context.add(members)
+    context.add(Upkeep(session, members))
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
     context.add(

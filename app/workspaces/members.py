@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import aliased
 
+from ..accounts.addresses import fold
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
@@ -48,17 +49,26 @@ class Members:
     accounts: Accounts
     clock: Clock
 
-    def page(self, workspace_id: int, offset: int, limit: int) -> Sequence[Listed]:
+    def page(
+        self, workspace_id: int, offset: int, limit: int, search: str | None = None
+    ) -> Sequence[Listed]:
         account: Any = self.accounts.model
-        rows = self.session.execute(
+        listed = (
             select(Member, account.email)
             .join(account, account.id == Member.account_id)
             .where(Member.workspace_id == workspace_id)
             .order_by(Member.id)
-            .offset(offset)
-            .limit(limit)
         )
+        if search:
+            listed = listed.where(account.email.startswith(fold(search), autoescape=True))
+        rows = self.session.execute(listed.offset(offset).limit(limit))
         return [Listed(member, email) for member, email in rows]
+
+    def one(self, workspace_id: int, account_id: Any) -> Listed:
+        found = self.find(workspace_id, account_id)
+        if found is None:
+            raise MemberNotFound
+        return self._listed(found)
 
     def add(self, actor: Member, email: str, kind: str, status: str) -> Listed:
         with transaction(self.session):

@@ -7,7 +7,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.errors import NotAuthorized
-from ..auth.guards import active_account_required
+from ..auth.guards import active_account_required, fresh_required
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.web.answering import answers
@@ -38,20 +38,24 @@ from .invitations.lookup import Invited
 from .invitations.schemas import InvitationCreate, InvitationPage, InvitationRead
 from .invitations.service import Invitations
 from .lookup import Entry
-from .members import Listed, Members
+from .members import OWNER, Listed, Members
 from .resolvers import PathResolver
 from .rules import MANAGERS
 from .schemas import (
     AddedRead,
     MemberCreate,
+    MemberPage,
     MemberRead,
     MemberUpdate,
+    WorkspaceChange,
     WorkspaceCreate,
+    WorkspaceEnd,
     WorkspaceRead,
     WorkspaceSwitch,
 )
 from .service import Workspaces
 from .settings import WorkspacesSettings
+from .upkeep import Upkeep
 
 blueprint = Blueprint("workspaces", __name__, needs=Accounts, about="Workspaces and their members")
 # A host's own default resolver is for the host's routes; here the slug stands in the path.
@@ -102,15 +106,46 @@ def get_workspace(workspace_slug: str) -> Entry:
     return Entry(current_workspace, current_member)
 
 
+@blueprint.patch("/<workspace_slug>")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@example(json=examples.TEAM, answer=examples.TEAM_READ)
+@raises(SlugTaken)
+@takes(json=WorkspaceChange)
+@answers(200, WorkspaceRead)
+def change_workspace(workspace_slug: str, json: dict[str, Any]) -> Entry:
+    """Give a workspace another name or slug"""
+    return service(Upkeep).change(current_member, json.get("name"), json.get("slug"))
+
+
+@blueprint.delete("/<workspace_slug>")
+@slug_in_path
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(OWNER, resolver=IN_PATH)
+@fresh_required()
+@example(answer=examples.TEAM_READ)
+@takes(query=WorkspaceEnd)
+@answers(200, WorkspaceRead)
+def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
+    """Delete a workspace with its members and invitations; only owners do
+
+    Asks for a sign-in of the last minutes.
+    """
+    return service(Upkeep).delete(current_member, query["name"])
+
+
 @blueprint.get("/<workspace_slug>/members")
 @slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @example(answer=[examples.GRACE_READ])
-@takes(query=Page)
+@takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
 def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]:
-    """List a workspace's members"""
+    """List a workspace's members, or search among them"""
     return service(Members).page(current_workspace.id, **query)
 
 

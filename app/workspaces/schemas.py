@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
-from ..core.web.fields import AccountId, Moment, Received, Text
+from ..core.web.fields import AccountId, Moment, Page, Received, Text
 from ..core.web.words import Word, WordSet
 from .models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
 from .rules import TYPES
@@ -41,6 +41,19 @@ class WorkspaceCreate(Received):
     )
 
 
+class WorkspaceChange(Received):
+    name = Text(min=1, max=NAME_LENGTH, strip=True)
+    slug = NewSlug(min=SHORTEST, max=LONGEST, pattern=PATTERN)
+
+
+class WorkspaceEnd(Received):
+    name = Text(
+        max=NAME_LENGTH,
+        load_default=None,
+        metadata={"description": "Its name, where somebody has typed it to be sure"},
+    )
+
+
 class WorkspaceSwitch(Received):
     slug = Text(min=1, max=LONGEST, required=True)
 
@@ -73,6 +86,16 @@ class CommonWorkspaceRead(Schema):
     name = fields.String(required=True)
     is_default = fields.Boolean(required=True)
     created_at = Moment(required=True)
+
+
+class MemberPage(Page):
+    search = Text(
+        min=1,
+        max=320,
+        strip=True,
+        load_default=None,
+        metadata={"description": "How the e-mail begins, in any case"},
+    )
 
 
 class MemberCreate(Received):

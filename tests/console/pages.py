@@ -7,6 +7,7 @@ that does not tell: another state, other eyes, a query, what must have happened 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,14 @@ def suspended(world: World) -> Mapping[str, Any]:
 
 def root(world: World) -> Mapping[str, Any]:
     return {"account_id": world.people["root"].id}
+
+
+def invited(world: World) -> Mapping[str, Any]:
+    """By the mail to somebody who has no account."""
+    mail = world.site.mails.assert_sent("charles@example.com", text="?token=")
+    found = re.search(r"\?token=([\w.-]+)", mail.text)
+    assert found is not None
+    return {"token": found[1]}
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,14 @@ PAGES: tuple[Page, ...] = (
     Page("account-delete", "delete_managed_account_page", who="admin"),
     Page("events", "admin_events_page", who="admin"),
     Page("settings", "settings_page", who="root"),
+    Page("authenticator-gone", "authenticator_page", status=404),
+    Page("workspaces", "workspaces_page"),
+    Page("workspaces-of-a-newcomer", "workspaces_page", who="newcomer"),
+    Page("invitations-received", "received_invitations_page", who="newcomer"),
+    Page("invitations-received-none", "received_invitations_page"),
+    Page("invitation", "invitation_page", query=invited),
+    Page("invitation-of-somebody-else", "invitation_page", who="owner", query=invited),
+    Page("invitation-over", "invitation_page", status=422),
 )
 # What answers to GET and is no page to look at, and why.
 NO_PAGES: dict[str, str] = {
@@ -79,4 +96,5 @@ NO_PAGES: dict[str, str] = {
     "export_state": "a part of the account",
     "fetch_export": "a file",
     "admin_events_file": "a file",
+    "own_app_page": "leads to the page that begins",
 }

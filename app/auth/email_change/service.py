@@ -108,6 +108,18 @@ class EmailChanges:
             record(self.session, "email.change_undone", account_id=account.id)
             after_commit(self.session, lambda: self.recovery.begin(account))
 
+    def waiting(self, account_id: Any) -> str:
+        """The new address that is still to be confirmed; empty where none is."""
+        since = self.clock.now() - self.proofs.confirming.token_life
+        found = self.session.scalar(
+            select(EmailChange.new_email).where(
+                EmailChange.account_id == account_id,
+                EmailChange.confirmed_at.is_(None),
+                EmailChange.requested_at > since,
+            )
+        )
+        return found or ""
+
     def end_all(self, account: AccountLike) -> None:
         """After somebody else's word on the address, such as an operator's. Of a change that was
         made here the newest leads to the address as it is."""

@@ -16,7 +16,8 @@ def as_factor(mfa_token: str) -> str:
     return _asked("auth.passkeys.routes.begin_passkey_login", mfa_token)
 
 
-def to_enrol(mfa_token: str) -> str:
+def to_enrol(mfa_token: str | None = None) -> str:
+    """Without a token, whoever is signed in adds one."""
     return _asked("auth.passkeys.routes.begin_passkey", mfa_token)
 
 

@@ -229,7 +229,12 @@ DEEDS = (
     ),
     RecordType("profile.deleted", "a profile is deleted"),
     RecordType("workspace.created", "a workspace is made"),
-    RecordType("workspace.deleted", "an account's own workspace goes with it"),
+    RecordType(
+        "workspace.updated",
+        "a workspace has another name or slug",
+        {"changed": "which of the two"},
+    ),
+    RecordType("workspace.deleted", "a workspace goes: by its owner, or with the account"),
     RecordType(
         "member.added",
         "somebody becomes a member of a workspace",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -61,6 +61,16 @@ class Invitations:
             rows = rows.where(in_state(state, now))
         newest_first = rows.order_by(Invitation.id.desc()).offset(offset).limit(limit)
         return read_invited(self.session, newest_first, now)
+
+    def addresses(self, ids: Iterable[int]) -> dict[int, str]:
+        """Whom each of them invited, of those that are still kept."""
+        wanted = set(ids)
+        if not wanted:
+            return {}
+        rows = self.session.execute(
+            select(Invitation.id, Invitation.email).where(Invitation.id.in_(wanted))
+        )
+        return {row[0]: row[1] for row in rows}
 
     def invite(
         self, actor: Member, emails: Mapping[str, str], kind: str, message: str | None = None

@@ -1,0 +1,57 @@
+"""An account's passkeys. A script asks the browser for a new one, and a form brings it."""
+
+from __future__ import annotations
+
+from flask import Response, request
+
+from ...auth.guards import active_account_required
+from ...auth.mfa.models import PASSKEY_KIND
+from ...auth.sessions.devices import label_of
+from ...core.context import service
+from ...core.errors import NotFound
+from ...core.web.operation import hidden
+from ..actions import Perform, look, performs
+from ..desk import Desk
+from ..pages import page
+from ..texts import _
+from ..visitor import passkey_options
+from ..visitor.passkeys import sent_credential
+from ..ways import go
+from .fresh_first import fresh_first
+from .security_recovery import codes_shown
+
+
+@active_account_required
+@hidden
+def passkeys_page() -> Response:
+    return page(
+        "owner/security/passkeys.html",
+        at="security_page",
+        passkeys=[
+            each
+            for each in look("auth.mfa.routes.list_authenticators")
+            if each["kind"] == PASSKEY_KIND
+        ],
+    )
+
+
+@active_account_required
+@hidden
+@fresh_first
+def new_passkey_page() -> Response:
+    if not service(Desk).on.passkeys:
+        raise NotFound
+    return page(
+        "owner/security/passkey_new.html",
+        at="security_page",
+        name=label_of(request.user_agent.string) or "",
+        passkey_options=passkey_options.to_enrol(),
+    )
+
+
+@performs("auth.passkeys.routes.add_passkey", refused=new_passkey_page)
+def add_own_passkey(perform: Perform) -> Response:
+    added = perform(json={"name": request.form.get("name", ""), "credential": sent_credential()})
+    if codes := added.get("recovery_codes"):
+        return codes_shown(codes, _("The passkey is added."))
+    return go(".passkeys_page", _("The passkey is added. You can sign in by it from now on."))

@@ -1,0 +1,41 @@
+"""Recovery codes, for who has lost what they sign in with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response
+
+from ...auth.caller import caller
+from ...auth.fresh import Freshness
+from ...auth.guards import active_account_required
+from ...auth.mfa.guards import factors_required
+from ...core.context import service
+from ...core.web.operation import hidden
+from ..actions import Perform, look, performs
+from ..pages import page
+from .fresh_first import fresh_first
+
+
+@active_account_required
+@factors_required
+@hidden
+@fresh_first
+def recovery_codes_page() -> Response:
+    return page(
+        "owner/security/recovery_codes.html",
+        at="security_page",
+        left=look("auth.mfa.recovery_routes.count_recovery_codes")["left"],
+        has_factor=service(Freshness).has_factor(caller().account),
+    )
+
+
+@performs("auth.mfa.recovery_routes.make_recovery_codes", refused=recovery_codes_page)
+def make_own_recovery_codes(perform: Perform) -> Response:
+    return codes_shown(perform()["recovery_codes"])
+
+
+def codes_shown(codes: Sequence[str], said: Any = "") -> Response:
+    """Here for the last time, so that no redirect may come in between."""
+    return page("owner/security/codes_shown.html", at="security_page", codes=codes, said=said)

@@ -1,0 +1,92 @@
+"""Who is in a workspace, and as what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from ...auth.caller import caller
+from ...auth.guards import active_account_required
+from ...core.context import service
+from ...core.web.operation import hidden
+from ...workspaces.guards import (
+    active_member_required,
+    current_member,
+    current_workspace,
+    workspace_roles_required,
+)
+from ...workspaces.members import Members
+from ...workspaces.models import ACTIVE
+from ...workspaces.routes import IN_PATH
+from ...workspaces.rules import MANAGERS, may_manage
+from ..actions import Perform, look, performs
+from ..desk import Desk
+from ..paging import Paging
+from ..texts import _
+from ..ways import go
+from .room import room_page, types_to_give
+
+PER_PAGE = 25
+_SUSPENDED = "suspended"
+
+
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@hidden
+def workspace_page(workspace_slug: str) -> Response:
+    paging = Paging.asked(PER_PAGE)
+    search = request.args.get("search", "").strip()[:320]
+    query = {**paging.query, "search": search} if search else paging.query
+    found = look("workspaces.routes.list_members", query=query, workspace_slug=workspace_slug)
+    members = paging.shown(found)
+    # The ids as the rows have them, which JSON may write otherwise.
+    own = str(caller().account.id)
+    return room_page(
+        "members.html",
+        "members",
+        members=[
+            {
+                **each,
+                "is_own": str(each["account_id"]) == own,
+                "is_managed": may_manage(current_member.type, each["type"]),
+            }
+            for each in members
+        ],
+        faces=service(Desk).persons.named(each["email"] for each in members),
+        ways=paging.ways(found),
+        search=search,
+    )
+
+
+@active_account_required
+@active_member_required(resolver=IN_PATH)
+@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@hidden
+def member_page(workspace_slug: str, account_id: Any) -> Response:
+    shown = service(Members).one(current_workspace.id, account_id)
+    status = shown.member.status
+    return room_page(
+        "member.html",
+        "members",
+        shown=shown,
+        face=service(Desk).persons.named([shown.email])[shown.email],
+        is_managed=may_manage(current_member.type, shown.member.type),
+        is_own=account_id == current_member.account_id,
+        types=types_to_give(),
+        statuses=dict.fromkeys((ACTIVE, _SUSPENDED, status)),
+    )
+
+
+@performs("workspaces.routes.update_member", refused=member_page)
+def change_workspace_member(perform: Perform, workspace_slug: str, account_id: Any) -> Response:
+    changed = perform()
+    said = _("{email} is changed.", email=changed["email"])
+    return go(".workspace_page", said, workspace_slug=workspace_slug)
+
+
+@performs("workspaces.routes.remove_member", refused=member_page)
+def remove_workspace_member(perform: Perform, workspace_slug: str, account_id: Any) -> Response:
+    removed = perform()
+    said = _("{email} is no member any more.", email=removed["email"])
+    return go(".workspace_page", said, workspace_slug=workspace_slug)

@@ -1,0 +1,67 @@
+"""What all pages of one workspace show: which it is, what its reader may do there, and the way to
+the reader's others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response
+
+from ...auth.caller import caller
+from ...core.context import service
+from ...workspaces.guards import current_member, current_workspace
+from ...workspaces.rules import MANAGERS, TYPES, may_manage
+from ...workspaces.service import Workspaces
+from ..pages import page
+from ..texts import _
+from ..ways import to
+
+# With the pages that lie under each.
+_TABS = {
+    "members": ".workspace_page",
+    "invitations": ".workspace_invitations_page",
+    "activity": ".workspace_activity_page",
+    "settings": ".workspace_settings_page",
+}
+_FOR_ALL = ("members", "settings")
+
+
+def room_page(template: str, tab: str, **context: Any) -> Response:
+    account = caller().account
+    return page(
+        f"workspaces/{template}",
+        at="workspaces_page",
+        workspace=current_workspace,
+        member=current_member,
+        manages=current_member.type in MANAGERS,
+        tabs=_tabs(tab),
+        mine=[each.workspace for each in service(Workspaces).first_of(account)],
+        is_current=account.current_workspace_id == current_workspace.id,
+        **context,
+    )
+
+
+def types_to_give() -> Sequence[str]:
+    """What the reader may make of others."""
+    return [kind for kind in TYPES if may_manage(current_member.type, kind)]
+
+
+def _tabs(current: str) -> list[dict[str, Any]]:
+    titles = {
+        "members": _("Members"),
+        "invitations": _("Invitations"),
+        "activity": _("Activity"),
+        "settings": _("Settings"),
+    }
+    manages = current_member.type in MANAGERS
+    slug = current_workspace.slug
+    return [
+        {
+            "title": titles[name],
+            "url": to(endpoint, workspace_slug=slug),
+            "current": name == current,
+        }
+        for name, endpoint in _TABS.items()
+        if manages or name in _FOR_ALL
+    ]

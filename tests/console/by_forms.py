@@ -1,0 +1,32 @@
+"""Somebody at the pages without script: links are followed, forms are sent."""
+
+from __future__ import annotations
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from ..conftest import Person
+from ..rigs.cookie_browsers import HOST, OWN, CookieBrowser
+
+
+class Pages:
+    def __init__(self, app: Flask, somebody: Person | None = None) -> None:
+        self.browser = CookieBrowser(app)
+        if somebody is not None:
+            self.browser.sign_in(somebody)
+
+    def get(self, path: str, status: int = 200) -> str:
+        return self._text(self.browser.client.get(path, base_url=HOST), status)
+
+    def post(self, path: str, status: int = 303, /, **fields: str) -> TestResponse:
+        answer = self.browser.client.post(path, data=fields, base_url=HOST, headers=OWN)
+        assert answer.status_code == status, answer.text[-3000:]
+        return answer
+
+    def then(self, path: str, /, **fields: str) -> str:
+        """The page that the form leads to."""
+        return self.get(self.post(path, 303, **fields).headers["Location"])
+
+    def _text(self, answer: TestResponse, status: int) -> str:
+        assert answer.status_code == status, (answer.headers.get("Location"), answer.text[-3000:])
+        return answer.text

@@ -1,0 +1,286 @@
+"""Workspaces on the pages: one's own, their members and invitations, and being invited."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.testing.clock import SteppingClock
+from app.testing.outbox import MailOutbox
+
+from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.console.site import ROOMS
+from ..rigs.cookie_browsers import HOST, CookieBrowser
+from .by_forms import Pages
+
+GARDEN = "/workspaces/garden"
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(**ROOMS)
+
+
+@pytest.fixture
+def pages(app: Flask, ada: Person) -> Pages:
+    """Of who owns a workspace."""
+    made = Pages(app, ada)
+    made.post("/workspaces/new", name="Garden")
+    return made
+
+
+@pytest.fixture
+def bob(person: MakePerson) -> Person:
+    return person("bob")
+
+
+def joins(app: Flask, somebody: Person, kind: str = "member") -> Pages:
+    joined = ["workspaces", "add", "garden", somebody.email, "--type", kind]
+    assert app.test_cli_runner().invoke(args=joined).exit_code == 0
+    return Pages(app, somebody)
+
+
+PATHS = ("", "/members/1", "/invitations", "/activity", "/settings")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_nobody_is_led_to_sign_in(pages: Pages, app: Flask, path: str) -> None:
+    answer = CookieBrowser(app).client.get(GARDEN + path, base_url=HOST)
+    assert answer.headers["Location"].startswith("/sign-in?next=")
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_who_is_no_member_sees_nothing(pages: Pages, app: Flask, bob: Person, path: str) -> None:
+    assert "Garden" not in Pages(app, bob).get(GARDEN + path, 403)
+
+
+def test_a_workspace_is_made_listed_and_switched_to(pages: Pages) -> None:
+    shown = pages.get("/workspaces")
+    assert "Garden" in shown
+    assert 'value="garden"' in shown
+    assert "Garden is your current workspace" in pages.then("/workspaces", slug="garden")
+    assert 'value="garden"' not in pages.get("/workspaces")
+
+
+def test_a_name_or_slug_that_cannot_be_is_told_and_kept(pages: Pages) -> None:
+    refused = pages.post("/workspaces/new", 422, name="Two", slug="Not This").text
+    assert 'value="Not This"' in refused
+    assert 'aria-invalid="true"' in refused
+    pages.post("/workspaces/new", 409, name="Two", slug="garden")
+    pages.post("/workspaces", 404, slug="nowhere")
+
+
+def test_members_are_listed_and_found(pages: Pages, app: Flask, person: MakePerson) -> None:
+    for name in ("bob", "bobby", "grace"):
+        joins(app, person(name))
+    shown = pages.get(GARDEN)
+    assert all(f"{name}@example.com" in shown for name in ("ada", "bob", "bobby", "grace"))
+    shown = pages.get(f"{GARDEN}?search=BOB")
+    assert "bobby@example.com" in shown
+    assert "grace@example.com" not in shown
+    assert "Nobody here is called so" in pages.get(f"{GARDEN}?search=%25")
+
+
+def test_many_members_come_page_by_page(pages: Pages, app: Flask, person: MakePerson) -> None:
+    for number in range(25):
+        somebody = person(f"member{number:02}")
+        app.test_cli_runner().invoke(args=["workspaces", "add", "garden", somebody.email])
+    first = pages.get(GARDEN)
+    assert "member23@example.com" in first
+    assert "member24@example.com" not in first
+    older = re.search(r'href="([^"]+offset=25[^"]*)"', first)
+    assert older is not None
+    assert "member24@example.com" in pages.get(older[1].replace("&amp;", "&"))
+
+
+def test_a_member_is_changed_and_removed(pages: Pages, app: Flask, bob: Person) -> None:
+    bobs = joins(app, bob)
+    member = f"{GARDEN}/members/{bob.id}"
+    assert "bob@example.com" in pages.get(member)
+    assert "is changed" in pages.then(member, type="admin", status="active")
+    assert bobs.get(f"{GARDEN}/activity")
+    pages.post(member, 422, type="emperor")
+    assert "is no member any more" in pages.then(f"{member}/remove")
+    pages.get(member, 404)
+    bobs.get(GARDEN, 403)
+
+
+def test_what_a_member_may_not_do_is_neither_offered_nor_done(
+    pages: Pages, app: Flask, ada: Person, bob: Person
+) -> None:
+    bobs = joins(app, bob)
+    shown = bobs.get(GARDEN)
+    assert f"{GARDEN}/invitations" not in shown
+    assert f"{GARDEN}/members/" not in shown
+    assert "Delete" not in bobs.get(f"{GARDEN}/settings")
+    for path in ("/members/1", "/invitations", "/activity"):
+        bobs.get(GARDEN + path, 403)
+    bobs.post(f"{GARDEN}/members/{ada.id}", 403, type="guest")
+    bobs.post(f"{GARDEN}/members/{ada.id}/remove", 403)
+    bobs.post(f"{GARDEN}/invitations", 403, emails="x@example.com", type="member")
+    bobs.post(f"{GARDEN}/settings", 403, name="Mine")
+    bobs.post(f"{GARDEN}/delete", 403, name="Garden")
+
+
+def test_an_admin_meets_an_owner_without_a_form(
+    pages: Pages, app: Flask, ada: Person, bob: Person
+) -> None:
+    bobs = joins(app, bob, "admin")
+    shown = bobs.get(f"{GARDEN}/members/{ada.id}")
+    assert "Only owners change owners" in shown
+    assert f'action="{GARDEN}/members' not in shown
+
+
+def test_several_are_invited_at_once(pages: Pages, mails: MailOutbox) -> None:
+    typed = "grace@example.com, olga@example.com\r\nzoe@example.com"
+    shown = pages.then(
+        f"{GARDEN}/invitations", emails=typed, type="guest", message="We grow\r\nbeans."
+    )
+    assert "3 invitations are on their way" in shown
+    assert "We grow" in mails.assert_sent("zoe@example.com").text
+
+
+def test_an_address_that_is_none_is_named(pages: Pages, mails: MailOutbox) -> None:
+    mails.clear()
+    sent = {"emails": "grace@example.com nonsense", "type": "member", "message": "Hello"}
+    refused = pages.post(f"{GARDEN}/invitations", 422, **sent).text
+    assert "nonsense: " in refused
+    assert "Hello</textarea>" in refused
+    assert (
+        "one address at the least" in pages.post(f"{GARDEN}/invitations", 422, type="member").text
+    )
+    mails.assert_empty()
+
+
+def test_who_is_in_already_is_named(pages: Pages, app: Flask, bob: Person) -> None:
+    joins(app, bob)
+    refused = pages.post(f"{GARDEN}/invitations", 409, emails=bob.email, type="member").text
+    assert f"Already in this workspace: {bob.email}" in refused
+
+
+def test_an_invitation_is_mailed_again_and_taken_back(
+    pages: Pages, mails: MailOutbox, clock: SteppingClock
+) -> None:
+    pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
+    [again] = re.findall(
+        rf'action="({GARDEN}/invitations/[0-9]+/resend)"', pages.get(f"{GARDEN}/invitations")
+    )
+    assert 'role="alert"' in pages.post(again, 429).text
+    clock.step(minutes=2)
+    assert "has another mail" in pages.then(again)
+    assert len(mails.to("grace@example.com")) == 2
+    assert "is taken back" in pages.then(again.replace("resend", "revoke"))
+    assert "Waiting" not in pages.get(f"{GARDEN}/invitations?state=revoked").split("Sent")[-1]
+
+
+def test_what_happened_is_told_to_managers(pages: Pages, app: Flask, bob: Person) -> None:
+    bobs = joins(app, bob, "admin")
+    pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
+    pages.post(f"{GARDEN}/members/{bob.id}", type="member")
+    shown = re.sub(r"<[^>]+>", "", pages.get(f"{GARDEN}/activity"))
+    assert "ada@example.com made this workspace" in shown
+    assert "An operator made bob@example.com a member" in shown
+    assert "ada@example.com invited grace@example.com" in shown
+    assert "Admin → Member" in shown
+    bobs.get(f"{GARDEN}/activity", 403)
+    pages.get(f"{GARDEN}/activity?after=nonsense")
+
+
+def test_name_and_slug_are_changed(pages: Pages) -> None:
+    assert "Orchard" in pages.then(f"{GARDEN}/settings", name="Orchard", slug="orchard")
+    pages.get(GARDEN, 404)
+    pages.post("/workspaces/orchard/settings", 409, name="Orchard", slug="ada")
+
+
+def test_a_workspace_is_deleted_by_who_types_its_name(pages: Pages) -> None:
+    refused = pages.post(f"{GARDEN}/delete", 422, name="Gardem").text
+    assert 'aria-invalid="true"' in refused
+    pages.post(f"{GARDEN}/delete", 422)
+    assert "Garden is deleted" in pages.then(f"{GARDEN}/delete", name="Garden")
+    pages.get(GARDEN, 404)
+
+
+def test_an_old_sign_in_deletes_nothing(pages: Pages, clock: SteppingClock) -> None:
+    clock.step(minutes=16)
+    asked = pages.post(f"{GARDEN}/delete", name="Garden").headers["Location"]
+    assert asked.startswith("/confirm")
+    pages.get(GARDEN)
+
+
+def test_a_member_leaves_and_the_last_owner_does_not(pages: Pages, app: Flask, bob: Person) -> None:
+    bobs = joins(app, bob)
+    assert "You have left the workspace" in bobs.then(f"{GARDEN}/leave")
+    bobs.get(GARDEN, 403)
+    assert "active owner" in pages.post(f"{GARDEN}/leave", 409).text
+
+
+def test_an_invitation_is_answered_from_the_list(pages: Pages, app: Flask, bob: Person) -> None:
+    bobs = Pages(app, bob)
+    assert "No invitation waits" in bobs.get("/invitations")
+    pages.post(f"{GARDEN}/invitations", emails=bob.email, type="member")
+    [accept] = re.findall(r'action="(/invitations/[0-9]+/accept)"', bobs.get("/invitations"))
+    pages.post(accept, 404)
+    assert "Garden" in bobs.then(accept)
+    bobs.post(accept, 404)
+
+
+def mailed(pages: Pages, mails: MailOutbox, email: str) -> str:
+    """The path of the link that somebody has in their mail."""
+    pages.post(f"{GARDEN}/invitations", emails=email, type="member")
+    found = re.search(r"/invitation\?token=[\w.-]+", mails.last(email).text)
+    assert found is not None
+    return found[0]
+
+
+def test_the_mails_link_shows_and_changes_nothing(
+    pages: Pages, app: Flask, mails: MailOutbox
+) -> None:
+    link, visitor = mailed(pages, mails, "grace@example.com"), Pages(app)
+    for _ in range(2):
+        shown = visitor.get(link)
+        assert "Join Garden" in shown
+        assert "/register?" in shown
+        assert "grace@example.com" not in shown
+    assert "Waiting" in pages.get(f"{GARDEN}/invitations")
+
+
+def test_who_has_an_account_signs_in_and_accepts(
+    pages: Pages, app: Flask, bob: Person, mails: MailOutbox
+) -> None:
+    link = mailed(pages, mails, bob.email)
+    token = link.partition("=")[2]
+    visitor = Pages(app)
+    assert "/sign-in?next=" in visitor.get(link)
+    visitor.post("/invitation", token=token)
+    visitor.browser.sign_in(bob)
+    assert "You are signed in as" in visitor.get(link)
+    assert "Garden" in visitor.then("/invitation", token=token)
+    assert "This invitation is over" in visitor.get(link, 400)
+
+
+def test_somebody_else_is_told_and_may_sign_out(
+    pages: Pages, app: Flask, bob: Person, mails: MailOutbox
+) -> None:
+    link, bobs = mailed(pages, mails, "grace@example.com"), Pages(app, bob)
+    token = link.partition("=")[2]
+    assert "and you are signed in as bob@example.com" in bobs.get(link)
+    bobs.post("/invitation", 403, token=token)
+    assert bobs.post("/invitation/sign-out", token=token).headers["Location"] == link
+    assert "Make an account" in bobs.get(link)
+
+
+def test_an_invitation_is_declined_without_an_account(
+    pages: Pages, app: Flask, mails: MailOutbox
+) -> None:
+    link, visitor = mailed(pages, mails, "grace@example.com"), Pages(app)
+    token = link.partition("=")[2]
+    assert "Declined" in visitor.post("/invitation/decline", 200, token=token).text
+    visitor.get(link, 400)
+    visitor.post("/invitation/decline", 400, token=token)
+
+
+def test_what_is_no_invitation_is_told(app: Flask) -> None:
+    assert "This invitation is over" in Pages(app).get("/invitation?token=nonsense", 400)
+    assert "This invitation is over" in Pages(app).get("/invitation", 422)
