@@ -157,6 +157,30 @@ def shows_the_code(other: Visitor, email: str, password: str, phone: Phone) -> N
     is_in(page)
 
 
+def test_what_a_provider_sends_is_handed_in_from_the_page(
+    open_site: OpenSite, browser: Browser, cell: Cell
+) -> None:
+    site = open_site(
+        AUTH__ENABLE_IDP_OAUTH="true",
+        IDP_METADATA_URL="https://accounts.google.com/.well-known/openid-configuration",
+        IDP_OAUTH_CLIENT_ID="frontdesk",
+    )
+    visitors = Visitors(browser, site, cell)
+    her = visitors()
+    page = her.page
+    her.open("/sign-in")
+    assert page.get_by_role("link", name="Continue with Google").is_visible()
+    her.picture("sign-in-provider")
+    her.faults.expect(400)
+    her.open("/sign-in/provider/callback?code=of-another&state=of-another")
+    if not cell.script:
+        page.get_by_role("button", name="Go on").click()
+    # By itself where there is script: nothing is to be decided.
+    page.get_by_text("This sign-in was not begun in this browser").wait_for()
+    assert "of-another" not in page.url
+    visitors.leave()
+
+
 @in_cells(WIDE)
 def test_a_passkey_is_made_and_leads_in(strict: Site, browser: Browser, cell: Cell) -> None:
     ada, visitors = strict.person("ada"), Visitors(browser, strict, cell)

@@ -24,9 +24,9 @@ def arrive() -> None:
     service(CookieDoor).enter()
 
 
-def arrived(answer: Any, said: str = "", next_path: str = "") -> Response:
+def arrived(answer: Any, said: str = "") -> Response:
     """To the page that was asked for. What trusts this browser is kept where no script reads it."""
-    response = go_to(next_path or asked_next(to(".dashboard")), said)
+    response = go_to(asked_next(to(".dashboard")), said)
     if isinstance(answer, dict) and (secret := answer.get("trusted_device")):
         response.set_cookie(
             _name(),

@@ -63,6 +63,7 @@ def provider_callback() -> Response:
     if "code" not in given:
         return page("visitor/provider_refused.html", provider=provider_name(), next=_wanted())
     carried = {name: given.get(name, "") for name in ("code", "state")}
+    carried["next"] = own_path_of(given.get("next", "")) or _wanted()
     return page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
 
 
@@ -70,10 +71,7 @@ def provider_callback() -> Response:
 def finish_provider_sign_in(perform: Perform) -> Response:
     arrive()
     given = {name: request.form.get(name, "") for name in ("code", "state")}
-    wanted = _wanted()
-    answer = perform(json={**given, "redirect_uri": _way_back()})
-    session.pop(_NEXT, None)
-    return arrived(answer, next_path=wanted)
+    return arrived(perform(json={**given, "redirect_uri": _way_back()}))
 
 
 def _wanted() -> str:

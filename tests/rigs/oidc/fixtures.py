@@ -15,13 +15,14 @@ from .glewlwyd import Glewlwyd, running_glewlwyd
 from .host import make_host
 from .node import CLIENT_SECRET, CannotRun, Provider, running_provider
 from .proxy import Proxy
-from .visitor import OTHER_REDIRECT_URI, REDIRECT_URI, Visitor
+from .visitor import OTHER_REDIRECT_URI, PAGE_REDIRECT_URI, REDIRECT_URI, Visitor
 
 
 @pytest.fixture(scope="session")
 def _provider() -> Iterator[Provider]:
     try:
-        with running_provider([REDIRECT_URI, OTHER_REDIRECT_URI]) as provider:
+        uris = [REDIRECT_URI, OTHER_REDIRECT_URI, PAGE_REDIRECT_URI]
+        with running_provider(uris) as provider:
             yield provider
     except CannotRun as reason:
         missing(str(reason))

@@ -10,6 +10,8 @@ from .browser import Browser
 
 REDIRECT_URI = "http://localhost:3000/signed-in"
 OTHER_REDIRECT_URI = "https://app.example.com/signed-in"
+# Of the console, where it is served as tests ask it.
+PAGE_REDIRECT_URI = "https://localhost/sign-in/provider/callback"
 
 Query = dict[str, str]
 
