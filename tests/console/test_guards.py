@@ -28,6 +28,7 @@ OWN_FORMS: dict[str, str] = {
     "send_test": "it sends the draft to who writes it",
     "send_sample": "it sends a mail of sample values to who looks at it",
     "restore_item": "the API has no way back for what it deletes",
+    "make_first_root": "there is nobody yet who could ask for it: a link of the server's says who",
     "set_appearance": "a cookie of the browser's own",
 }
 
