@@ -162,11 +162,15 @@ def _check_open(needs: type[Any]) -> None:
 def _shown_again(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:
     from .errors import tell
 
-    tell(problem)
     note_refusal(problem)
     # The form may be one of many on its page, each about another thing.
     taken = signature(refused).parameters
-    response: Response = refused(**{name: path[name] for name in path if name in taken})
+    try:
+        response: Response = refused(**{name: path[name] for name in path if name in taken})
+    except Problem:
+        # It is not a page of whoever has sent this: what is wrong is told by itself.
+        raise problem from None
+    tell(problem)
     response.status_code = problem.status
     response.headers.update(
         {name: value for name, value in problem.headers.items() if name == "Retry-After"}
