@@ -105,15 +105,14 @@ def look_through(
     return ListPage(orjson.loads(answer.get_data()), further)
 
 
-def performs(reference: str, *, refused: View | None = None) -> Callable[[View], View]:
-    """A form's view, which is given `perform`. `refused` is the page that the form is on: shown
-    again, with what was typed and what is wrong with it."""
+def shows_refusals(refused: View | None) -> Callable[[View], View]:
+    """For a form that no route of the API stands behind; `performs` does it for the others."""
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def perform_then_go(**path: Any) -> Any:
+        def go_or_show(*given: Any, **path: Any) -> Any:
             try:
-                return view(Perform(reference, path), **path)
+                return view(*given, **path)
             except Exception as error:
                 problem = error if isinstance(error, Problem) else known_problem(error)
                 if problem is None:
@@ -122,6 +121,21 @@ def performs(reference: str, *, refused: View | None = None) -> Callable[[View],
                     raise problem from error
                 return _shown_again(refused, path, problem)
 
+        return go_or_show
+
+    return decorate
+
+
+def performs(reference: str, *, refused: View | None = None) -> Callable[[View], View]:
+    """A form's view, which is given `perform`. `refused` is the page that the form is on: shown
+    again, with what was typed and what is wrong with it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def perform_then_go(**path: Any) -> Any:
+            return shown(Perform(reference, path), **path)
+
+        shown = shows_refusals(refused)(view)
         own = operation(perform_then_go)
         own.hidden = True
         own.performs = reference
@@ -162,11 +176,15 @@ def _check_open(needs: type[Any]) -> None:
 def _shown_again(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:
     from .errors import tell
 
-    tell(problem)
     note_refusal(problem)
     # The form may be one of many on its page, each about another thing.
     taken = signature(refused).parameters
-    response: Response = refused(**{name: path[name] for name in path if name in taken})
+    try:
+        response: Response = refused(**{name: path[name] for name in path if name in taken})
+    except Problem:
+        # It is not a page of whoever has sent this: what is wrong is told by itself.
+        raise problem from None
+    tell(problem)
     response.status_code = problem.status
     response.headers.update(
         {name: value for name, value in problem.headers.items() if name == "Retry-After"}

@@ -8,14 +8,17 @@ from http import HTTPStatus
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from ..accounts.service import Accounts
 from ..auth.errors import (
     FreshSignInRequired,
+    InactiveCaller,
     InvalidCredentials,
     LoggedOut,
     ReauthenticationRequired,
 )
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
-from ..core.context import find_context
+from ..auth.sessions.cookie_door import CookieDoor
+from ..core.context import find_context, service
 from ..core.errors import Problem
 from ..core.security_log import Refusals
 from ..core.web.problems import known_problem
@@ -37,7 +40,9 @@ def tell(problem: Problem) -> None:
 def answer_problem(problem: Problem) -> Response:
     tell(problem)
     if isinstance(problem, _SIGN_IN):
-        return _lead_to(".sign_in_page")
+        if not _is_shut_out():
+            return _lead_to(".sign_in_page")
+        problem = InactiveCaller()
     if isinstance(problem, _SHOW_ONCE_MORE):
         return _lead_to(".confirm_page", factors="2" if "acr_values" in problem.members else None)
     if isinstance(problem, SecondFactorRequired):
@@ -49,6 +54,14 @@ def answer_problem(problem: Problem) -> Response:
 
         return ask_for_enrolment(problem)
     return error_page(problem.status, words_of(problem), problem.headers.get("Retry-After"))
+
+
+def _is_shut_out() -> bool:
+    """Whether whoever was signed in here has an account that is not active any more: to be asked
+    for a password would tell them nothing."""
+    account_id = service(CookieDoor).former(request)
+    account = None if account_id is None else service(Accounts).by_id(account_id)
+    return account is not None and not service(Accounts).is_active(account)
 
 
 def answer_http_exception(error: HTTPException) -> Response:

@@ -15,6 +15,7 @@ from .texts import _, _n, later
 _WORDS: dict[type[Problem], str] = {
     auth.IncorrectCredentials: later("The email or the password is not right."),
     auth.InactiveAccount: later("This account is closed for now. Ask whoever runs this service."),
+    auth.InactiveCaller: later("Your account is closed for now. Ask whoever runs this service."),
     auth.AccountDeleting: later(
         "This account is going to be deleted. The mail about it has a link that keeps it."
     ),

@@ -97,4 +97,8 @@ NO_PAGES: dict[str, str] = {
     "fetch_export": "a file",
     "admin_events_file": "a file",
     "own_app_page": "leads to the page that begins",
+    "first_root_page": "there until there is a root; test_first_run.py",
+    "mails_page": "there while one develops; test_first_run.py",
+    "mail_page": "there while one develops; test_first_run.py",
+    "mail_html": "there while one develops; test_first_run.py",
 }

@@ -130,7 +130,7 @@ def test_one_account_costs_a_fixed_number_of_queries(world: World, boss: Desk) -
 
 
 def test_nobody_is_there_under_an_id_that_is_not(boss: Desk) -> None:
-    assert "Account not found" in boss.get(of(10**9), 404)
+    assert "There is no account" in boss.get(of(10**9), 404)
 
 
 def test_an_account_is_made_with_an_invitation(world: World, boss: Desk) -> None:
@@ -164,7 +164,7 @@ def test_an_account_is_made_with_a_password(world: World, boss: Desk) -> None:
         ({"email": MALLORY, "way": "invite"}, 409, "already"),
         ({"email": "x@example.com", "way": "password", "password": "short"}, 422, "at least"),
         ({"email": "x@example.com", "way": "none", "phone": "12"}, 422, "hone"),
-        ({"email": "x@example.com", "way": "none", "role": "root"}, 403, "Not authorized"),
+        ({"email": "x@example.com", "way": "none", "role": "root"}, 403, "may not see or do this"),
     ],
 )
 def test_what_is_wrong_with_a_new_account_is_said_in_place(
@@ -221,7 +221,7 @@ def test_root_makes_an_admin(world: World, root: Desk) -> None:
 
 
 def test_what_became_of_a_role_is_said_where_it_was_refused(world: World, boss: Desk) -> None:
-    assert "Not authorized" in boss.told(of(world.ada.id, "/change"), 403, role="root")
+    assert "may not see or do this" in boss.told(of(world.ada.id, "/change"), 403, role="root")
     assert details(world, world.ada.id)["role"] == "user"
 
 

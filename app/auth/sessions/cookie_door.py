@@ -9,7 +9,7 @@ from secrets import token_bytes
 from typing import Any
 
 from flask import Request, has_request_context, request
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from ...accounts.models import AccountLike
 from ...core.db.transaction import AnySession, after_commit, transaction
@@ -58,6 +58,22 @@ class CookieDoor:
             self.cross_site.check(request, {"account_id": account.id})
         self.sessions.use(found)
         return caller_of(found, account, COOKIE_WAY, found.expires_at.timestamp())
+
+    def former(self, request: Request) -> Any:
+        """The id of whose cookie it is, also where its session counts no longer: for telling them
+        why."""
+        held = None
+        with suppress(InvalidCredentials):
+            held = self.cookies.held(request)
+        if held is None:
+            return None
+        return self.session.scalar(
+            select(AccountSession.account_id).where(
+                AccountSession.public_id == held.public_id,
+                AccountSession.secret == held.digest,
+                AccountSession.kind == COOKIE,
+            )
+        )
 
     def opened(self, opened: Opened) -> None:
         """Within the transaction of a sign-in: its browser holds the new session from here on, and

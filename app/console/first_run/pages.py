@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response, request
 
 from ...auth.errors import InvalidProof
-from ...core.context import find_context
+from ...auth.schemas import NewPassword
+from ...auth.sessions.cookie_door import CookieDoor
+from ...auth.sign_in.gate import Challenge, Gate
+from ...auth.sign_in.proof import PASSWORD
+from ...core.context import find_context, service
+from ...core.web.fields import Received, Text
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ...core.web.reading import takes
+from ..actions import shows_refusals
 from ..pages import page
 from ..texts import _
 from ..ways import go
 from .first_root import FirstRoot, RootExists
+
+
+class FirstRootMake(Received):
+    token = Text(min=1, max=1024, required=True)
+    email = Text(min=1, max=320, required=True)
+    password = NewPassword()
 
 
 @anyone
@@ -27,8 +41,14 @@ def first_root_page() -> Response:
     return page("first_run/first_root.html", token=token)
 
 
-@performs("console.first_run.making.make_root", refused=first_root_page)
-def make_first_root(perform: Perform) -> Response:
-    if perform()["is_in"]:
-        return go(".dashboard", _("You are in, and this account may do everything here."))
-    return go(".sign_in_page", _("The account is made. Sign in with it."))
+@anyone
+@hidden
+@shows_refusals(first_root_page)
+@takes(form=FirstRootMake)
+def make_first_root(form: dict[str, Any]) -> Response:
+    made = FirstRoot(find_context()).make(**form)
+    service(CookieDoor).enter()
+    if isinstance(service(Gate).admit(made, (PASSWORD,)), Challenge):
+        # A second factor that must be set up, say.
+        return go(".sign_in_page", _("The account is made. Sign in with it."))
+    return go(".dashboard", _("You are in, and this account may do everything here."))

@@ -7,9 +7,8 @@ const STEP = 16;
 class Picture extends HTMLElement {
   connectedCallback() {
     this.file = this.querySelector("[type=file]");
-    this.stage = this.querySelector(".crop");
-    this.canvas = this.stage.querySelector("canvas");
-    this.zoom = this.stage.querySelector("[type=range]");
+    this.canvas = this.querySelector("canvas");
+    this.zoom = this.querySelector("[type=range]");
     this.file.addEventListener("change", () => this.read());
     this.zoom.addEventListener("input", () => this.draw());
     this.canvas.addEventListener("keydown", (event) => this.key(event));
@@ -32,7 +31,7 @@ class Picture extends HTMLElement {
     } catch {
       // Not a picture, or none that is known here.
     }
-    this.stage.hidden = !this.image;
+    this.canvas.hidden = this.zoom.disabled = !this.image;
     if (!this.image) return;
     this.zoom.value = 1;
     this.x = this.y = 0;
@@ -97,6 +96,8 @@ class Picture extends HTMLElement {
       if (blob) files.items.add(new File([blob], name, { type: kind }));
       if (blob) this.file.files = files.files;
       this.image = null;
+      // It was taken for sent, and is now.
+      form.removeAttribute("aria-busy");
       form.requestSubmit();
     }, kind, 0.92);
   }

@@ -1,0 +1,80 @@
+"""Two people at once: what an admin does to somebody who is in shows with the next click."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from ..rigs.console.site import Site, Visitor, Visitors
+
+
+def found_by(visitor: Visitor, email: str) -> None:
+    """From the first page to all about an account."""
+    visitor.open("/admin/accounts")
+    search = visitor.page.get_by_role("searchbox", name="Search accounts")
+    search.fill(email[:6])
+    search.press("Enter")
+    visitor.page.get_by_role("link", name=email).click()
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_text(email)
+
+
+def test_who_is_suspended_hears_why_with_the_next_click(site: Site, visitors: Visitors) -> None:
+    ada, boss = site.person("ada"), site.person("boss", role="admin")
+    hers, his = visitors(ada), visitors(boss)
+    hers.open("/dashboard")
+    found_by(his, ada.email)
+    his.page.get_by_role("link", name="Suspend").first.click()
+    his.page.get_by_text("30 days").click()
+    his.page.get_by_label("Why").fill("Sells beans to everybody")
+    his.page.get_by_role("button", name="Suspend the account").click()
+    main = his.page.get_by_role("main")
+    expect(main.get_by_text("Sells beans to everybody")).to_be_visible()
+    expect(main.get_by_text("It ends by itself")).to_be_visible()
+
+    hers.faults.expect(401)
+    hers.page.reload()
+    expect(hers.page.get_by_role("main")).to_contain_text("Your account is closed")
+
+    his.page.get_by_role("button", name="Reactivate").click()
+    expect(his.page.get_by_role("link", name="Suspend").first).to_be_visible()
+
+
+def test_an_account_is_made_changed_and_deleted(site: Site, visitors: Visitors) -> None:
+    root = visitors(site.person("root", role="root"))
+    page = root.page
+    root.open("/admin/accounts")
+    page.get_by_role("link", name="New account").click()
+    page.get_by_label("Email").fill("grace@example.com")
+    page.get_by_role("button", name="Make the account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("grace@example.com")
+    assert site.mails.last("grace@example.com")
+
+    page.get_by_label("What it may do").select_option("admin")
+    page.get_by_role("button", name="Change the role").click()
+    expect(page.get_by_role("main").get_by_text("grace@example.com is admin now.")).to_be_visible()
+
+    page.get_by_label("More for this account").click()
+    page.get_by_role("link", name="Delete…").click()
+    root.faults.expect(422)
+    page.get_by_label("Type the account's address").fill("somebody@example.com")
+    page.get_by_role("button", name="Delete the account").click()
+    expect(page.get_by_text("Not the account's address.")).to_be_visible()
+    page.get_by_label("Type the account's address").fill("grace@example.com")
+    page.get_by_role("button", name="Delete the account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Accounts")
+    expect(page.get_by_text("The account grace@example.com is deleted.")).to_be_visible()
+
+
+def test_events_are_narrowed_down(site: Site, visitors: Visitors) -> None:
+    ada, boss = site.person("ada"), site.person("boss", role="admin")
+    site.cookie_of(ada)
+    visitor = visitors(boss)
+    visitor.open("/admin")
+    if visitor.cell.width < 900:
+        visitor.page.get_by_text("Menu").first.click()
+    visitor.page.get_by_role("link", name="Events", exact=True).click()
+    visitor.page.get_by_label("Account", exact=True).fill(ada.email)
+    visitor.page.get_by_role("button", name="Search").click()
+    rows = visitor.page.get_by_role("main").locator("tbody tr")
+    expect(rows.filter(has_text="An account signs in")).to_have_count(1)
+    rows.first.locator("summary").click()
+    expect(rows.first.get_by_text("Number")).to_be_visible()

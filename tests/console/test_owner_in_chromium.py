@@ -1,0 +1,177 @@
+"""What an owner does with inbox, profile and account, from the first click to the last."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import expect
+
+from app.extension.frontdesk import Frontdesk
+from app.testing.people import Person
+
+from ..rigs.console.site import Site, Visitors
+from ..rigs.console.world import PROFILE
+
+
+def notify(site: Site, somebody: Person, *titles: str) -> None:
+    with site.app.app_context():
+        for title in titles:
+            Frontdesk().notify(title, "A message.", receivers=[somebody.id])
+
+
+def test_somebody_reads_marks_deletes_and_takes_it_back(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    notify(site, ada, "Apple", "Pear", "Plum")
+    her = visitors(ada)
+    her.open("/dashboard")
+    page = her.page
+    expect(page).to_have_title(re.compile(r"^\(3\) Inbox"))
+    rows = page.locator("#items > li")
+    rows.filter(has_text="Pear").get_by_role("button", name="Mark as read").click()
+    expect(
+        rows.filter(has_text="Pear").get_by_role("button", name="Mark as unread")
+    ).to_be_visible()
+    expect(page).to_have_title(re.compile(r"^\(2\) Inbox"))
+    rows.filter(has_text="Plum").get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(2)
+    page.get_by_role("button", name="Undo").click()
+    expect(rows).to_have_count(3)
+    expect(rows.first).to_contain_text("Plum")
+    rows.first.get_by_role("heading").get_by_role("button").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Plum")
+    page.get_by_role("button", name="Mark as unread").click()
+    expect(page).to_have_title(re.compile(r"^\(2\) Inbox"))
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(page.get_by_text("2 messages marked as read.")).to_be_visible()
+    expect(page).to_have_title(re.compile(r"^Inbox"))
+
+
+def test_what_lies_below_is_reached(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    notify(site, ada, *(f"Title {number}." for number in range(60)))
+    her = visitors(ada)
+    her.open("/dashboard")
+    rows = her.page.locator("#items > li")
+    for count in (50, 60):
+        if her.cell.script:
+            her.page.locator("#further").scroll_into_view_if_needed()
+            expect(rows).to_have_count(count)
+        else:
+            her.page.get_by_role("link", name="Older messages").click()
+    expect(rows.last).to_contain_text("Title 0.")
+    expect(her.page.get_by_role("link", name="Older messages")).to_have_count(0)
+
+
+def test_new_ones_appear_by_themselves(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    notify(site, ada, "Old")
+    her = visitors(ada)
+    her.page.clock.install()
+    her.open("/dashboard")
+    if not her.cell.script:
+        return
+    rows = her.page.locator("#items > li")
+    notify(site, ada, "New", "Newer")
+    her.page.mouse.move(1, 1)
+    her.page.clock.run_for(21_000)
+    expect(rows).to_have_text([re.compile("Newer"), re.compile("New"), re.compile("Old")])
+    expect(her.page).to_have_title(re.compile(r"^\(3\) Inbox"))
+    expect(her.page.get_by_role("link", name="2 new messages")).to_be_visible()
+    # Under somebody's eyes nothing moves until they say so.
+    rows.last.hover()
+    notify(site, ada, "Newest")
+    her.page.clock.run_for(21_000)
+    shown = her.page.get_by_role("link", name="One new message")
+    expect(shown).to_be_visible()
+    expect(rows).to_have_count(3)
+    shown.click()
+    expect(rows.first).to_contain_text("Newest")
+    # What was put in is worked with as all else is.
+    rows.first.get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(3)
+
+
+def picture() -> dict[str, Any]:
+    """Red on the left, blue on the right."""
+    image = Image.new("RGB", (800, 400), "red")
+    image.paste("blue", (400, 0, 800, 400))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return {"name": "me.png", "mimeType": "image/png", "buffer": file.getvalue()}
+
+
+def test_a_picture_is_cut_and_shown(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    ada.api().post("/profiles", json=PROFILE)
+    her = visitors(ada)
+    her.open("/profile")
+    page = her.page
+    page.get_by_label("New picture").set_input_files(files=[picture()])
+    if her.cell.script:
+        canvas = page.get_by_role("img", name=re.compile("part of the picture"))
+        expect(canvas).to_be_visible()
+        canvas.focus()
+        for _ in range(20):
+            page.keyboard.press("ArrowLeft")
+    page.get_by_role("button", name="Save picture").click()
+    expect(page.get_by_text("Your picture is saved.")).to_be_visible()
+    name = ada.api().get("/profiles").json["avatar"].rpartition("/")[2]
+    stored = site.app.test_client().get(f"/api/v1/profiles/avatars/{name}").get_data()
+    with Image.open(io.BytesIO(stored)) as image:
+        assert image.width == image.height
+        left = image.convert("RGB").getpixel((image.width // 4, image.height // 2))
+    # Moved to the left, the right half is what is seen; by itself, the middle.
+    assert isinstance(left, tuple)
+    assert (left[2] > 200) is her.cell.script
+    page.get_by_role("button", name="Remove picture").click()
+    expect(page.get_by_text("Your picture is removed.")).to_be_visible()
+
+
+def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    her = visitors(ada)
+    her.open("/profile")
+    page = her.page
+    for label, value in (
+        ("First name", "Ada"),
+        ("Last name", "Lovelace"),
+        ("Date of birth", "2999-01-01"),
+        ("Gender", "female"),
+        ("Marital status", "married"),
+    ):
+        page.get_by_label(label).fill(value)
+    her.faults.expect(422)
+    page.get_by_role("button", name="Save profile").click()
+    expect(page.get_by_text("Lies in the future.")).to_be_visible()
+    expect(page.get_by_label("Last name")).to_have_value("Lovelace")
+    page.get_by_label("Date of birth").fill("1815-12-10")
+    page.get_by_role("button", name="Save profile").click()
+    expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+
+
+def test_an_account_is_set_copied_and_deleted(site: Site, visitors: Visitors) -> None:
+    ada = site.person("ada")
+    her = visitors(ada)
+    her.open("/account")
+    page = her.page
+    page.get_by_label("Time zone").select_option("Europe/London")
+    page.get_by_role("button", name="Save details").click()
+    expect(page.get_by_text("Your details are saved.")).to_be_visible()
+    page.get_by_text("Dark", exact=True).click()
+    page.get_by_role("button", name="Save appearance").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Ask for a copy").click()
+    expect(page.get_by_text("Your copy is being made", exact=True).first).to_be_visible()
+    site.engine.deliver()
+    if not her.cell.script:
+        page.reload()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the copy").click()
+    assert download.value.suggested_filename.endswith(".zip")
+    page.get_by_role("link", name="Delete account").click()
+    page.get_by_label("Your password", exact=True).fill(ada.password)
+    page.get_by_role("button", name="Delete my account").click()
+    expect(page.get_by_text("Your account will be deleted on")).to_be_visible()
