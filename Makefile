@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks records snippets docs screens
+.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,3 +68,6 @@ docs: ## Build the documentation as a site, in build/docs; a warning is an error
 
 screens: ## Take the documentation's pictures anew, with Chromium
 	$(TOOL) scripts.screens
+
+texts: ## Gather the texts of the console's pages for translators, and compile their translations
+	$(TOOL) scripts.texts

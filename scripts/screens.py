@@ -1,16 +1,20 @@
 """`make screens`: takes the pictures of the documentation anew, with the Chromium that is here.
 
-They show what there is, made from the code: the page of the routes, and a mail.
+They show what there is, made from the code: the page of the routes, a mail, and pages of the
+console as the test that looks at all of them has seen them.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from flask import Flask
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -23,6 +27,13 @@ from app.core.context import service
 from .environment import ROOT, stop
 
 FOLDER = ROOT / "docs" / "_static" / "screens"
+# Pages of the console, and how they are looked at.
+CONSOLE = {
+    "inbox": "1280-script-light",
+    "accounts": "1280-script-light",
+    "broadcast": "1280-script-light",
+    "sign-in": "360-script-dark",
+}
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -34,6 +45,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         take(browser, FOLDER)
         browser.close()
+    take_console(FOLDER)
 
 
 def take(browser: Browser, folder: Path) -> list[Path]:
@@ -51,6 +63,19 @@ def take(browser: Browser, folder: Path) -> list[Path]:
         page.set_content(mail.html or "")
         page.screenshot(path=taken[1])
     return taken
+
+
+def take_console(folder: Path) -> None:
+    with TemporaryDirectory() as kept:
+        for name, cell in CONSOLE.items():
+            test = f"tests/console/test_pages.py::test_a_page_is_as_it_should_be[{cell}-{name}]"
+            subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", test],
+                cwd=ROOT,
+                env={**os.environ, "FRONTDESK_SCREENS": kept},
+                check=True,
+            )
+            shutil.copy(Path(kept) / f"{name}-{cell}.png", folder / f"{name}.png")
 
 
 @contextmanager

@@ -1,0 +1,80 @@
+"""`make texts`: gathers the texts of the console's pages for translators, and makes what programs
+read of their translations.
+
+A language is a folder: `app/console/translations/de/LC_MESSAGES/console.po`, begun as a copy of
+`console.pot` beside it. Texts of templates and code stand in `_("…")`; what errors say stands in
+their classes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from io import BytesIO
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from .environment import ROOT
+
+FOLDER = ROOT / "app" / "console" / "translations"
+TEMPLATE = FOLDER / "console.pot"
+_KEYWORDS = {"_": None, "_n": (1, 2), "later": None}
+_TEMPLATES = [("**.html", "jinja2.ext:babel_extract")]
+_MODULES = [("**.py", "python")]
+
+
+def main() -> None:
+    TEMPLATE.write_bytes(gathered())
+    for source in FOLDER.glob("*/LC_MESSAGES/*.po"):
+        source.with_suffix(".mo").write_bytes(compiled(source.read_bytes()))
+
+
+def gathered() -> bytes:
+    """Every text, once, in the order of the alphabet: so that a change shows what has changed."""
+    catalog = Catalog(project="Frontdesk", charset="utf-8")
+    for text, where in sorted([*_written(), *_said_by_errors()], key=lambda found: str(found[0])):
+        catalog.add(text, locations=[(where, 0)])
+    file = BytesIO()
+    write_po(file, catalog, omit_header=True, include_lineno=False, width=100)
+    return file.getvalue()
+
+
+def compiled(po: bytes) -> bytes:
+    file = BytesIO()
+    write_mo(file, read_po(BytesIO(po)))
+    return file.getvalue()
+
+
+def _written() -> Iterator[tuple[str | tuple[str, ...], str]]:
+    for folder, methods in (
+        (ROOT / "templates" / "console", _TEMPLATES),
+        (ROOT / "app" / "console", _MODULES),
+    ):
+        found = extract_from_dir(str(folder), method_map=methods, keywords=_KEYWORDS)
+        for name, _line, text, _comments, _context in found:
+            yield text, str((folder / name).relative_to(ROOT))
+
+
+def _said_by_errors() -> Iterator[tuple[str, str]]:
+    """A problem's `detail`, wherever its class stands."""
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                yield from ((text, str(path.relative_to(ROOT))) for text in _details(node))
+
+
+def _details(kind: ast.ClassDef) -> Iterator[str]:
+    for each in kind.body:
+        match each:
+            case (
+                ast.Assign(targets=[ast.Name(id="detail")], value=ast.Constant(value=str(text)))
+                | ast.AnnAssign(target=ast.Name(id="detail"), value=ast.Constant(value=str(text)))
+            ):
+                yield text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""The words of the pages come from catalogues: a language is a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app.console import texts
+from scripts.texts import TEMPLATE, gathered
+
+from ..conftest import MakeApp, MakePerson
+from ..rigs.console.asking import ask
+from ..rigs.cookie_browsers import CookieBrowser
+
+# What a page shows that nobody translates: data, names, and what is no word.
+_NO_WORDS = re.compile(r"[\W\d_]*")
+# Addresses, the project's name, an avatar's letter, days, and what a browser calls itself.
+_DATA = re.compile(r"@|Frontdesk|^[rR]$|UTC|^http|^\d+ [A-Z][a-z]{2}|Werkzeug", re.ASCII)
+PAGES = (
+    "/sign-in",
+    "/forgot",
+    "/register",
+    "/dashboard",
+    "/profile",
+    "/account",
+    "/security",
+    "/workspaces",
+    "/admin",
+    "/admin/accounts",
+    "/admin/broadcasts",
+    "/admin/broadcasts/new",
+    "/admin/events",
+)
+
+
+def test_the_catalogue_has_what_the_pages_say() -> None:
+    assert TEMPLATE.read_bytes() == gathered(), "run `make texts`"
+
+
+@pytest.fixture
+def translations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    folder = tmp_path / "translations"
+    monkeypatch.setattr(texts, "OURS", folder)
+    for kept in (texts.languages, texts._read):
+        kept.cache_clear()
+    yield folder
+    for kept in (texts.languages, texts._read):
+        kept.cache_clear()
+
+
+def write(folder: Path, language: str, translated: dict[str, str] | None = None) -> None:
+    """A language of these texts; without any, every text in brackets."""
+    catalog = Catalog(locale=language)
+    for message in read_po(BytesIO(gathered())):
+        if message.id:
+            _translate(catalog, message, translated)
+    file = folder / language / "LC_MESSAGES" / "console.mo"
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as out:
+        write_mo(out, catalog)
+
+
+def _translate(catalog: Catalog, message: Message, translated: dict[str, str] | None) -> None:
+    if isinstance(message.id, str):
+        text = f"⟦{message.id}⟧" if translated is None else translated.get(message.id)
+        if text:
+            catalog.add(message.id, text)
+    elif translated is None:
+        catalog.add(message.id, [f"⟦{each}⟧" for each in message.id])
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Flask:
+    return make_app(AUTH__COOKIE_SESSIONS="on", AUTH__REGISTRATION="open")
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+def test_the_browsers_language_is_spoken_where_there_is_one(
+    client: FlaskClient, translations: Path
+) -> None:
+    write(translations, "de", {"Email": "E-Mail-Adresse"})
+    german = client.get("/sign-in", headers={"Accept-Language": "fr;q=0.9,de-AT;q=0.8,en;q=0.1"})
+    assert "E-Mail-Adresse" in german.text
+    assert '<html lang="de"' in german.text
+    # What is not translated yet is said in English.
+    assert "Password" in german.text
+    assert "E-Mail-Adresse" not in client.get("/sign-in").text
+
+
+def test_an_accounts_own_language_comes_first(
+    app: Flask, person: MakePerson, translations: Path
+) -> None:
+    write(translations, "de", {"Inbox": "Posteingang"})
+    ada = person("ada", locale="de")
+    browser = CookieBrowser(app)
+    browser.sign_in(ada)
+    assert "Posteingang" in ask(app, "GET", "/dashboard", browser.cookie).text
+
+
+def test_every_text_of_these_pages_comes_from_the_catalogue(
+    app: Flask, person: MakePerson, translations: Path
+) -> None:
+    write(translations, "de")
+    root = person("root", role="root", locale="de")
+    browser = CookieBrowser(app)
+    browser.sign_in(root)
+    bare: dict[str, list[str]] = {}
+    for path in PAGES:
+        is_open = path in ("/sign-in", "/forgot", "/register")
+        cookie = None if is_open else browser.cookie
+        answer = ask(app, "GET", path, cookie, {"Accept-Language": "de"})
+        assert answer.status_code == 200, path
+        if found := sorted(untranslated(answer.text)):
+            bare[path] = found
+    assert bare == {}
+
+
+class _Words(HTMLParser):
+    """The texts of a page, each as a reader sees it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._passed_over = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "style", "code", "time", "option"):
+            self._passed_over += 1
+        given = dict(attrs)
+        names = ("aria-label", "placeholder", "title", "alt")
+        self.found += [given[name] or "" for name in names if name in given]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style", "code", "time", "option"):
+            self._passed_over -= 1
+
+    def handle_data(self, data: str) -> None:
+        if not self._passed_over:
+            self.found.append(data)
+
+
+def untranslated(page: str) -> set[str]:
+    """Texts outside brackets; names of people, of the project and of settings are nobody's to
+    translate."""
+    words = _Words()
+    words.feed(page)
+    depth = 0
+    found = set()
+    for text in words.found:
+        outside = []
+        for character in text:
+            depth += (character == "⟦") - (character == "⟧")
+            if depth == 0 and character != "⟧":
+                outside.append(character)
+        rest = "".join(outside).strip()
+        if not _NO_WORDS.fullmatch(rest) and not _is_data(rest):
+            found.add(rest)
+    return found
+
+
+def _is_data(text: str) -> bool:
+    return bool(_DATA.search(text))
