@@ -131,8 +131,20 @@ def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(tmp_path: Path) ->
     modules = loaded(tmp_path)
     rooms = ("sessions", "passkeys", "login_codes")
     inside = [name for name in modules if name.startswith(tuple(f"app.auth.{r}." for r in rooms))]
-    assert sorted(inside) == ["app.auth.sessions.settings"]
+    # What opens the room for whoever signs in on a page of the console.
+    assert sorted(inside) == ["app.auth.sessions.alone", "app.auth.sessions.settings"]
     assert "app.auth.mfa.models" not in modules
+
+
+def test_the_console_loads_no_page_before_one_is_asked_for(tmp_path: Path) -> None:
+    inside = {name for name in loaded(tmp_path) if name.startswith("app.console.")}
+    assert "app.console.routes" in inside
+    assert inside & {"app.console.pages", "app.console.texts", "app.console.actions"} == set()
+    assert not [name for name in inside if name.startswith(("app.console.owner.", "app.console.a"))]
+    off = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
+    assert {name for name in off if name.startswith("app.console.")} <= {
+        "app.console.host_pages"
+    }
 
 
 def test_ways_to_sign_in_that_are_switched_on_load_nothing_heavy(tmp_path: Path) -> None:
