@@ -22,7 +22,7 @@ from ..auth.errors import (
 )
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..core.context import find_context
-from ..core.errors import NotFound, Problem
+from ..core.errors import NotFound, Problem, SetupError
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
 from ..core.web.reading import Presenter, presenting
@@ -106,7 +106,10 @@ def look_through(
 
 
 def shows_refusals(refused: View | None) -> Callable[[View], View]:
-    """For a form that no route of the API stands behind; `performs` does it for the others."""
+    """For a form that no route of the API stands behind; `performs` does it for the others. The
+    page says itself who may see it: a form may be refused before the route's guard is asked."""
+    if refused is not None and not operation(refused).guard:
+        raise SetupError(f"{refused.__name__} does not say who may see it")
 
     def decorate(view: View) -> View:
         @wraps(view)

@@ -27,7 +27,7 @@ def test_no_page_of_others_sends_a_form(world: World, stranger: str) -> None:
     cookies = [None, world.site.cookie_of(world.ada), world.site.cookie_of(world.people["root"])]
     before = rows(app)
     for form in form_routes():
-        fields = example_form(app, form.performs) if form.performs else {}
+        fields = example_form(form.performs) if form.performs else {}
         for cookie in cookies:
             answer = ask(
                 app, "POST", path_of(world, form), cookie, STRANGERS[stranger], data=fields

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
+from ...core.web.fields import Received, Whole
+from ...core.web.reading import takes
 from ...notifications.sent import SentItem, SentNotifications
 from ..actions import Perform, look, performs
 from ..pages import fragment, page
@@ -19,9 +21,18 @@ LISTED = 25
 FAILED_LISTED = 50
 
 
+class SentView(Received):
+    before = Whole(load_default=None)
+
+
+class FailedView(Received):
+    after = Whole(load_default=None)
+
+
 @admins_only
-def broadcasts_page() -> Response:
-    before = request.args.get("before", type=int)
+@takes(query=SentView)
+def broadcasts_page(query: dict[str, Any]) -> Response:
+    before = query["before"]
     sent = service(SentNotifications).page_as_counted(
         caller().account.id, limit=LISTED + 1, before=before
     )
@@ -30,12 +41,12 @@ def broadcasts_page() -> Response:
 
 
 @admins_only
-def broadcast_page(notification_id: int) -> Response:
+@takes(query=FailedView)
+def broadcast_page(query: dict[str, Any], notification_id: int) -> Response:
     item = service(SentNotifications).get_as_counted(caller().account.id, notification_id)
     failed: list[Any] = []
     if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):
-        after = request.args.get("after", type=int)
-        failed = _failed(notification_id, after)
+        failed = _failed(notification_id, query["after"])
     return page(
         "admin/broadcasts/one.html",
         at="broadcasts_page",

@@ -72,6 +72,7 @@ def send_test() -> Response:
     return _checking(draft, said=said if names else "")
 
 
+@admins_only
 def check_again() -> Response:
     return _checking(DraftOfBroadcast.sent())
 

@@ -4,6 +4,7 @@ sent."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,11 +68,16 @@ class DraftOfBroadcast:
             yield from (("account_receiver_ids", each) for each in self.ids)
 
     def receivers(self) -> list[Receiver]:
-        """Those that are named; who is gone is not among them."""
-        kind = current_frontdesk.account_ids
-        ids = [kind.from_path(each) for each in self.ids[:NAMED]]
+        """Those that are named; who is gone is not among them, nor what is no id of anybody's."""
+        ids = [*_account_ids(self.ids[:NAMED])]
         found = service(Outbox).channels.accounts.look_up(ids) if ids else {}
         return [found[each] for each in ids if each in found]
+
+
+def _account_ids(texts: list[str]) -> Iterator[Any]:
+    for text in texts:
+        with suppress(ValueError):
+            yield current_frontdesk.account_ids.from_path(text)
 
 
 def channels() -> list[tuple[str, str | None]]:

@@ -29,6 +29,8 @@ def export_state() -> Response:
     return fragment("owner/export.html", export=newest_export())
 
 
+@active_account_required
+@hidden
 def _account_page() -> Response:
     from .account import account_page
 

@@ -15,7 +15,7 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.console import actions
-from app.core.web.operation import Operation, find_operation
+from app.core.web.operation import find_operation
 
 from ..cookie_browsers import HOST, NAME, OWN
 from .routes import Route
@@ -54,15 +54,10 @@ def api_rule(app: Flask, reference: str) -> Rule:
     return min(found, key=lambda rule: len(rule.arguments))
 
 
-def record_of(app: Flask, rule: Rule) -> Operation:
-    found = find_operation(app.view_functions[rule.endpoint])
-    assert found is not None
-    return found
-
-
-def example_form(app: Flask, reference: str) -> dict[str, Any]:
+def example_form(reference: str) -> dict[str, Any]:
     """The example of the API's route, as a form would send it."""
-    examples = record_of(app, api_rule(app, reference)).examples
+    record = find_operation(actions.api_view(reference).view)
+    examples = record.examples if record else {}
     found = examples.get("form") or examples.get("json") or {}
     # Routes that take several kinds of proof show another one in their example.
     return {"credential": "{}", **dict(_fields(found, ""))}
