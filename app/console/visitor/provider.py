@@ -87,17 +87,15 @@ def _way_back() -> str:
         return f"{own_origin(request)}{path}"
     allowed, core = service(RedirectUris), current_frontdesk.settings.core
     default = allowed.default if urlsplit(allowed.default).path == path else None
-    asked = [
-        default,
-        core.PUBLIC_URL and f"{core.PUBLIC_URL}{path}",
-        f"{own_origin(request)}{path}",
-    ]
-    for uri in filter(None, asked):
+    here = own_origin(request)
+    hosts = filter(None, (core.PUBLIC_URL, here, request.host_url.rstrip("/")))
+    asked = [*filter(None, (default,)), *(f"{host}{path}" for host in hosts)]
+    for uri in asked:
         if allowed.allows(uri):
             return uri
     log.warning(
         "Nobody can sign in on the pages through the provider: %s is no redirect URI that is"
         " allowed. Add it to IDP_ALLOWED_REDIRECT_URIS, and tell the provider of it.",
-        asked[-1],
+        f"{here}{path}",
     )
     raise Unavailable(str(_("Signing in through a provider is not set up for these pages yet")))
