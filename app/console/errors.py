@@ -24,7 +24,7 @@ from ..core.security_log import Refusals
 from ..core.web.problems import known_problem
 from ..core.web.request_id import request_id
 from .texts import _
-from .ways import go_to, own_path_of, page_before, to
+from .ways import go_to, is_part, own_path_of, page_before, to
 from .wording import words_of
 
 log = logging.getLogger(__name__)
@@ -89,14 +89,18 @@ def error_page(status: int, text: str, retry_after: str | None = None) -> Respon
     response = page("error.html", status=status, number=status, text=text, request_id=request_id())
     if retry_after:
         response.headers["Retry-After"] = retry_after
+    if is_part():
+        # In the place of the page, and not of the part that was asked for.
+        response.headers.update({"HX-Retarget": "body", "HX-Reswap": "innerHTML"})
     return response
 
 
 def _lead_to(endpoint: str, **values: str | None) -> Response:
     """Away, and back to the page that was asked for, or whose form it was."""
-    back = own_path_of(request.full_path.rstrip("?")) if request.method == "GET" else page_before()
+    is_page = request.method == "GET" and not is_part()
+    back = own_path_of(request.full_path.rstrip("?")) if is_page else page_before()
     path = to(endpoint, next=back or None, **values)
-    if "HX-Request" in request.headers and "HX-Boosted" not in request.headers:
+    if is_part():
         # A part of a page was asked for; what comes now is a whole one.
         return Response(status=401, headers={"HX-Redirect": path})
     return go_to(path)

@@ -42,11 +42,6 @@ def fragment(template: str, **context: Any) -> Response:
     return Response(text, mimetype="text/html")
 
 
-def is_part() -> bool:
-    """Whether a script asks for a part of a page."""
-    return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
-
-
 def _whole(desk: Desk, at: str) -> dict[str, Any]:
     me = _me()
     my = None if me is None else desk.persons.find(me)

@@ -63,3 +63,8 @@ def own_path_of(address: str) -> str:
 def page_before() -> str:
     """The page whose form this was, as the browser says; empty where it does not."""
     return own_path_of(request.headers.get("Referer", ""))
+
+
+def is_part() -> bool:
+    """Whether a script asks for a part of a page."""
+    return "HX-Request" in request.headers and "HX-Boosted" not in request.headers

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
 
 from PIL import Image
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from app.extension.frontdesk import Frontdesk
 from app.testing.people import Person
@@ -94,7 +93,7 @@ def test_new_ones_appear_by_themselves(site: Site, visitors: Visitors) -> None:
     expect(rows).to_have_count(3)
 
 
-def picture() -> dict[str, Any]:
+def picture() -> FilePayload:
     """Red on the left, blue on the right."""
     image = Image.new("RGB", (800, 400), "red")
     image.paste("blue", (400, 0, 800, 400))

@@ -14,6 +14,7 @@ from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
 from ..conftest import MakePerson, Person
+from ..rigs.cookie_browsers import HOST
 from .reader import Reader, hidden, said, visible
 
 Notify = Callable[..., int]
@@ -268,3 +269,18 @@ def test_nobody_is_led_to_sign_in(app: Flask, path: str) -> None:
 def test_nobody_does_anything(app: Flask, action: str) -> None:
     answer = Reader(app).post(f"/dashboard/{action}")
     assert answer.headers["Location"].startswith("/sign-in")
+
+
+def test_what_goes_wrong_with_a_part_takes_the_place_of_the_page(reader: Reader) -> None:
+    part = {"HX-Request": "true"}
+    answer = reader.post("/dashboard/999/delete", 404, headers=part)
+    assert answer.headers["HX-Retarget"] == "body"
+    assert "HX-Retarget" not in reader.post("/dashboard/999/delete", 404).headers
+
+
+def test_who_is_out_meanwhile_comes_back_to_the_page_and_not_to_its_part(app: Flask) -> None:
+    reader = Reader(app)
+    reader.here = "/dashboard?show=unread"
+    headers = {"HX-Request": "true", "Referer": HOST + reader.here}
+    answer = reader.ask("GET", "/dashboard/older?before=3", 401, headers=headers)
+    assert answer.headers["HX-Redirect"] == "/sign-in?next=/dashboard?show%3Dunread"

@@ -34,7 +34,7 @@ _ODD = frozenset(
 )
 
 
-class Deed(NamedTuple):
+class OwnDeed(NamedTuple):
     text: str
     at: Any
     # By whom, or from where; empty where nobody knows.
@@ -60,16 +60,16 @@ def activity_page(query: dict[str, Any]) -> Response:
     )
 
 
-def deeds(rows: Iterable[Mapping[str, Any]]) -> list[Deed]:
+def deeds(rows: Iterable[Mapping[str, Any]]) -> list[OwnDeed]:
     me = caller().account.id
     return [_deed(row, me) for row in rows]
 
 
-def _deed(row: Mapping[str, Any], me: Any) -> Deed:
+def _deed(row: Mapping[str, Any], me: Any) -> OwnDeed:
     name = row["type"]
     # A host's own types have no words of ours.
     text = _(TEXTS[name]) if name in TEXTS else name
-    return Deed(text, row["at"], _origin(row, me), name in _ODD)
+    return OwnDeed(text, row["at"], _origin(row, me), name in _ODD)
 
 
 def _origin(row: Mapping[str, Any], me: Any) -> str:

@@ -15,10 +15,10 @@ from ...notifications.inbox import Item
 from ...notifications.restoring import Restoring
 from ..actions import Perform, performs
 from ..notices import Notice, Undo
-from ..pages import fragment, is_part
+from ..pages import fragment
 from ..texts import _, _n
 from ..unread import count_again, unread
-from ..ways import asked_next, go, go_to, page_before, to
+from ..ways import asked_next, go, go_to, is_part, page_before, to
 from .inbox import item_part
 
 
