@@ -142,9 +142,7 @@ def test_the_console_loads_no_page_before_one_is_asked_for(tmp_path: Path) -> No
     assert inside & {"app.console.pages", "app.console.texts", "app.console.actions"} == set()
     assert not [name for name in inside if name.startswith(("app.console.owner.", "app.console.a"))]
     off = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
-    assert {name for name in off if name.startswith("app.console.")} <= {
-        "app.console.host_pages"
-    }
+    assert {name for name in off if name.startswith("app.console.")} <= {"app.console.host_pages"}
 
 
 def test_ways_to_sign_in_that_are_switched_on_load_nothing_heavy(tmp_path: Path) -> None:
