@@ -71,6 +71,13 @@ def test_every_property_that_is_used_is_set() -> None:
     assert used - set(re.findall(r"(--[\w-]+):", sheets)) == set()
 
 
+def test_a_class_is_styled_in_one_place() -> None:
+    """What two pages call by one name would look like the last of them."""
+    sheet = re.sub(r"/\*.*?\*/", "", (FOLDER / "console.css").read_text(), flags=re.S)
+    styled = re.findall(r"^(\.[\w-]+) \{", sheet, re.M)
+    assert {name for name in styled if styled.count(name) > 1} == set()
+
+
 def test_what_every_page_loads_is_small() -> None:
     modules = ("console", "focus", "forms", "moments", "popups")
     sizes = {name: len(gzip.compress((FOLDER / f"{name}.js").read_bytes(), 9)) for name in modules}
