@@ -1,0 +1,130 @@
+"""Journeys through an account's security and its workspaces, in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, Page
+
+from ..auth.factors import Phone
+from ..conftest import only_on
+from ..rigs.console.cells import WIDE
+from ..rigs.console.site import Site, Visitors
+from ..rigs.virtual_authenticator import Device
+from .guest import link_of
+
+pytestmark = only_on("sqlite")
+NEW = "otters like cold rivers"
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).last.click()
+
+
+def follow(page: Page, name: str) -> None:
+    page.get_by_role("link", name=name, exact=True).first.click()
+
+
+def is_headed(page: Page, words: str) -> None:
+    page.get_by_role("heading", level=1, name=words).wait_for()
+
+
+def test_somebody_sets_an_app_up(site: Site, visitors: Visitors) -> None:
+    ada = visitors(site.person("ada"))
+    page = ada.page
+    ada.open("/security")
+    follow(page, "Set up: Authenticator apps")
+    follow(page, "Set up an app")
+    page.get_by_label("What you call it").fill("Blue phone")
+    press(page, "Continue")
+    is_headed(page, "Scan this with the app")
+    secret = page.locator("input[name=secret]").input_value()
+    phone = Phone(secret, site.clock)
+    ada.faults.expect(400)
+    page.get_by_label("The code that the app shows now").fill(phone.wrong_code())
+    press(page, "Confirm")
+    page.get_by_role("alert").wait_for()
+    ada.picture("app-refused")
+    assert page.locator("input[name=secret]").input_value() == secret
+    page.get_by_label("The code that the app shows now").fill(phone.code())
+    press(page, "Confirm")
+    is_headed(page, "Your recovery codes")
+    assert page.locator(".recovery-codes li").count() == 10
+    ada.picture("recovery-codes-shown")
+    follow(page, "I have kept them")
+    page.get_by_text("Blue phone").wait_for()
+    page.get_by_text("10 of 10").first.wait_for()
+    ada.picture("factors-with-an-app")
+    follow(page, "Change Blue phone")
+    page.get_by_label("What you call it").fill("Green phone")
+    press(page, "Save")
+    page.get_by_text("It is called Green phone now.").first.wait_for()
+    follow(page, "Change Green phone")
+    page.locator("summary", has_text="Remove").click()
+    press(page, "Remove")
+    page.get_by_text("Green phone is removed.").first.wait_for()
+
+
+def test_a_passkey_is_made_and_signs_in(site: Site, browser: Browser) -> None:
+    come = Visitors(browser, site, WIDE)
+    ada = come(site.person("ada"))
+    page = ada.page
+    device = Device(page)
+    ada.open("/security")
+    follow(page, "Add: Passkeys")
+    follow(page, "Add a passkey")
+    page.get_by_label("What you call it").fill("Laptop")
+    press(page, "Make the passkey")
+    is_headed(page, "Your recovery codes")
+    assert len(device.credentials) == 1
+    ada.open("/security/passkeys")
+    page.get_by_text("Laptop").wait_for()
+    ada.picture("passkeys-with-one")
+    come.leave()
+
+
+def test_a_password_is_changed_and_others_are_signed_out(site: Site, visitors: Visitors) -> None:
+    person = site.person("ada")
+    ada, elsewhere = visitors(person), visitors(person)
+    page = ada.page
+    ada.open("/security/sessions")
+    assert page.get_by_role("listitem").filter(has_text="Signed in").count() == 2
+    ada.open("/security")
+    follow(page, "Change: Password")
+    page.get_by_label("Current password").fill(person.password)
+    page.get_by_label("New password", exact=True).fill(NEW)
+    press(page, "Change the password")
+    page.get_by_text("Your password is changed.").first.wait_for()
+    elsewhere.open("/security")
+    elsewhere.page.get_by_role("button", name="Sign in", exact=True).wait_for()
+
+
+def test_a_workspace_is_made_and_somebody_joins_it(site: Site, visitors: Visitors) -> None:
+    ada, bob = visitors(site.person("ada")), visitors(site.person("bob"))
+    page = ada.page
+    ada.open("/workspaces")
+    follow(page, "New workspace")
+    page.get_by_label("Name", exact=True).fill("Gardeners")
+    press(page, "Make the workspace")
+    is_headed(page, "Gardeners")
+    follow(page, "Invite")
+    page.get_by_label("Addresses").fill("bob@example.com")
+    page.get_by_text("Guest", exact=True).click()
+    press(page, "Send")
+    page.get_by_text("One invitation is on its way.").first.wait_for()
+    bob.open(link_of(site.mails, "bob@example.com"))
+    is_headed(bob.page, "Join Gardeners")
+    bob.picture("invitation-to-accept")
+    press(bob.page, "Accept")
+    bob.page.get_by_role("link", name="Gardeners").first.wait_for()
+    ada.open("/workspaces/gardeners")
+    follow(page, "Change bob@example.com")
+    page.get_by_text("Admin", exact=True).last.click()
+    press(page, "Save")
+    page.get_by_text("bob@example.com is changed.").first.wait_for()
+    ada.open("/workspaces/gardeners/activity")
+    page.get_by_text(re.compile("Guest → Admin")).wait_for()
+    ada.open("/workspaces/gardeners/settings")
+    page.get_by_label("Type “Gardeners” to confirm").fill("Gardeners")
+    press(page, "Delete the workspace")
+    page.get_by_text("Gardeners is deleted.").first.wait_for()
