@@ -130,7 +130,7 @@ def test_one_account_costs_a_fixed_number_of_queries(world: World, boss: Desk) -
 
 
 def test_nobody_is_there_under_an_id_that_is_not(boss: Desk) -> None:
-    assert "There is no account" in boss.get(of(10**9), 404)
+    assert "There is nothing here" in boss.get(of(10**9), 404)
 
 
 def test_an_account_is_made_with_an_invitation(world: World, boss: Desk) -> None:

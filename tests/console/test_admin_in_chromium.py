@@ -70,7 +70,7 @@ def test_events_are_narrowed_down(site: Site, visitors: Visitors) -> None:
     visitor = visitors(boss)
     visitor.open("/admin")
     if visitor.cell.width < 900:
-        visitor.page.get_by_text("Menu").first.click()
+        visitor.page.locator("details.opener > summary").click()
     visitor.page.get_by_role("link", name="Events", exact=True).click()
     visitor.page.get_by_label("Account", exact=True).fill(ada.email)
     visitor.page.get_by_role("button", name="Search").click()
