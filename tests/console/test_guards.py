@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from app.console import actions
 from app.console.admin.drafts import sign_count
+from app.core.web.operation import operation
 from app.testing.rollback import rolled_back
 
 from ..rigs.console.asking import (
@@ -19,7 +21,6 @@ from ..rigs.console.asking import (
     example_form,
     noted_performances,
     path_of,
-    record_of,
 )
 from ..rigs.console.faults import listed
 from ..rigs.console.routes import Route, form_routes
@@ -93,13 +94,13 @@ def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
     cookie, app = CALLERS[caller](world), world.site.app
     wrong = []
     for form in FORMS:
-        takes_files = "files" in record_of(app, api_rule(app, form.performs)).reads
-        kind = {"content_type": "multipart/form-data"} if takes_files else {}
+        takes_files = "files" in operation(actions.api_view(form.performs).view).reads
+        kind = "multipart/form-data" if takes_files else None
         for fields in ({}, fields_of(world, form)):
             # What it is about stays, so that both are asked about the same.
             path = path_of(world, form)
             with rolled_back(app), noted_performances() as noted:
-                by_form = ask(app, "POST", path, cookie, data=fields, **kind)
+                by_form = ask(app, "POST", path, cookie, data=fields, content_type=kind)
             did = [each for each in noted if each.reference == form.performs]
             if not did:
                 if not is_refused(by_form):
