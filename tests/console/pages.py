@@ -64,7 +64,7 @@ PAGES: tuple[Page, ...] = (
     Page("overview", "admin_home_page", who="admin"),
     Page("accounts", "managed_accounts_page", who="admin"),
     Page("accounts-none", "managed_accounts_page", who="admin", query=lambda _: {"search": "zz"}),
-    Page("account", "managed_account_page", who="admin"),
+    Page("managed-account", "managed_account_page", who="admin"),
     Page("account-suspended", "managed_account_page", who="admin", values=suspended),
     Page("account-of-root", "managed_account_page", who="admin", values=root),
     Page("account-new", "new_managed_account_page", who="admin"),
@@ -72,6 +72,7 @@ PAGES: tuple[Page, ...] = (
     Page("account-delete", "delete_managed_account_page", who="admin"),
     Page("events", "admin_events_page", who="admin"),
     Page("settings", "settings_page", who="root"),
+    Page("mail-look", "mail_template_page", values=lambda _: {"name": "notification"}),
     Page("authenticator-gone", "authenticator_page", status=404),
     Page("workspaces", "workspaces_page"),
     Page("workspaces-of-a-newcomer", "workspaces_page", who="newcomer"),
@@ -84,6 +85,7 @@ PAGES: tuple[Page, ...] = (
 # What answers to GET and is no page to look at, and why.
 NO_PAGES: dict[str, str] = {
     "static_asset": "a file",
+    "mail_template_html": "a part of the mail's page",
     "brand_css": "a file",
     "home": "leads on",
     "second_step_page": "leads on, for whoever has shown nothing yet",

@@ -26,6 +26,8 @@ new PerformanceObserver((list) => {
 }).observe({ type: "layout-shift", buffered: true });
 """.replace("MARK", _SHIFTED)
 _REFUSED = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
+# By a frame in which nothing may run: what notes the shifts may not either.
+_WATCHING_IS_REFUSED = "Blocked script execution in "
 # What a visitor reads: the rest is a page's own, and has no business being absent.
 _READ = ("document", "xhr", "fetch")
 
@@ -78,7 +80,7 @@ class Faults:
 
     def _is_a_refusal(self, line: ConsoleMessage) -> bool:
         """Browsers, and htmx, write a line about each; what it was about is judged by itself."""
-        if _REFUSED.match(line.text):
+        if _REFUSED.match(line.text) or line.text.startswith(_WATCHING_IS_REFUSED):
             return True
         return line.text.startswith("Response Status Error Code")
 

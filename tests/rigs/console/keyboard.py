@@ -37,6 +37,8 @@ _HERE = """
   const { stops, look, around, before } = window.frontdeskTabbed;
   const it = document.activeElement;
   if (!it || it === document.body || it === document.documentElement) return null;
+  // A frame shows what has the focus within it itself.
+  if (it.localName === "iframe") return null;
   const name = (it.computedName || "").trim();
   const old = before.get(it);
   const shown = around(it).map(look).some(({ outline, boxShadow }, at) =>
@@ -63,7 +65,8 @@ def tab_through(page: Page) -> list[str]:
     reached: set[int] = set()
     wrong: dict[str, None] = {}
     # Once round, from wherever it begins: a field may have the focus from the start.
-    for _ in range(2 * count + 4):
+    frames = page.locator("iframe").count()
+    for _ in range(2 * count + 4 + 20 * frames):
         if len(reached) == count:
             break
         page.keyboard.press("Tab")
