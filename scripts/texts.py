@@ -17,6 +17,8 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from app.core.records.catalogue import CATALOGUE
+
 from .environment import ROOT
 
 FOLDER = ROOT / "app" / "console" / "translations"
@@ -35,7 +37,9 @@ def main() -> None:
 def gathered() -> bytes:
     """Every text, once, in the order of the alphabet: so that a change shows what has changed."""
     catalog = Catalog(project="Frontdesk", charset="utf-8")
-    for text, where in sorted([*_written(), *_said_by_errors()], key=lambda found: str(found[0])):
+    for text, where in sorted(
+        [*_written(), *_said_by_errors(), *_meanings()], key=lambda found: str(found[0])
+    ):
         catalog.add(text, locations=[(where, 0)])
     file = BytesIO()
     write_po(file, catalog, omit_header=True, include_lineno=False, width=100)
@@ -64,6 +68,12 @@ def _said_by_errors() -> Iterator[tuple[str, str]]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
                 yield from ((text, str(path.relative_to(ROOT))) for text in _details(node))
+
+
+def _meanings() -> Iterator[tuple[str, str]]:
+    """What a record tells, which pages show in the place of its type."""
+    for each in CATALOGUE.values():
+        yield each.meaning, "app/core/records/catalogue.py"
 
 
 def _details(kind: ast.ClassDef) -> Iterator[str]:

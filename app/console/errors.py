@@ -8,8 +8,10 @@ from http import HTTPStatus
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
+from ..accounts.models import DELETING
 from ..accounts.service import Accounts
 from ..auth.errors import (
+    AccountDeleting,
     FreshSignInRequired,
     InactiveCaller,
     InvalidCredentials,
@@ -40,9 +42,10 @@ def tell(problem: Problem) -> None:
 def answer_problem(problem: Problem) -> Response:
     tell(problem)
     if isinstance(problem, _SIGN_IN):
-        if not _is_shut_out():
+        shut_out = _shut_out()
+        if shut_out is None:
             return _lead_to(".sign_in_page")
-        problem = InactiveCaller()
+        problem = shut_out
     if isinstance(problem, _SHOW_ONCE_MORE):
         return _lead_to(".confirm_page", factors="2" if "acr_values" in problem.members else None)
     if isinstance(problem, SecondFactorRequired):
@@ -56,12 +59,14 @@ def answer_problem(problem: Problem) -> Response:
     return error_page(problem.status, words_of(problem), problem.headers.get("Retry-After"))
 
 
-def _is_shut_out() -> bool:
-    """Whether whoever was signed in here has an account that is not active any more: to be asked
-    for a password would tell them nothing."""
+def _shut_out() -> Problem | None:
+    """Where whoever was signed in here has an account that is not active any more: to be asked for
+    a password would tell them nothing."""
     account_id = service(CookieDoor).former(request)
     account = None if account_id is None else service(Accounts).by_id(account_id)
-    return account is not None and not service(Accounts).is_active(account)
+    if account is None or service(Accounts).is_active(account):
+        return None
+    return AccountDeleting() if account.status == DELETING else InactiveCaller()
 
 
 def answer_http_exception(error: HTTPException) -> Response:

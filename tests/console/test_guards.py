@@ -154,7 +154,7 @@ def ask_api(
     }
     if not sent and method != "GET":
         # Files are read as the form has sent them.
-        sent = {"data": fields}
+        sent = {"data": fields, "content_type": "multipart/form-data"}
     return ask(app, method, path, cookie, **sent)
 
 

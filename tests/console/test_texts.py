@@ -24,8 +24,11 @@ from ..rigs.cookie_browsers import CookieBrowser
 
 # What a page shows that nobody translates: data, names, and what is no word.
 _NO_WORDS = re.compile(r"[\W\d_]*")
-# Addresses, the project's name, an avatar's letter, days, and what a browser calls itself.
-_DATA = re.compile(r"@|Frontdesk|^[rR]$|UTC|^http|^\d+ [A-Z][a-z]{2}|Werkzeug", re.ASCII)
+# Addresses, names, an avatar's letter, what a browser calls itself, and the words of a record. What
+# the doctor finds (on the overview) is for operators, in English as their commands are.
+_DATA = re.compile(
+    r"@|Frontdesk|^[rR]$|UTC|^http|Werkzeug|^root|^(proofs|password|status|role|active)$", re.ASCII
+)
 PAGES = (
     "/sign-in",
     "/forgot",
@@ -35,7 +38,6 @@ PAGES = (
     "/account",
     "/security",
     "/workspaces",
-    "/admin",
     "/admin/accounts",
     "/admin/broadcasts",
     "/admin/broadcasts/new",
