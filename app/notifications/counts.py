@@ -25,6 +25,8 @@ from .models import SUBJECT, InboxItem, Notification
 # Up to so many receivers it costs next to nothing, and what was counted need not be kept.
 QUICKLY_COUNTED = 1000
 COUNTING_SECONDS = 0.25
+# For so long what was counted is told again, for each so many receivers: a million take a minute.
+LATELY_SECONDS = 0.06
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
@@ -59,6 +61,14 @@ class NotificationCounter:
             if each.id not in found and each.counts is not None:
                 found[each.id] = NotificationCounts(**each.counts)
         return found
+
+    def lately(self, notification: LastCounted) -> NotificationCounts:
+        counted_at, counts = notification.counted_at, notification.counts
+        if counts is not None and counted_at is not None:
+            age = (self.clock.now() - counted_at).total_seconds()
+            if age < LATELY_SECONDS * notification.receivers / QUICKLY_COUNTED:
+                return NotificationCounts(**counts)
+        return self.now(notification)
 
     def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
         """Those that were counted longest ago are counted first; some may never have been yet."""

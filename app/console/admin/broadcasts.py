@@ -59,8 +59,8 @@ def broadcast_page(query: dict[str, Any], notification_id: int) -> Response:
 
 @admins_only
 def broadcast_progress(notification_id: int) -> Response:
-    """Counted anew, for the script of the page as long as something is on its way."""
-    item = look("notifications.admin_routes.get_sent_notification", notification_id=notification_id)
+    """For the script of the page, as long as something is on its way."""
+    item = service(SentNotifications).get_lately(caller().account.id, notification_id)
     return fragment("admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item))
 
 

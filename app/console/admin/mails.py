@@ -21,7 +21,8 @@ from .admins import admins_only
 @admins_only
 def mail_templates_page() -> Response:
     brand = service(Templates).brand
-    names = [(name, _sample(name).subject) for name in previews().names()]
+    made, to = previews(), caller().account.email
+    names = [(name, made.subject(name, to)) for name in made.names()]
     return page("admin/mails/list.html", names=names, contrast=brand.contrast)
 
 
