@@ -64,6 +64,8 @@ def test_it_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) 
     checked = ask("POST", f"{PATH}/new", step="check", **draft)
     assert checked.status_code == 200
     assert "On &lt;Friday&gt;." in checked.text
+    # As its reader has it who sees text alone.
+    assert "Closed\n\nOn &lt;Friday&gt;.\n\nhttp" in checked.text
     counted = ask("POST", f"{PATH}/reach", **draft)
     assert "3 of 3" in counted.text
     sent = ask("POST", PATH, counted=field_of(counted.text, "counted"), **draft)

@@ -7,9 +7,11 @@ from typing import Any
 from flask import Response, request
 
 from ...auth.caller import caller
-from ...core.context import service
+from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.web.reading import checked
+from ...delivery.message import Email
+from ...delivery.settings import DeliverySettings
 from ...notifications.draft import Draft
 from ...notifications.schemas import INAPP, Broadcast
 from ...notifications.service import Notifications
@@ -53,8 +55,7 @@ def count_reach(perform: Perform) -> Response:
 @admins_only
 def show_mail() -> Response:
     draft = DraftOfBroadcast.sent()
-    given = {"title": draft.title, "message": draft.message, "link": ""}
-    return framed(previews().email("notification", caller().account.email, given).html or "")
+    return framed(_mail_of(draft).html or "")
 
 
 @admins_only
@@ -94,6 +95,13 @@ def _check_typed(count: int | None) -> None:
         raise Invalid.about("typed", "This is not the number of receivers.")
 
 
+def _mail_of(draft: DraftOfBroadcast) -> Email:
+    path = current_frontdesk.settings.of(DeliverySettings).DASHBOARD_PATH
+    link = current_frontdesk.settings.core.page_url(path)
+    given = {"title": draft.title, "message": draft.message, "link": link}
+    return previews().email("notification", caller().account.email, given)
+
+
 def _writing(draft: DraftOfBroadcast, status: int = 200) -> Response:
     found: list[Any] = []
     if draft.search and not draft.is_for_everyone:
@@ -120,6 +128,7 @@ def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
         draft=draft,
         said=said,
         receivers=draft.receivers(),
+        mail=_mail_of(draft) if "email" in draft.channels else None,
         **reach,
     )
 
