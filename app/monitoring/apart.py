@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from flask import Flask, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import NotFound
 
 from ..core.context import EXTENSION, Context
+from ..core.web.problems import handle_http_exception
 
 
 def is_at(bind: str, sockname: Any) -> bool:
@@ -28,12 +29,14 @@ def is_unheard(app: Flask, socknames: Iterable[Any]) -> bool:
 def serve_apart(app: Flask, bind: str) -> None:
     """Nothing but the metrics there, and no metrics anywhere else."""
 
-    def keep_apart() -> None:
+    def keep_apart() -> Response | None:
         # Where the request came in, and not what it says about that itself.
         sock = request.environ.get("gunicorn.socket")
         is_there = sock is not None and is_at(bind, sock.getsockname())
         if is_there != (request.endpoint == "monitoring.metrics"):
-            raise NotFound
+            # A page's own blueprint would make a page of it.
+            return handle_http_exception(NotFound())
+        return None
 
     # Before all others: none of them may answer.
     app.before_request_funcs.setdefault(None, []).insert(0, keep_apart)

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import transaction
+from ..core.errors import Invalid
 from .receivers import Audience
 from .schemas import INAPP
 from .service import Notifications
@@ -26,6 +27,8 @@ class Reach:
     def of(self, channels: Sequence[str], receiver_ids: Iterable[Any] | None) -> ReachOfAll:
         """One count for each channel, over the very query by which it would be sent."""
         sending = self.notifications
+        if unknown := sending.unknown(channels):
+            raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
         session = sending.session
         with transaction(session), unhurried(session):
             audience = Audience.of(session, sending.account_model, receiver_ids)

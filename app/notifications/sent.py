@@ -19,7 +19,7 @@ from .counts import LastCounted, NotificationCounter, NotificationCounts
 from .draft import Draft
 from .errors import NotificationNotFound
 from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, Notification
-from .schemas import CHANNELS, INAPP, NotificationRead
+from .schemas import INAPP, NotificationRead
 from .service import Notifications
 
 # Ready to be answered as JSON.
@@ -40,8 +40,7 @@ class SentNotifications:
     ) -> SentItem:
         """An admin's is in every receiver's inbox, and names no channel that nobody knows."""
         channels = data["channels"]
-        known = {*CHANNELS, *self.notifications.outbox.channels.names()}
-        if unknown := sorted(set(channels) - known):
+        if unknown := self.notifications.unknown(channels):
             raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
         if channels and INAPP not in channels:
             raise Invalid.about("data.channels", f"Must have {INAPP} among them.")

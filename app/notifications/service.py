@@ -23,7 +23,7 @@ from .draft import Draft
 from .errors import NoChannels, SenderRequired
 from .models import ADMIN, SUBJECT, Notification
 from .receivers import Audience
-from .schemas import INAPP
+from .schemas import CHANNELS, INAPP
 
 
 class Sent(NamedTuple):
@@ -62,6 +62,10 @@ class Notifications:
                 notification.counted_at = notification.created_at
             self._record(draft, names, notification)
             return Sent(notification, deliveries)
+
+    def unknown(self, channels: Iterable[str]) -> list[str]:
+        """Of these, the channels that nobody knows."""
+        return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:
         record(

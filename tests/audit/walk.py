@@ -179,6 +179,7 @@ class Walk:
         self.clock.step(minutes=2)
         team.boss.post(f"{team.path}/{first['id']}/resend")
         bob.api().post(f"/invitations/{first['id']}/accept")
+        team.boss.patch("/workspaces/team", json={"name": "The Team"})
         team.boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "admin"})
         team.boss.delete(f"/workspaces/team/members/{bob.id}")
         [second] = team.invite(bob.email)

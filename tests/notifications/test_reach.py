@@ -92,6 +92,11 @@ class TestWhereNothingIsSetUp:
         assert left_out == {"reason": "Nothing here sends on this channel", "receivers": 1}
 
 
+def test_a_channel_that_nobody_knows_is_refused(admin: Api) -> None:
+    answer = admin.post(f"{PATH}/reach", 422, json={"channels": ["pigeon"]})
+    assert answer.json["errors"][0]["message"] == "Not a channel: pigeon"
+
+
 def test_what_is_told_is_what_is_sent(
     admin: Api, people: list[Person], engine: ManualEngine
 ) -> None:

@@ -140,7 +140,9 @@ def test_the_console_loads_no_page_before_one_is_asked_for(tmp_path: Path) -> No
     inside = {name for name in loaded(tmp_path) if name.startswith("app.console.")}
     assert "app.console.routes" in inside
     assert inside & {"app.console.pages", "app.console.texts", "app.console.actions"} == set()
-    assert not [name for name in inside if name.startswith(("app.console.owner.", "app.console.a"))]
+    assert not [
+        name for name in inside if name.startswith(("app.console.owner.", "app.console.admin."))
+    ]
     off = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
     assert {name for name in off if name.startswith("app.console.")} <= {"app.console.host_pages"}
 
