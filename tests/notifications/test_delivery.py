@@ -151,10 +151,11 @@ def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
 def test_a_connection_that_drops_in_mid_batch_repeats_no_mail(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
-    sink.message_answer = lambda to: "drop" if to.startswith("bob") else None
+    # With the second, whoever that is to: a database gives rows in any order.
+    sink.message_answer = lambda _to: "drop" if sink.received else None
     notify(channels=["inapp", "email"])
     engine.deliver()
-    assert states() == {"ada": "sent", "bob": "pending", "carol": "pending"}
+    assert sorted(states().values()) == ["pending", "pending", "sent"]
     sink.message_answer = lambda _to: None
     clock.step(seconds=15)
     engine.deliver()
