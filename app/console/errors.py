@@ -26,7 +26,7 @@ from ..core.security_log import Refusals
 from ..core.web.problems import known_problem
 from ..core.web.request_id import request_id
 from .texts import _
-from .ways import go_to, is_part, own_path_of, page_before, to
+from .ways import go_to, is_part, own_address, page_before, to
 from .wording import words_of
 
 log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ def error_page(status: int, text: str, retry_after: str | None = None) -> Respon
 def _lead_to(endpoint: str, **values: str | None) -> Response:
     """Away, and back to the page that was asked for, or whose form it was."""
     is_page = request.method == "GET" and not is_part()
-    back = own_path_of(request.full_path.rstrip("?")) if is_page else page_before()
+    back = own_address() if is_page else page_before()
     path = to(endpoint, next=back or None, **values)
     if is_part():
         # A part of a page was asked for; what comes now is a whole one.

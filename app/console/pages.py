@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from ..accounts.models import AccountLike
 from ..auth.caller import find_caller, known_caller
@@ -64,9 +64,3 @@ def somebody_is_in() -> bool:
         return find_caller() is not None
     except Problem:
         return False
-
-
-def own_address() -> str:
-    """Where the reader is, for a way back."""
-    query = request.query_string.decode("latin-1")
-    return f"{request.path}?{query}" if query else request.path

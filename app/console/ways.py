@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from flask import Response, request, url_for
 
+from ..core.web.paging import own_path
 from .notices import Undo, say
 
 # As the service mounts it.
@@ -52,12 +53,21 @@ def own_path_of(address: str) -> str:
     """The path of an address of ours; empty for any other."""
     if not address.isprintable() or "\\" in address:
         return ""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
     if parts.netloc and parts.netloc != request.host:
         return ""
     if not parts.path.startswith("/") or parts.path.startswith("//"):
         return ""
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def own_address() -> str:
+    """Where the reader is, for a way back."""
+    query = request.query_string.decode("latin-1")
+    return f"{own_path()}?{query}" if query else own_path()
 
 
 def page_before() -> str:

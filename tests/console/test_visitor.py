@@ -8,6 +8,7 @@ from flask import Flask
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.cookie_browsers import HOST, OWN
 from .guest import Guest, code_of
 
 pytestmark = only_on("sqlite")
@@ -160,3 +161,24 @@ def test_an_address_where_nothing_is_is_a_page_to_people_alone(guest: Guest) -> 
         assert guest.answer.mimetype == "application/problem+json", path
         assert guest.answer.json is not None
         assert (guest.status, guest.answer.json["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[", "//[", "https://[::1", "//evil.example", "/\\evil"]
+)
+def test_an_address_that_is_none_of_ours_leads_nowhere(app: Flask, address: str) -> None:
+    """As what was wanted, and as the page that a form says it was on."""
+    client = app.test_client()
+    page = client.get("/sign-in", query_string={"next": address}, base_url=HOST)
+    assert page.status_code == 200
+    assert "evil" not in page.text
+    headers = {**OWN, "Referer": address}
+    led = client.post("/dashboard/mark-all", headers=headers, base_url=HOST)
+    assert led.headers["Location"] == "/sign-in"
+
+
+def test_who_is_led_to_sign_in_comes_back_below_the_mount_too(app: Flask) -> None:
+    led = app.test_client().get(
+        "/dashboard?show=unread", base_url=HOST, environ_overrides={"SCRIPT_NAME": "/desk"}
+    )
+    assert led.headers["Location"] == "/desk/sign-in?next=/desk/dashboard?show%3Dunread"

@@ -16,7 +16,10 @@ def is_near() -> bool:
     would read what they are answered."""
     if any(name in request.headers for name in _PASSED_ON):
         return False
-    host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname or ""
+    try:
+        host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname or ""
+    except ValueError:
+        return False
     return _is_loopback(request.remote_addr or "") and (host == "localhost" or _is_loopback(host))
 
 

@@ -10,8 +10,7 @@ from flask import Response, request
 from ...auth.caller import caller
 from ...auth.fresh import Freshness
 from ...core.context import service
-from ..pages import own_address
-from ..ways import go_to, to
+from ..ways import go_to, own_address, to
 
 PageView = Callable[..., Response]
 
