@@ -29,9 +29,9 @@ from config import Settings
 
 from .rigs.backends import postgres_database, quick_folder, redis_server
 from .rigs.emptying import Emptier
+from .rigs.engines import keep_statements, kept_connections, share_statements
 from .rigs.promises import note_undocumented_problems
-from .rigs.routing import keep_builders
-from .rigs.statements import keep_statements, share_statements
+from .rigs.routing import keep_rules
 from .rigs.templates import keep_templates
 from .rounds import ALONE, LONG, WAITING
 
@@ -56,9 +56,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests are at hand until the end, and no look for garbage need pass over them."""
+    """Thousands of tests are at hand until the end, and no look for garbage need pass over them.
+    A test leaves an application behind, in which nearly everything refers to everything: it is
+    looked for when there are some of them, and not many times while one is being made."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(200_000, 20, 100)
 
 
 @dataclass
@@ -99,7 +102,7 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _routes_and_templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        keep_builders(patch)
+        keep_rules(patch)
         keep_templates(patch)
         yield
 
@@ -137,7 +140,8 @@ def _migrated_sqlite(_quick_folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def _migrated_postgres() -> Iterator[str]:
-    with postgres_database(f"frontdesk_test_{os.getpid()}") as url:
+    name = f"frontdesk_test_{os.getpid()}"
+    with postgres_database(name) as url, kept_connections(name):
         migrate(url)
         yield url
 

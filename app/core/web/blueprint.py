@@ -7,6 +7,7 @@ alone; mounted before `Frontdesk.init_app`, it says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import flask
@@ -33,6 +34,7 @@ class RowId(BaseConverter):
         return WHOLE.from_path(value)
 
 
+@cache
 def account_id_converter(kind: IdKind) -> type[BaseConverter]:
     """For `<account_id:…>` in a path: the id of an account, of the kind that this application's
     have."""
