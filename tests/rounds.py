@@ -17,34 +17,35 @@ LONG = (
 )
 
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
-# about; beside each other they wait.
+# about; beside each other they wait. The longest come first, so that none is begun at the end.
 WAITING = (
-    "tests/audit/test_killed.py",
-    "tests/auth/test_idp_outages.py",
-    "tests/core/test_breaker.py",
-    "tests/delivery/test_background.py",
-    "tests/delivery/test_one_off.py",
-    "tests/exports/test_processes.py",
-    "tests/notifications/test_celery.py",
-    "tests/notifications/test_celery_connections.py",
-    "tests/notifications/test_killed.py",
-    "tests/server/test_ended_sessions.py",
-    "tests/server/test_faults.py",
     "tests/server/test_faults_delivery.py",
-    "tests/server/test_full_disk.py",
-    "tests/server/test_granian.py",
-    "tests/server/test_outages.py",
-    "tests/server/test_proxies.py",
-    "tests/server/test_raw_requests.py",
-    "tests/server/test_slow_clients.py",
-    "tests/server/test_socket.py",
+    "tests/server/test_faults.py",
     "tests/server/test_systemd.py",
+    "tests/server/test_slow_clients.py",
+    "tests/server/test_reload.py",
+    "tests/notifications/test_celery_connections.py",
+    "tests/auth/test_idp_outages.py",
+    "tests/server/test_socket.py",
+    "tests/notifications/test_celery.py",
+    "tests/notifications/test_killed.py",
+    "tests/audit/test_killed.py",
+    "tests/server/test_proxies.py",
+    "tests/server/test_granian.py",
+    "tests/exports/test_processes.py",
+    "tests/server/test_ended_sessions.py",
+    "tests/server/test_full_disk.py",
+    "tests/server/test_outages.py",
+    "tests/server/test_raw_requests.py",
+    "tests/notifications/test_together.py",
+    "tests/core/test_breaker.py",
+    "tests/delivery/test_one_off.py",
+    "tests/delivery/test_background.py",
 )
 # These load the machine themselves, or look at how quick it is under a load of their own.
 ALONE = (
     "tests/core/test_migrating_under_load.py",
     "tests/notifications/test_lanes.py",
-    "tests/notifications/test_together.py",
+    "tests/server/test_login_flood.py",
     "tests/server/test_pictures.py",
-    "tests/server/test_reload.py",
 )

@@ -1,0 +1,49 @@
+"""Many who sign in at once, each of whom keeps a core busy for a quarter of a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from ..conftest import SECRET
+from ..rigs.servers import SERVERS
+from ..rigs.traffic import Client, furnish
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_health_is_quick_in_a_flood_of_logins(kind: str, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
+    furnish(url)
+    settings = {
+        "SECRET_KEY": SECRET,
+        "CORE__DATABASE_URL": url,
+        "AUTH__RATE_LIMITS_ENABLED": "false",
+    }
+    over = threading.Event()
+    statuses: set[int] = set()
+
+    def flood(port: int) -> None:
+        form = {"username": "nobody@example.com", "password": "wrong"}
+        while not over.is_set():
+            statuses.add(Client(port).ask("POST", "/login", form=form)[0])
+
+    with SERVERS[kind](settings, tmp_path / "log") as server:
+        threads = [threading.Thread(target=flood, args=(server.port,)) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        try:
+            slowest = 0.0
+            for _ in range(20):
+                began = time.monotonic()
+                assert Client(server.port).ask("GET", "/health")[0] == 200
+                slowest = max(slowest, time.monotonic() - began)
+                time.sleep(0.05)
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join()
+    assert statuses <= {400, 503}
+    assert slowest < 2
