@@ -33,6 +33,8 @@ ANSWERS = {
 FAULT_SECONDS = 3.5
 ANSWERED_WITHIN = 2.5
 BACK_WITHIN = 60.0
+# What is looked for takes seconds, so that none of it passes between two requests.
+PAUSE = 0.1
 
 
 @dataclass
@@ -134,7 +136,8 @@ class Office:
                 self.promises.recoveries.append(email)
             return status
 
-        with traffic(self.port, living, revoked, broadcast=broadcast, recovery=recover) as ledger:
+        more = {"broadcast": broadcast, "recovery": recover}
+        with traffic(self.port, living, revoked, PAUSE, **more) as ledger:
             yield ledger
         assert {kind: ledger.statuses(kind) for kind in ANSWERS} == {
             kind: {status} for kind, status in ANSWERS.items()

@@ -117,9 +117,11 @@ def people(port: int) -> tuple[Client, Client]:
 
 @contextmanager
 def traffic(
-    port: int, living: Client, revoked: Client, **more: Callable[[], int]
+    port: int, living: Client, revoked: Client, pause: float = 0.02, **more: Callable[[], int]
 ) -> Iterator[Ledger]:
     """One client each: reads with a good token and a revoked one, writes, and asks for health.
+
+    After each answer it asks again when the pause is over.
 
     A further client for each of `more`, which asks and says the status, five times a second.
     """
@@ -143,12 +145,12 @@ def traffic(
     }
 
     def go(kind: str) -> None:
-        pause = 0.2 if kind in more else 0.02
+        moment = 0.2 if kind in more else pause
         while not over.is_set():
             at = time.monotonic()
             status = kinds[kind]()
             ledger.entries.append(Entry(kind, status, time.monotonic() - at, at))
-            over.wait(pause)
+            over.wait(moment)
 
     threads = [threading.Thread(target=go, args=(kind,)) for kind in kinds]
     for thread in threads:
