@@ -70,10 +70,19 @@ def copy_code(target: Path) -> None:
 def lend_packages(machine: Machine) -> None:
     """The page's pip finds its work done, which it would be at for a minute."""
     shutil.copy(f"{sys.prefix}/bin/uv", machine.root / "usr/local/bin/uv")
-    options = "--system-certs --link-mode copy --compile-bytecode -r requirements.txt"
+    options = "--system-certs --link-mode copy -r requirements.txt"
     machine.run(
         "cd /srv/frontdesk; /usr/local/bin/uv -q venv --python /usr/bin/python3"
         f"; /usr/local/bin/uv -q pip install {options}"
+    )
+
+
+def import_once(machine: Machine) -> None:
+    """As pip leaves it compiled: in their sandbox, the services could keep nothing of it."""
+    machine.run(
+        f"cd /srv/frontdesk; export SECRET_KEY='{SECRET}' CORE__CELERY_BROKER_URL=redis://127.0.0.1"
+        "; .venv/bin/gunicorn -c gunicorn.conf.py --check-config wsgi:app"
+        "; .venv/bin/celery -A wsgi:celery report"
     )
 
 
@@ -83,6 +92,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         copy_code(found.root / "srv" / "frontdesk")
         lend_packages(found)
         found.run(steps()[0])
+        import_once(found)
         yield found
 
 
