@@ -90,18 +90,23 @@ def there_before(module: ModuleType, url: str) -> None:
     engine.dispose()
 
 
-def migrated(module: ModuleType, url: str, folder: Path) -> Flask:
+def migrated(module: ModuleType, url: str, migrations: Path) -> Flask:
+    """The first to come writes the migration; those after it find the tables as the first did."""
     app: Flask = module.create_app(url)
     with app.app_context():
-        migrations = str(folder / "migrations")
-        flask_migrate.init(migrations)
-        flask_migrate.migrate(migrations)
-        [migration] = (folder / "migrations" / "versions").glob("*.py")
-        upgrade, _, _ = migration.read_text().partition("def downgrade")
-        assert "drop" not in upgrade, upgrade
-        assert "alter_column" not in upgrade, upgrade
-        flask_migrate.upgrade(migrations)
+        if not migrations.exists():
+            write_migration(migrations)
+        flask_migrate.upgrade(str(migrations))
     return app
+
+
+def write_migration(migrations: Path) -> None:
+    flask_migrate.init(str(migrations))
+    flask_migrate.migrate(str(migrations))
+    [migration] = (migrations / "versions").glob("*.py")
+    upgrade, _, _ = migration.read_text().partition("def downgrade")
+    assert "drop" not in upgrade, upgrade
+    assert "alter_column" not in upgrade, upgrade
 
 
 @pytest.fixture(params=BEFORE, ids=lambda module: module.__name__)
@@ -110,10 +115,15 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
     return found
 
 
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("migrations")
+
+
 @pytest.fixture
-def app(module: ModuleType, url: str, tmp_path: Path) -> Iterator[Flask]:
+def app(module: ModuleType, url: str, written: Path) -> Iterator[Flask]:
     there_before(module, url)
-    made = migrated(module, url, tmp_path)
+    made = migrated(module, url, written / module.__name__)
     yield made
     with made.app_context():
         module.db.engine.dispose()
@@ -162,13 +172,13 @@ def test_new_ones_come_and_go(frontdesk: Kit, app: Flask, module: ModuleType) ->
 class Both:
     """The old application and the new one, on one database."""
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str, migrations: Path) -> None:
         before = old.create_app(url)
         with before.app_context():
             old.db.create_all()
         self.old: FlaskClient = before.test_client()
         self.join("Ada@example.com")
-        self.app = migrated(login_user, url, folder)
+        self.app = migrated(login_user, url, migrations)
 
     def join(self, mail: str) -> None:
         self.old.post("/join", data={"mail": mail, "password": PASSWORD})
@@ -183,14 +193,14 @@ class Both:
 
 
 @pytest.fixture
-def both(url: str, tmp_path: Path) -> Iterator[Both]:
+def both(url: str, written: Path) -> Iterator[Both]:
     if url.startswith("postgresql"):
         there_before(login_user, url)
         engine = create_engine(url)
         with engine.begin() as connection:
             connection.execute(text("DROP TABLE users"))
         engine.dispose()
-    made = Both(url, tmp_path)
+    made = Both(url, written / "both")
     yield made
     with made.app.app_context():
         login_user.db.engine.dispose()

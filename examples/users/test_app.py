@@ -32,7 +32,8 @@ def ada(app: Flask) -> UUID:
         user = User(
             email="ada@example.com",
             name="Ada",
-            password_hash=generate_password_hash(PASSWORD, method="scrypt"),
+            # Of its usual cost it would keep each test waiting.
+            password_hash=generate_password_hash(PASSWORD, method="scrypt:1024:8:1"),
         )
         db.session.add(user)
         db.session.flush()
