@@ -12,7 +12,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, make_url
 
 from app.core.clock import SystemClock
 from app.core.config.settings import CoreSettings
@@ -29,6 +29,7 @@ from app.core.keystore.redis import RedisKeystore
 from app.testing.clock import SteppingClock
 
 from ..rigs.backends import free_port
+from ..rigs.lines import Line
 
 THREADS = 20
 
@@ -197,6 +198,53 @@ def test_a_keystore_out_of_reach_says_so() -> None:
     for call in calls:
         with pytest.raises(KeystoreUnavailable):
             call()
+
+
+@pytest.fixture
+def redis_line(redis_url: str) -> Iterator[Line]:
+    """To the server that the tests share, and cut without a harm to others."""
+    line = Line("127.0.0.1", make_url(redis_url).port or 6379)
+    yield line
+    line.cut()
+
+
+@pytest.fixture
+def at_its_end(redis_line: Line) -> RedisKeystore:
+    return RedisKeystore.from_url(f"redis://127.0.0.1:{redis_line.port}/0")
+
+
+def test_connections_that_redis_has_dropped_are_made_anew(
+    at_its_end: RedisKeystore, redis_line: Line, key: str
+) -> None:
+    together(lambda: at_its_end.put(key, "word", 60))
+    redis_line.cut()
+    redis_line.mend()
+    assert together(lambda: at_its_end.get(key)) == ["word"] * THREADS
+
+
+def test_an_answer_that_comes_late_is_nobody_elses(
+    at_its_end: RedisKeystore, redis_line: Line, key: str
+) -> None:
+    at_its_end.put(key, "word", 60)
+    redis_line.silent = True
+    with pytest.raises(KeystoreUnavailable):
+        at_its_end.get(key)
+    redis_line.speak()
+    until = time.monotonic() + 5
+    while at_its_end.breaker.refuses:
+        assert time.monotonic() < until, "not found again in time"
+        time.sleep(0.05)
+    assert at_its_end.get(f"{key}:other") is None
+    assert at_its_end.get(key) == "word"
+
+
+def test_what_redis_refuses_leaves_the_connection_as_it_was(
+    at_its_end: RedisKeystore, key: str
+) -> None:
+    at_its_end.put(key, "word", 60)
+    with pytest.raises(KeystoreUnavailable):
+        at_its_end.count(key, 60)
+    assert at_its_end.get(key) == "word"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from redis.retry import Retry
 
 from ..process.breaker import Breaker
 from .base import KeystoreUnavailable
+from .lines import Lines
 
 # A silent server must not hold a request for longer than this, connecting included.
 CONNECT_SECONDS = 1.0
@@ -47,21 +48,19 @@ def _reaching(
 
 
 class RedisKeystore:
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-        self._count = client.register_script(_COUNT)
+    def __init__(self, pool: redis.ConnectionPool) -> None:
+        self._lines = Lines(pool)
         self.breaker = Breaker("keystore", self._reach)
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> RedisKeystore:
         return cls(
-            redis.Redis.from_url(
+            redis.ConnectionPool.from_url(
                 url,
                 decode_responses=True,
                 socket_connect_timeout=CONNECT_SECONDS,
                 socket_timeout=ANSWER_SECONDS,
-                # One new try at once mends a connection that a restarted server has dropped;
-                # a server that is silent is not asked twice.
+                # A server that is silent is not asked twice.
                 retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
                 **options,
             )
@@ -69,44 +68,43 @@ class RedisKeystore:
 
     @_reaching
     def get(self, key: str) -> str | None:
-        return cast("str | None", self._client.get(key))
+        return cast("str | None", self._lines.ask("GET", key))
 
     @_reaching
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        return cast("list[str | None]", self._client.mget(keys)) if keys else []
+        return cast("list[str | None]", self._lines.ask("MGET", *keys)) if keys else []
 
     @_reaching
     def put(self, key: str, value: str, seconds: int) -> None:
-        self._client.set(key, value, ex=max(1, seconds))
+        self._lines.ask("SET", key, value, "EX", max(1, seconds))
 
     @_reaching
     def drop(self, *keys: str) -> None:
-        self._client.delete(*keys)
+        self._lines.ask("DEL", *keys)
 
     @_reaching
     def take(self, key: str) -> str | None:
-        return cast("str | None", self._client.getdel(key))
+        return cast("str | None", self._lines.ask("GETDEL", key))
 
     @_reaching
     def add(self, key: str, value: str, seconds: int) -> bool:
-        return bool(self._client.set(key, value, ex=max(1, seconds), nx=True))
+        return self._lines.ask("SET", key, value, "EX", max(1, seconds), "NX") is not None
 
     @_reaching
     def count(self, key: str, seconds: int, by: int = 1) -> int:
-        return int(self._count(keys=[key], args=[by, max(1, seconds)]))
+        return int(self._lines.ask("EVAL", _COUNT, 1, key, by, max(1, seconds)))
 
     @_reaching
     def remaining(self, key: str) -> int:
-        return max(0, int(self._client.ttl(key)))
+        return max(0, int(self._lines.ask("TTL", key)))
 
     @_reaching
     def ping(self) -> None:
-        self._client.ping()
+        self._lines.ask("PING")
 
     def _reach(self) -> None:
-        """A sign of life on a connection of its own: the pool's may be lost ones."""
-        pool = self._client.connection_pool
-        line = pool.connection_class(**pool.connection_kwargs)
+        """A sign of life on a connection of its own: those that lie idle may be lost ones."""
+        line = self._lines.open()
         try:
             line.connect()
             line.send_command("PING")
