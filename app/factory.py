@@ -26,11 +26,10 @@ from .core.extras import missing_extra
 from .core.process.folders import ROOT, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
+from .core.web.application import Application
 from .core.web.forwarded import tell_of_unbelieved_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
-from .core.web.rules import RuleReadFirst
-from .core.web.sessions import SessionsWhenSent
 from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
 from .extension.settings import ComposedSettings, namespaces
@@ -45,7 +44,7 @@ def create_app(
     """The whole service on one application, set up by `config.Settings` unless told otherwise."""
     settings = settings if settings is not None else _own_settings()
     chosen = _with_console(namespaces(settings))
-    app = Flask(
+    app = Application(
         "frontdesk",
         root_path=str(ROOT),
         template_folder=str(templates_folder()),
@@ -53,8 +52,6 @@ def create_app(
     )
     # A path with more slashes is another path, as it is for the rules of a proxy in front.
     app.url_map.merge_slashes = False
-    app.url_rule_class = RuleReadFirst
-    app.session_interface = SessionsWhenSent()
     _configure(app, chosen)
     db = _database(app)
     if chosen.core.REDIS_URL or chosen.core.REDIS_HOST:

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-from flask import Flask, Request
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from flask import Flask, Request, Response
+from flask.sessions import (
+    SecureCookieSession,
+    SecureCookieSessionInterface,
+    SessionMixin,
+)
 
 
 class SessionsWhenSent(SecureCookieSessionInterface):
@@ -15,3 +19,7 @@ class SessionsWhenSent(SecureCookieSessionInterface):
         if self.get_cookie_name(app) not in request.environ.get("HTTP_COOKIE", ""):
             return self.session_class()
         return super().open_session(app, request)
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        if session or session.accessed or session.modified:
+            super().save_session(app, session, response)
