@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 EXTENSION = "frontdesk"
 
+_current_app: Any = current_app
+
 Service = TypeVar("Service")
 
 
@@ -134,7 +136,8 @@ class Context:
 
 
 def find_context() -> Context:
-    context = current_app.extensions.get(EXTENSION)
+    # The application behind Flask's proxy, as in `request_itself`.
+    context = _current_app._get_current_object().extensions.get(EXTENSION)
     if not isinstance(context, Context):
         raise SetupError(
             "This application has no Frontdesk: call frontdesk.init_app(app, db) when it is made."

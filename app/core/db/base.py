@@ -85,7 +85,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else _in_utc(value)
+        return _from_driver(value)
 
     def bind_processor(self, dialect: Dialect) -> Any:
         return _to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
@@ -93,7 +93,11 @@ class UtcDateTime(TypeDecorator[datetime]):
     def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
         if dialect.name == "sqlite":
             return _from_text
-        return super().result_processor(dialect, coltype)
+        return _from_driver
+
+
+def _from_driver(value: datetime | None) -> datetime | None:
+    return None if value is None else _in_utc(value)
 
 
 def _in_utc(value: datetime) -> datetime:

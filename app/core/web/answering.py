@@ -17,6 +17,7 @@ from marshmallow import Schema, fields
 
 from ..errors import SetupError
 from .fields import IsUnset
+from .finished import FinishedAnswer
 from .operation import (
     DocumentedAnswer,
     Params,
@@ -41,7 +42,7 @@ class Answering(Protocol):
 def json_response(
     data: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    response = Response(
+    response = FinishedAnswer(
         orjson.dumps(data, option=_OPTIONS), status=status, mimetype="application/json"
     )
     if headers:

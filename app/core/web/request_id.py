@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 from flask import Request, request
 
@@ -13,11 +13,13 @@ _SANE = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 _START = secrets.token_hex(6)
 _COUNTER = count(1)
 _KEY = "frontdesk.request_id"
+_request: Any = request
 
 
 def request_itself() -> Request:
     """The request behind Flask's proxy: each look through that one costs as much as a dict's."""
-    return cast(Request, cast(Any, request)._get_current_object())
+    found: Request = _request._get_current_object()
+    return found
 
 
 def request_id(asked: Request | None = None) -> str:
