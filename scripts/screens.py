@@ -68,7 +68,8 @@ def take(browser: Browser, folder: Path) -> list[Path]:
 def take_console(folder: Path) -> None:
     with TemporaryDirectory() as kept:
         for name, cell in CONSOLE.items():
-            test = f"tests/console/test_pages.py::test_a_page_is_as_it_should_be[{cell}-{name}]"
+            window, _, _ = cell.rpartition("-")
+            test = f"tests/console/test_pages.py::test_a_page_is_as_it_should_be[{window}-{name}]"
             subprocess.run(
                 [sys.executable, "-m", "pytest", "-q", test],
                 cwd=ROOT,

@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from ..rigs.axe import grave_violations
-from ..rigs.console.cells import CLOSELY, EVERY_CELL, WIDE, Cell, in_cells
+from ..rigs.console.cells import CLOSELY, LOADED, WIDE, Cell
 from ..rigs.console.faults import listed
 from ..rigs.console.keyboard import tab_through
+from ..rigs.console.site import Visitor
 from ..rigs.console.structure import faults_of
-from ..rigs.console.wire import FIRST_PAGE, FOLLOWING_PAGE, weighed
+from ..rigs.console.wire import FIRST_PAGE, FOLLOWING_PAGE, forget_files, weighed
 from .pages import Page
 from .walk import LOOKED_AT, NAMED, ROUTES, Walk
 
@@ -23,39 +24,55 @@ EVERY_PAGE = pytest.mark.parametrize("looked_at", LOOKED_AT, ids=[page.name for 
 
 
 @EVERY_PAGE
-@in_cells(*EVERY_CELL)
+@pytest.mark.parametrize("cell", LOADED, indirect=True, ids=[cell.window for cell in LOADED])
 def test_a_page_is_as_it_should_be(walk: Walk, looked_at: Page, cell: Cell) -> None:
-    visitor, path = walk.visitor(looked_at, cell), walk.path(looked_at)
+    """In the other theme too: nothing but style sheets knows of it, and they follow at once."""
+    visitor = walk.visitor(looked_at, cell)
     # What a test before has failed by is not this page's.
     visitor.faults.take()
+    if cell == WIDE:
+        found = light_and_whole(walk, visitor, looked_at)
+    else:
+        arrive(walk, visitor, looked_at)
+        found = faults_here(walk, visitor, looked_at)
+        visitor.meet(cell.in_the_other_theme)
+        found += faults_here(walk, visitor, looked_at)
+    assert not found, listed(found)
+
+
+def light_and_whole(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
+    """For who has never been here, and for who comes again, when it is dark."""
+    forget_files(visitor.page)
+    with weighed(visitor.page) as first:
+        arrive(walk, visitor, looked_at)
+        found = faults_here(walk, visitor, looked_at)
+    visitor.meet(visitor.cell.in_the_other_theme)
+    with weighed(visitor.page) as again:
+        arrive(walk, visitor, looked_at)
+        found += faults_here(walk, visitor, looked_at)
+    print(f"{looked_at.name}: {first}\nand again {again}")
+    limits = ((first, FIRST_PAGE), (again, FOLLOWING_PAGE))
+    return [*found, *(f"is too heavy: {weight}" for weight, most in limits if weight.total > most)]
+
+
+def arrive(walk: Walk, visitor: Visitor, looked_at: Page) -> None:
+    path = walk.path(looked_at)
     if looked_at.status >= 400:
         visitor.faults.expect(looked_at.status)
     answer = visitor.open(path)
     assert answer.status == looked_at.status, visitor.page.locator("h1").all_text_contents()
     assert urlsplit(visitor.page.url).path == urlsplit(path).path, "it leads on"
+
+
+def faults_here(walk: Walk, visitor: Visitor, looked_at: Page) -> list[str]:
     visitor.settle()
     found = faults_of(visitor.page, walk.world.site.app)
     visitor.picture(looked_at.name)
-    if cell in CLOSELY:
-        found += grave_violations(visitor.page) if cell.script else []
+    if visitor.cell in CLOSELY:
+        found += grave_violations(visitor.page) if visitor.cell.script else []
         found += tab_through(visitor.page)
     found += visitor.faults.take()
-    assert not found, listed(found)
-
-
-@EVERY_PAGE
-@in_cells(WIDE)
-def test_a_page_is_light(walk: Walk, looked_at: Page, cell: Cell) -> None:
-    """For who has never been here, and for who goes on."""
-    visitor, path = walk.visitor(looked_at, cell, anew=True), walk.path(looked_at)
-    with weighed(visitor.page) as first:
-        visitor.open(path)
-    with weighed(visitor.page) as again:
-        visitor.open(path)
-    visitor.leave()
-    print(f"{looked_at.name}: {first}\nand again {again}")
-    assert first.total <= FIRST_PAGE, first
-    assert again.total <= FOLLOWING_PAGE, again
+    return [f"in {visitor.cell}: {fault}" for fault in found]
 
 
 def test_no_line_is_about_a_page_that_is_gone() -> None:

@@ -23,22 +23,24 @@ LOOKED_AT = sorted((*PAGES, *_FOUND), key=lambda page: page.name)
 
 
 class Walk:
-    """Somebody of each kind at a browser of each kind, who stay until the last page."""
+    """Somebody of each kind, with script and without, who stay until the last page."""
 
     def __init__(self, browser: Browser, world: World) -> None:
         self.browser, self.world = browser, world
-        self._here: dict[tuple[str, Cell], Visitor] = {}
+        self._here: dict[tuple[str, bool], Visitor] = {}
 
-    def visitor(self, page: Page, cell: Cell, *, anew: bool = False) -> Visitor:
+    def visitor(self, page: Page, cell: Cell) -> Visitor:
         """One who was here before, unless the page needs something of its own."""
         who = page.who or ROUTES[page.view].who
-        if anew or page.needs is not nothing:
+        if page.needs is not nothing:
             visitor = self._come(who, cell)
             page.needs(self.world, visitor)
             return visitor
-        if (who, cell) not in self._here:
-            self._here[who, cell] = self._come(who, cell)
-        return self._here[who, cell]
+        if (who, cell.script) not in self._here:
+            self._here[who, cell.script] = self._come(who, cell)
+        visitor = self._here[who, cell.script]
+        visitor.meet(cell)
+        return visitor
 
     def _come(self, who: str, cell: Cell) -> Visitor:
         visitor = Visitor(self.world.site, cell.context(self.browser), cell)

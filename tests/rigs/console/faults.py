@@ -69,6 +69,7 @@ class Faults:
         found = self.found()
         self._found.clear()
         self._shifts.clear()
+        self._expected.clear()
         return found
 
     def _note_line(self, line: ConsoleMessage) -> None:

@@ -81,6 +81,12 @@ class Visitor:
         assert answer is not None, f"{path} leads nowhere"
         return answer
 
+    def meet(self, cell: Cell) -> None:
+        """From now on at a screen of this width and in this theme."""
+        self.cell = cell
+        self.page.set_viewport_size(cell.size)
+        self.page.emulate_media(color_scheme=cell.theme)
+
     def settle(self) -> None:
         """What a script does as soon as it can has been done, and is painted."""
         if self.cell.script:

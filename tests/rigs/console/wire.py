@@ -28,6 +28,13 @@ class Weight:
         return "\n".join([f"{self.total} bytes", *lines])
 
 
+def forget_files(page: Page) -> None:
+    """As a browser that has never been here; who is signed in stays so."""
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Network.clearBrowserCache")
+    cdp.detach()
+
+
 @contextmanager
 def weighed(page: Page) -> Iterator[Weight]:
     """Whatever the page receives meanwhile: heads and bodies, as compressed as they come."""
