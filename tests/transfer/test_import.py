@@ -231,7 +231,7 @@ def service_model(app: Flask) -> Any:
 def test_an_import_that_is_killed_is_gone_on_with(
     app: Flask, backend: Backend, tmp_path: Path
 ) -> None:
-    total = 30_000
+    total = 5_000
     with (tmp_path / "file").open("w") as file:
         for n in range(1, total + 1):
             line = {
@@ -241,20 +241,26 @@ def test_an_import_that_is_killed_is_gone_on_with(
             }
             file.write(json.dumps(line) + "\n")
     environment = bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url)
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "import"]
-    process = subprocess.Popen(
-        [*command, str(tmp_path / "file")],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    model = service_model(app)
-    while count(app, model) == 0:
-        assert process.poll() is None
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "import", "-"]
+    # A stream without an end: however late the kill comes, the import is not done.
+    with subprocess.Popen(
+        ["tail", "-f", "-n", "+1", tmp_path / "file"], stdout=subprocess.PIPE
+    ) as endless:
+        process = subprocess.Popen(
+            [*command, "--report", str(tmp_path / "killed.csv")],
+            cwd=ROOT,
+            env=environment,
+            stdin=endless.stdout,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        model = service_model(app)
+        while count(app, model) == 0:
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        endless.kill()
     before = count(app, model)
     assert 0 < before < total
     # What is there is whole.
