@@ -18,8 +18,9 @@ EXAMPLES = ROOT / "examples"
 
 def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) -> None:
     folder = shutil.copytree(EXAMPLES / example, tmp_path / example)
-    # A plugin of ours, which their readers need not have, would keep each waiting for seconds.
-    without = ("-p", "no:cacheprovider", "-p", "no:schemathesis")
+    # Plugins of ours, which their readers need not have, would keep each waiting, one for seconds.
+    ours = ("schemathesis", "hypothesispytest", "anyio", "xdist", "xdist.looponfail")
+    without = [f"-pno:{plugin}" for plugin in ("cacheprovider", *ours)]
     run("-m", "pytest", "-q", *without, python=python, cwd=folder, **environment)
 
 
@@ -94,6 +95,20 @@ Migrate(app, db, render_item=flask_frontdesk.render_item)
 """
 
 
+_MAKING = [["db", "init"], ["db", "migrate", "-m", "accounts"], ["db", "upgrade"]]
+_LOOKING = [["db", "check"], ["frontdesk", "doctor"]]
+_AT_ONCE = """
+import sys
+from ast import literal_eval
+from wsgi import app
+
+for words in literal_eval(sys.argv[1]):
+    done = app.test_cli_runner().invoke(args=words)
+    print(done.output)
+    assert done.exit_code == 0, done
+"""
+
+
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_a_history_of_the_hosts_own_holds_our_tables(
     database: str, python: str, tmp_path: Path
@@ -103,22 +118,20 @@ def test_a_history_of_the_hosts_own_holds_our_tables(
     app.write_text(app.read_text().replace("        db.create_all()\n", "        pass\n"))
     (folder / "wsgi.py").write_text(_WITH_MIGRATIONS)
 
-    def flask_db(url: str, *words: str) -> str:
-        command = ("-m", "flask", "--app", "wsgi", "db", *words)
-        return run(*command, python=python, cwd=folder, DATABASE_URL=url)
-
-    def make_and_apply(url: str) -> None:
-        flask_db(url, "init")
-        flask_db(url, "migrate", "-m", "accounts")
-        flask_db(url, "upgrade")
-        assert "No new upgrade operations" in flask_db(url, "check")
-        doctor = ("-m", "flask", "--app", "wsgi", "frontdesk", "doctor")
-        assert "0 faults" in run(*doctor, python=python, cwd=folder, DATABASE_URL=url)
-
     if database == "sqlite":
-        make_and_apply(f"sqlite:///{tmp_path / 'host.db'}")
+        url = f"sqlite:///{tmp_path / 'host.db'}"
+        said = [
+            run("-m", "flask", "--app", "wsgi", *words, python=python, cwd=folder, DATABASE_URL=url)
+            for words in (*_MAKING, *_LOOKING)
+        ]
     else:
+        # What was made is looked at by a process that has not made it.
         with postgres_database(f"frontdesk_history_{os.getpid()}") as url:
-            make_and_apply(url)
+            said = [
+                run("-c", _AT_ONCE, str(commands), python=python, cwd=folder, DATABASE_URL=url)
+                for commands in (_MAKING, _LOOKING)
+            ]
+    assert "No new upgrade operations" in "".join(said)
+    assert "0 faults" in said[-1]
     (migration,) = (folder / "migrations" / "versions").glob("*.py")
     assert "flask_frontdesk" not in migration.read_text()

@@ -30,7 +30,9 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     purelib = run("-c", "import sysconfig; print(sysconfig.get_path('purelib'))", python=made)
     lent = Path(purelib.strip()) / "lent.pth"
     lent.write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
-    run("-m", "pip", "--python", made, "install", "--no-deps", "--no-index", "-q", str(wheel))
+    # pytest compiles in a way of its own, and what else runs here compiles what it imports.
+    options = ("--no-deps", "--no-index", "--no-compile", "-q")
+    run("-m", "pip", "--python", made, "install", *options, str(wheel))
     return made
 
 
