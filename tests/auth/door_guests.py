@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 from flask import Flask
@@ -12,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts.models import PENDING
 from app.accounts.service import Accounts
+from app.auth.mfa.devices import TrustedDevices
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.testing.client import Api
@@ -20,7 +22,7 @@ from app.testing.outbox import MailOutbox
 from app.testing.people import PASSWORD, Person, make_person
 
 from ..workspaces.invited import Team, make_team
-from .factors import Phone, challenge, enrolled, finish
+from .factors import Enrolled, Phone, enrolled
 
 
 @dataclass
@@ -49,11 +51,19 @@ class Guest:
 
     house: House
     person: Person
-    # Signed in while the account was as it should be.
-    api: Api
-    phone: Phone | None = None
+    # Signed in with the second factor, where there is one.
+    enrolled: Enrolled | None = None
     device: str | None = None
     kept: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def api(self) -> Api:
+        """Signed in: to be asked for while the account is as it should be."""
+        return self.enrolled.api if self.enrolled else self.person.api()
+
+    @property
+    def phone(self) -> Phone | None:
+        return self.enrolled.phone if self.enrolled else None
 
     @property
     def email(self) -> str:
@@ -83,15 +93,16 @@ def arrive(house: House, name: str, factor: str) -> Guest:
     """With a second factor and with a device that is trusted, where `factor` says so."""
     person = make_person(house.before, name, prefix="/api/v1")
     if factor not in ("enrolled", "device"):
-        return Guest(house, person, person.api())
-    person_with = enrolled(person, house.clock)
-    guest = Guest(house, person, person_with.api, person_with.phone)
-    if factor == "device":
-        token = challenge(guest.api, person)
-        otp = person_with.phone.next_code()
-        answer = finish(guest.api, token, otp=otp, trust=True).json
-        guest.device = answer["trusted_device"]
-    return guest
+        return Guest(house, person)
+    has = enrolled(person, house.clock)
+    device = _trusted(house.before, person) if factor == "device" else None
+    return Guest(house, person, has, device)
+
+
+def _trusted(app: Flask, person: Person) -> str:
+    """As at a sign-in with the second factor that asks for it."""
+    with app.app_context(), transaction(current_frontdesk.session):
+        return service(TrustedDevices).trust(service(Accounts).get(person.email))
 
 
 def _change(guest: Guest, **columns: Any) -> None:

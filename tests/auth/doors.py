@@ -141,8 +141,12 @@ def _cookie_of_before(guest: Guest) -> TestResponse:
     return guest.send("GET", "/workspaces", headers={"Cookie": cookie}, base_url=HOST)
 
 
+def _sign_in(guest: Guest) -> None:
+    guest.kept["token"] = guest.api.token
+
+
 def _token_of_before(guest: Guest) -> TestResponse:
-    headers = {"Authorization": f"Bearer {guest.api.token}"}
+    headers = {"Authorization": f"Bearer {guest.kept['token']}"}
     return guest.send("GET", "/workspaces", headers=headers)
 
 
@@ -159,7 +163,7 @@ WAYS = {
     "reset": Way(_reset),
     "new address": Way(_confirmed_address, _ask_for_another_address),
     "refresh": Way(_refreshed, _keep_signed_in),
-    "old token": Way(_token_of_before),
+    "old token": Way(_token_of_before, _sign_in),
     "cookie": Way(_cookie),
     "old cookie": Way(_cookie_of_before, _sign_in_by_cookie),
 }

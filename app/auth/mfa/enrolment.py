@@ -61,8 +61,7 @@ class AppEnrolment:
             # It is bound to its row, whose id is known only now.
             made.secret = self.apps.seal(secret, account.id, made.id)
             uri = totp.uri(secret, self.issuer, account.email)
-            shown = {"id": made.id, "secret": totp.shown(secret), "uri": uri}
-        return {**shown, "qr": totp.qr_code(uri)}
+            return {"id": made.id, "secret": totp.shown(secret), "uri": uri}
 
     def confirm(self, who: Enrolling, authenticator_id: int, code: str) -> Enrolled:
         """Every sign-in from before ends, for any of them may be somebody else's who knows the

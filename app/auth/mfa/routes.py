@@ -24,7 +24,7 @@ from ..sign_in.entrance import go_on_as
 from ..sign_in.gate import payload_of
 from . import admin_routes as admin_routes
 from . import cookie_routes as cookie_routes
-from . import examples
+from . import examples, totp
 from . import recovery_routes as recovery_routes
 from .authenticators import Authenticators
 from .blueprint import blueprint as blueprint
@@ -93,7 +93,8 @@ def begin_app(json: dict[str, Any]) -> dict[str, Any]:
     It counts once one of its codes is confirmed, for which there are ten minutes. Asks for a
     sign-in of the last minutes, or for the `mfa_token` of a 403 `mfa_enrolment_required`.
     """
-    return service(AppEnrolment).begin(_enrolling(json), json["name"])
+    begun = service(AppEnrolment).begin(_enrolling(json), json["name"])
+    return {**begun, "qr": totp.qr_code(begun["uri"])}
 
 
 @blueprint.post("/authenticators/<row_id:authenticator_id>/confirm")
