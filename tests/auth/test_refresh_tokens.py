@@ -17,6 +17,7 @@ from app.testing.client import Api
 from app.testing.queries import noted_queries
 
 from ..conftest import SECRET, MakeApp, Person
+from ..rigs.cases import for_each
 from .test_refresh import ON, refresh, refused, sign_in
 from .test_sessions import is_in, sid
 
@@ -59,7 +60,7 @@ ODD: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("odd", ODD)
+@for_each("odd", ODD)
 def test_what_we_have_not_made_is_refused_without_a_query(
     app: Flask, api: Api, token: str, odd: str
 ) -> None:
@@ -76,14 +77,14 @@ def test_knowing_the_secret_key_makes_no_token(api: Api, ada: Person) -> None:
     assert is_in(api.as_token(answer["access_token"]))
 
 
-@pytest.mark.parametrize("raw", [b"%ff%fe", b"%ed%a0%80", b"%00", b"+", b"%"])
+@for_each("raw", [b"%ff%fe", b"%ed%a0%80", b"%00", b"+", b"%"])
 def test_bytes_that_are_no_text_are_refused_too(api: Api, raw: bytes) -> None:
     body = b"grant_type=refresh_token&refresh_token=" + raw
     form = "application/x-www-form-urlencoded"
     assert api.post("/token", 400, data=body, content_type=form).json["code"] == "invalid_grant"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "form",
     [
         {},
@@ -94,13 +95,12 @@ def test_bytes_that_are_no_text_are_refused_too(api: Api, raw: bytes) -> None:
         {"grant_type": ["refresh_token"] * 2, "refresh_token": "x"},
         {"grant_type": "refresh_token", "refresh_token": ["x", "y"]},
     ],
-    ids=str,
 )
 def test_a_form_that_is_not_whole_is_told_so(api: Api, form: Any) -> None:
     api.post("/token", 422, data=form)
 
 
-@pytest.mark.parametrize("grant", ["password", "authorization_code", "refresh_token "])
+@for_each("grant", ["password", "authorization_code", "refresh_token "])
 def test_there_is_one_grant(api: Api, token: str, grant: str) -> None:
     form = {"grant_type": grant, "refresh_token": token}
     assert api.post("/token", 400, data=form).json["code"] == "unsupported_grant_type"

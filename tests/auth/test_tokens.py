@@ -12,6 +12,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import SECRET, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 
 REFUSED = "Could not validate credentials"
 
@@ -40,7 +41,7 @@ def test_claims_are_not_read_back(api: Api, ada: Person) -> None:
     assert api.as_token(signed(role="root")).get("/account").json["role"] == "user"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "token",
     [
         signed("another secret, also long enough for HS256"),
@@ -82,7 +83,7 @@ def test_a_token_that_is_not_ours_is_refused(api: Api, ada: Person, token: str) 
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "header",
     [
         "",
@@ -107,7 +108,7 @@ def test_no_header_is_refused_and_no_other_place_is_read(api: Api, ada: Person) 
     api.get("/account", 401)
 
 
-@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "bEaReR"])
+@for_each("scheme", ["bearer", "BEARER", "bEaReR"])
 def test_the_scheme_is_read_without_regard_to_case(api: Api, ada: Person, scheme: str) -> None:
     api.get("/account", headers={"Authorization": f"{scheme} {signed()}"})
 
@@ -116,7 +117,7 @@ def test_a_token_of_no_account_is_told_so(api: Api) -> None:
     assert api.as_token(signed()).get("/account", 404).detail == "Account not found"
 
 
-@pytest.mark.parametrize("sub", ["", "ada\0@example.com", "\ud800@example.com", "x" * 5000])
+@for_each("sub", ["", "ada\0@example.com", "\ud800@example.com", "x" * 5000])
 def test_a_sub_that_no_account_can_have_is_no_accounts(api: Api, ada: Person, sub: str) -> None:
     assert api.as_token(signed(sub=sub)).get("/account", 404).detail == "Account not found"
 

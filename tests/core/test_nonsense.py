@@ -18,6 +18,7 @@ from app.accounts.service import Accounts
 from app.core.context import EXTENSION, Context
 
 from ..conftest import MakeApp
+from ..rigs.cases import for_each
 from ..rigs.routes import api_rules
 
 EMAIL, PASSWORD = "root@example.com", "a good password"
@@ -231,7 +232,7 @@ def test_no_nonsense_is_answered_with_a_5xx(app: Flask, token: str) -> None:
     assert_still_in(app, token)
 
 
-@pytest.mark.parametrize("text", NASTY_TEXT)
+@for_each("text", NASTY_TEXT)
 def test_nasty_tokens_are_refused(app: Flask, text: str) -> None:
     header = text.encode("latin-1", "replace").decode("latin-1").translate({10: None, 13: None})
     for scheme in ("Bearer ", "bearer  ", "Basic ", ""):
@@ -246,7 +247,7 @@ def send(app: Flask, path: str, **request: Any) -> Response:
     return Response(*run_wsgi_app(app, EnvironBuilder(app, path, **request).get_environ()))
 
 
-@pytest.mark.parametrize("text", NASTY_TEXT)
+@for_each("text", NASTY_TEXT)
 def test_nasty_text_in_every_field_of_every_route(app: Flask, token: str, text: str) -> None:
     names = known_names(app)
     authorized = {"Authorization": f"Bearer {token}"}

@@ -13,6 +13,7 @@ from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
 BREAKS = "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
@@ -123,16 +124,14 @@ def test_receivers_inside_data_do_not_become_all(admin: Api, ada: Person) -> Non
     assert admin.post(PATH, 422, json=inside).faults == ["json:data.account_receiver_ids"]
 
 
-@pytest.mark.parametrize(
-    "ids", ["x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"]
-)
+@for_each("ids", ["x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"])
 def test_a_receiver_that_is_no_id_is_refused(admin: Api, app: Flask, ids: str) -> None:
     answer = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
     assert answer.faults == ["query:account_receiver_ids.0"]
     assert stored(app) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("nobody", [{"json": []}, {"json": None}, {"query": ""}])
+@for_each("nobody", [{"json": []}, {"json": None}, {"query": ""}])
 def test_an_empty_list_of_receivers_is_not_all_of_them(
     admin: Api, app: Flask, nobody: dict[str, Any]
 ) -> None:
@@ -156,7 +155,7 @@ def test_no_channels_is_its_own_error(admin: Api, app: Flask) -> None:
     assert stored(app) == (0, 0, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "wrong",
     [
         {"channels": ["inapp", "pigeon"]},
@@ -176,7 +175,6 @@ def test_no_channels_is_its_own_error(admin: Api, app: Flask) -> None:
             for character in "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
         ),
     ],
-    ids=ascii,
 )
 def test_wrong_input_is_refused_and_nothing_is_stored(
     admin: Api, app: Flask, wrong: dict[str, Any]
