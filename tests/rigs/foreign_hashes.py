@@ -31,20 +31,22 @@ FIREBASE = {
     "NC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
 }
 
-Make = Callable[[str], str]
+# Told whether it shall cost as little as it can: else it costs what it does as a library comes.
+Make = Callable[[str, bool], str]
+ARGON2 = {"time_cost": 1, "memory_cost": 1024, "parallelism": 1}
 
 
-def werkzeug(method: str) -> Make:
-    def make(password: str) -> str:
+def werkzeug(method: str, cheap: str | None = None) -> Make:
+    def make(password: str, cheaply: bool) -> str:
         from werkzeug.security import generate_password_hash
 
-        return generate_password_hash(password, method)
+        return generate_password_hash(password, (cheaply and cheap) or method)
 
     return make
 
 
-def django(hasher: str) -> Make:
-    def make(password: str) -> str:
+def django(name: str, **cheap: int) -> Make:
+    def make(password: str, cheaply: bool) -> str:
         from django.conf import settings
 
         if not settings.configured:
@@ -52,52 +54,60 @@ def django(hasher: str) -> Make:
 
             names = [*PASSWORD_HASHERS, "django.contrib.auth.hashers.BCryptPasswordHasher"]
             settings.configure(PASSWORD_HASHERS=names)
-        from django.contrib.auth.hashers import make_password
+        from django.contrib.auth.hashers import get_hasher, make_password
 
+        hasher = type(get_hasher(name))()
+        vars(hasher).update(cheap if cheaply else {})
         return str(make_password(password, hasher=hasher))
 
     return make
 
 
-def passlib(scheme: str, **options: Any) -> Make:
-    def make(password: str) -> str:
+def passlib(scheme: str, cheap: dict[str, int] | None = None, **options: Any) -> Make:
+    def make(password: str, cheaply: bool) -> str:
         from passlib import hash as schemes
 
-        return str(getattr(schemes, scheme).using(**options).hash(password))
+        more = (cheap or {}) if cheaply else {}
+        return str(getattr(schemes, scheme).using(**options | more).hash(password))
 
     return make
 
 
-def pwdlib(hasher: str) -> Make:
-    def make(password: str) -> str:
+def pwdlib(hasher: str, **cheap: int) -> Make:
+    def make(password: str, cheaply: bool) -> str:
         from pwdlib.hashers import argon2, bcrypt
 
         kinds = {"argon2": argon2.Argon2Hasher, "bcrypt": bcrypt.BcryptHasher}
-        return str(kinds[hasher]().hash(password))
+        return str(kinds[hasher](**cheap if cheaply else {}).hash(password))
 
     return make
 
 
 def argon2(kind: str) -> Make:
-    def make(password: str) -> str:
+    def make(password: str, cheaply: bool) -> str:
         from argon2 import PasswordHasher, Type
 
-        return PasswordHasher(type=Type[kind]).hash(password)
+        options: dict[str, Any] = {**ARGON2} if cheaply else {}
+        return PasswordHasher(type=Type[kind], **options).hash(password)
 
     return make
 
 
-def flask_security(scheme: str) -> Make:
+def flask_security(scheme: str, **cheap: int) -> Make:
     """Through an application, whose forms bring each password into one form of Unicode first."""
 
-    def make(password: str) -> str:
+    def make(password: str, cheaply: bool) -> str:
         from flask import Flask
         from flask_security import Security, hash_password
         from flask_security.datastore import UserDatastore
 
         app = Flask("theirs")
+        options = {f"{scheme}__{name}": value for name, value in cheap.items()} if cheaply else {}
         app.config.update(
-            SECRET_KEY="x" * 32, SECURITY_PASSWORD_SALT=PEPPER, SECURITY_PASSWORD_HASH=scheme
+            SECRET_KEY="x" * 32,
+            SECURITY_PASSWORD_SALT=PEPPER,
+            SECURITY_PASSWORD_HASH=scheme,
+            SECURITY_PASSWORD_HASH_PASSLIB_OPTIONS=options,
         )
         users: Any = type("Users", (), {"fs_uniquifier": None})
         security = Security(app, UserDatastore(users, users), register_blueprint=False)
@@ -107,7 +117,7 @@ def flask_security(scheme: str) -> Make:
     return make
 
 
-def better_auth(password: str) -> str:
+def better_auth(password: str, _cheaply: bool) -> str:
     script = (
         "import(process.argv[1]).then(it => it.hashPassword(process.argv[2])).then(console.log)"
     )
@@ -122,16 +132,21 @@ def better_auth(password: str) -> str:
 MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
     "Werkzeug": (
         "werkzeug",
-        {m: werkzeug(m) for m in ("scrypt", "pbkdf2", "pbkdf2:sha1:50000", "pbkdf2:sha512:50000")},
+        {
+            "scrypt": werkzeug("scrypt", "scrypt:1024:8:1"),
+            "pbkdf2": werkzeug("pbkdf2", "pbkdf2:sha256:1000"),
+            **{m: werkzeug(m) for m in ("pbkdf2:sha1:50000", "pbkdf2:sha512:50000")},
+        },
     ),
     "Django": (
         "django",
         {
-            name: django(name)
-            for name in (
-                *("pbkdf2_sha256", "pbkdf2_sha1", "scrypt", "argon2"),
-                *("bcrypt_sha256", "bcrypt"),
-            )
+            "pbkdf2_sha256": django("pbkdf2_sha256", iterations=1000),
+            "pbkdf2_sha1": django("pbkdf2_sha1", iterations=1000),
+            "scrypt": django("scrypt", work_factor=2**10),
+            "argon2": django("argon2", **ARGON2),
+            "bcrypt_sha256": django("bcrypt_sha256", rounds=4),
+            "bcrypt": django("bcrypt", rounds=4),
         },
     ),
     "passlib": (
@@ -140,19 +155,26 @@ MAKERS: dict[str, tuple[str, dict[str, Make]]] = {
             "pbkdf2_sha1": passlib("pbkdf2_sha1"),
             "pbkdf2_sha256": passlib("pbkdf2_sha256"),
             "pbkdf2_sha512": passlib("pbkdf2_sha512"),
-            "scrypt": passlib("scrypt"),
-            "argon2": passlib("argon2"),
-            "bcrypt, as PHP has it": passlib("bcrypt", ident="2y", rounds=10),
-            "bcrypt, an older one": passlib("bcrypt", ident="2a", rounds=10),
-            "bcrypt_sha256": passlib("bcrypt_sha256"),
-            "bcrypt_sha256, version 1": passlib("bcrypt_sha256", version=1),
+            "scrypt": passlib("scrypt", {"rounds": 10}),
+            "argon2": passlib("argon2", ARGON2),
+            "bcrypt, as PHP has it": passlib("bcrypt", {"rounds": 4}, ident="2y", rounds=10),
+            "bcrypt, an older one": passlib("bcrypt", {"rounds": 4}, ident="2a", rounds=10),
+            "bcrypt_sha256": passlib("bcrypt_sha256", {"rounds": 4}),
+            "bcrypt_sha256, version 1": passlib("bcrypt_sha256", {"rounds": 4}, version=1),
         },
     ),
-    "pwdlib": ("pwdlib", {name: pwdlib(name) for name in ("argon2", "bcrypt")}),
+    "pwdlib": (
+        "pwdlib",
+        {"argon2": pwdlib("argon2", **ARGON2), "bcrypt": pwdlib("bcrypt", rounds=4)},
+    ),
     "argon2-cffi": ("argon2", {name: argon2(name) for name in ("ID", "I", "D")}),
     "Flask-Security": (
         "flask_security",
-        {name: flask_security(name) for name in ("argon2", "bcrypt", "pbkdf2_sha512")},
+        {
+            "argon2": flask_security("argon2", **ARGON2),
+            "bcrypt": flask_security("bcrypt", rounds=4),
+            "pbkdf2_sha512": flask_security("pbkdf2_sha512"),
+        },
     ),
 }
 
@@ -165,6 +187,8 @@ def installed() -> Iterator[tuple[str, str, Make]]:
 
 
 def golden() -> Iterator[dict[str, str]]:
+    """The first password's at what its library's hashes cost; the others are about their letters
+    and their length."""
     makers = [*installed()]
     if "BETTER_AUTH" in os.environ:
         makers.append(("better-auth", "scrypt", better_auth))
@@ -176,7 +200,7 @@ def golden() -> Iterator[dict[str, str]]:
                 "made_by": f"{library} {_version(library)}".strip(),
                 "kind": kind,
                 "password": password,
-                "hash": make(password),
+                "hash": make(password, password != PASSWORDS[0]),
             }
     yield FIREBASE
 
