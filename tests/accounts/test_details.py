@@ -18,6 +18,7 @@ from app.testing.people import make_person
 from app.testing.queries import noted_queries
 
 from ..conftest import Person
+from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings
 
 SAID = {"phone": "+442079460000", "locale": "en-GB", "time_zone": "Europe/London"}
@@ -33,7 +34,7 @@ def test_what_is_said_is_kept_and_the_rest_left(ada: Person) -> None:
     assert here.patch("/account", json={}).json == answer.json
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sent", "kept"),
     [
         ({"locale": "PT-br"}, {"locale": "pt-BR"}),
@@ -51,7 +52,7 @@ def test_it_is_kept_as_it_is_usually_written(
     assert (kept or sent).items() <= ada.api().patch("/account", json=sent).json.items()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "sent",
     [
         {"locale": "en_GB"},

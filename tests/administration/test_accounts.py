@@ -19,6 +19,7 @@ from app.testing.queries import noted_queries
 
 from ..auth.test_login import listen_to
 from ..conftest import MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from .people import ACCOUNTS, Desk, log_in
 
 PASSWORD = "a password never seen before"
@@ -70,7 +71,7 @@ def test_an_address_is_taken_once(desk: Desk, ada: Person, mails: MailOutbox) ->
     assert len(mails) == 0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "faults"),
     [
         ({}, ["email"]),
@@ -179,7 +180,7 @@ def test_a_date_and_a_reason_are_changed_one_by_one(desk: Desk, ada: Person) -> 
     assert desk.change(ada, status="active").json["suspended_reason"] is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "field"),
     [
         ({"suspended_until": "2100-01-01T00:00:00+00:00"}, "suspended_until"),

@@ -13,6 +13,7 @@ from app.core.context import service
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person, only_on
+from ..rigs.cases import for_each, newly
 from ..rigs.racing import at_once, request
 from .people import ACCOUNTS, Desk, log_in
 
@@ -40,18 +41,18 @@ Caller = Callable[[MakePerson], Api]
 
 
 def of_role(role: str) -> Caller:
-    return lambda person: person("caller", role=role).api()
+    return lambda person: person(newly("caller"), role=role).api()
 
 
 def suspended(person: MakePerson) -> Api:
-    caller = person("caller", role="admin")
+    caller = person(newly("caller"), role="admin")
     api = caller.api()
     caller.change(status="suspended")
     return api
 
 
 def nobody(person: MakePerson) -> Api:
-    return person("caller").api().as_token(None)
+    return person(newly("caller")).api().as_token(None)
 
 
 CALLERS: dict[str, tuple[Caller, int | None]] = {
@@ -63,10 +64,10 @@ CALLERS: dict[str, tuple[Caller, int | None]] = {
 }
 
 
-@pytest.mark.parametrize("route", ROUTES)
+@for_each("route", ROUTES)
 @pytest.mark.parametrize("caller", CALLERS)
 def test_who_may_do_what_to_a_user(person: MakePerson, caller: str, route: str) -> None:
-    ada = person("ada")
+    ada = person(newly("ada"))
     make, status = CALLERS[caller]
     method, path, body = ROUTES[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
@@ -74,12 +75,12 @@ def test_who_may_do_what_to_a_user(person: MakePerson, caller: str, route: str) 
     make(person).send(method, path.format(ada.id), expected, **sent)
 
 
-@pytest.mark.parametrize("route", DEEDS)
+@for_each("route", DEEDS)
 @pytest.mark.parametrize("role", ["admin", "root"])
 def test_an_admin_looks_at_others_of_the_trade_and_leaves_them_alone(
     person: MakePerson, role: str, route: str
 ) -> None:
-    other = person("other", role=role)
+    other = person(newly("other"), role=role)
     api = of_role("admin")(person)
     method, path, body = DEEDS[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}

@@ -19,6 +19,7 @@ from app.testing.queries import noted_queries
 
 from ..auth.test_login import log_in
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each
 
 Record = Callable[..., None]
 
@@ -130,7 +131,7 @@ def test_what_happened_to_one_account_is_found_by_it(
     boss.get("/admin/accounts/999/events", 404)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "query",
     [
         "type=login.forgotten",

@@ -14,6 +14,7 @@ from app.core.context import service
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each
 
 
 def read_badge(request: Request) -> Caller | None:
@@ -48,7 +49,7 @@ def test_a_header_wins_over_later_kinds(badges: Flask, ada: Person, person: Make
     assert with_badge(grace.api()) == grace.email
 
 
-@pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
+@for_each("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
 def test_a_bad_header_is_not_made_up_for(badges: Flask, ada: Person, header: str) -> None:
     sent = {"Authorization": header, "X-Badge": ada.email}
     Api(badges).get("/account", 401, headers=sent)

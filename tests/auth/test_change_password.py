@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
@@ -14,6 +13,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, Person
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once
 from .test_login import log_in
 
@@ -60,7 +60,7 @@ def test_a_wrong_current_password_is_refused_and_counted(ada: Person, mails: Mai
     mails.assert_empty()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "fault"),
     [
         ({"new_password": PASSWORD}, "json:new_password"),

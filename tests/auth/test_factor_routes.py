@@ -13,6 +13,8 @@ from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..core.test_matrix import REFUSED, cells, make_olga, rows
+from ..core.test_matrix import mallory as mallory
+from ..rigs.cases import for_each
 from .factors import challenge, enrolled
 
 # As what is sent where something else is asked for.
@@ -49,13 +51,18 @@ def app(make_app: MakeApp) -> Flask:
     )
 
 
-@pytest.mark.parametrize("caller", REFUSED)
-def test_who_is_nobody_enters_nowhere_and_writes_nothing(
-    app: Flask, person: MakePerson, clock: SteppingClock, caller: str
-) -> None:
+@pytest.fixture
+def olga(person: MakePerson, clock: SteppingClock) -> Person:
     olga = make_olga(person)
     enrolled(olga, clock)
-    token = REFUSED[caller](person("mallory"))
+    return olga
+
+
+@for_each("caller", REFUSED)
+def test_who_is_nobody_enters_nowhere_and_writes_nothing(
+    app: Flask, olga: Person, mallory: Person, caller: str
+) -> None:
+    token = REFUSED[caller](mallory)
     before, asked = rows(app), 0
     for cell in cells(app):
         if is_ours(app, cell.path, cell.method):
@@ -66,9 +73,8 @@ def test_who_is_nobody_enters_nowhere_and_writes_nothing(
 
 
 def test_a_stranger_gets_nothing_of_what_is_anothers(
-    app: Flask, person: MakePerson, clock: SteppingClock
+    app: Flask, olga: Person, person: MakePerson, clock: SteppingClock
 ) -> None:
-    enrolled(make_olga(person), clock)
     token = enrolled(person("mallory"), clock).api.token
     before, asked = rows(app), 0
     for cell in cells(app):

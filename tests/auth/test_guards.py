@@ -30,6 +30,7 @@ from app.testing.queries import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..core.test_routes import GUARDS
+from ..rigs.cases import for_each, newly
 from ..rigs.hosts import host_of
 
 
@@ -60,7 +61,7 @@ def app(make_app: MakeApp) -> Flask:
 NOT_VALID = "Could not validate credentials"
 
 
-@pytest.mark.parametrize("guard", ["account", "active", "root", "admins", "active-admins"])
+@for_each("guard", ["account", "active", "root", "admins", "active-admins"])
 def test_no_token_is_refused(api: Api, guard: str) -> None:
     assert api.get(f"/guarded/{guard}", 401).detail == NOT_VALID
 
@@ -101,11 +102,11 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("role", "status", "guard", "expected", "text"), TABLE)
+@for_each(("role", "status", "guard", "expected", "text"), TABLE)
 def test_who_may_enter(
     person: MakePerson, role: str, status: str, guard: str, expected: int, text: str
 ) -> None:
-    someone = person("someone")
+    someone = person(newly("someone"))
     api = someone.api()
     someone.change(role=role, status=status)
     answer = api.get(f"/guarded/{guard}", expected)

@@ -13,6 +13,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.oidc.browser import query_of
 from ..rigs.oidc.node import Provider
 from ..rigs.oidc.visitor import OTHER_REDIRECT_URI, REDIRECT_URI, Visitor
@@ -232,7 +233,7 @@ class TestSession:
 
 
 class TestInput:
-    @pytest.mark.parametrize(
+    @for_each(
         "uri",
         [
             REDIRECT_URI,
@@ -248,7 +249,7 @@ class TestInput:
         answer = visitor.api.get("/idp/login", 302)
         assert query_of(answer.headers["Location"])["redirect_uri"] == REDIRECT_URI
 
-    @pytest.mark.parametrize(
+    @for_each(
         "uri",
         [
             "",
@@ -282,7 +283,7 @@ class TestInput:
         assert api.get("/idp/login", 422).faults == ["query:redirect_uri"]
         assert api.post("/idp/callback", 422, json={"code": "x"}).faults == ["json:redirect_uri"]
 
-    @pytest.mark.parametrize(
+    @for_each(
         ("body", "field"),
         [
             ({}, "code"),

@@ -16,6 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 
 
 def log_in(api: Api, email: str, password: str, status: int = 200, **request: Any) -> Answer:
@@ -64,7 +65,7 @@ def test_a_token_lives_as_long_as_the_setting_says(
     assert api.get("/account", 401).detail == "Could not validate credentials"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("email", "password"),
     [
         ("ada@example.com", "wrong"),

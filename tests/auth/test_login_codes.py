@@ -20,6 +20,7 @@ from app.testing.queries import noted_queries
 from ..audit.reading import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import Visitor, code_in, emails
+from ..rigs.cases import for_each
 from .test_limits import from_address
 from .test_login import listen_to, log_in
 
@@ -346,7 +347,7 @@ def test_what_was_asked_and_refused_is_recorded(api: Api, ada: Person) -> None:
     assert refused.data["reason"] == "invalid_token"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         {},
@@ -366,7 +367,7 @@ def test_what_is_no_code_opens_nothing(api: Api, ada: Person, code: str) -> None
     verify(api, ask(api)["login_id"], code, 422 if not code else 400)
 
 
-@pytest.mark.parametrize("login_id", ["", "é" * 32, "a" * 33, None, 7, "\x00"])
+@for_each("login_id", ["", "é" * 32, "a" * 33, None, 7, "\x00"])
 def test_what_is_no_id_opens_nothing(api: Api, ada: Person, login_id: Any) -> None:
     body = {"login_id": login_id, "code": "00000000"}
     api.post("/login/code/verify", 400 if login_id == "é" * 32 else 422, json=body)

@@ -16,6 +16,7 @@ from app.testing.outbox import MailOutbox
 from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 from .test_login import listen_to, log_in
 
 NEW = "a password never seen before"
@@ -233,14 +234,14 @@ def test_an_inactive_account_gets_its_mail_and_no_reset(
     assert reset(api, token, 400, email="ivan@example.com").detail == "Inactive account"
 
 
-@pytest.mark.parametrize(
-    "password", ["short", "", "x" * 73, "ü" * 37, "has a \0 in it", 12345678, None]
-)
-def test_an_unfit_password_is_refused(
-    api: Api, ada: Person, mails: MailOutbox, password: Any
-) -> None:
-    token, _ = ask(api, mails)
-    assert reset(api, token, 422, new_password=password).faults == ["json:new_password"]
+@pytest.fixture
+def recovery(api: Api, ada: Person, mails: MailOutbox) -> tuple[str, str]:
+    return ask(api, mails)
+
+
+@for_each("password", ["short", "", "x" * 73, "ü" * 37, "has a \0 in it", 12345678, None])
+def test_an_unfit_password_is_refused(api: Api, recovery: tuple[str, str], password: Any) -> None:
+    assert reset(api, recovery[0], 422, new_password=password).faults == ["json:new_password"]
 
 
 def test_the_password_may_not_be_the_email(api: Api, ada: Person, mails: MailOutbox) -> None:
@@ -249,7 +250,7 @@ def test_the_password_may_not_be_the_email(api: Api, ada: Person, mails: MailOut
     reset(api, token)
 
 
-@pytest.mark.parametrize("token", ["x", "12345678", "x" * 10, "x" * 600, "a.b.c", ".", "é" * 20])
+@for_each("token", ["x", "12345678", "x" * 10, "x" * 600, "a.b.c", ".", "é" * 20])
 def test_a_token_that_was_never_issued_is_invalid(api: Api, ada: Person, token: str) -> None:
     assert verify(api, token, 400).detail == "Invalid token"
 

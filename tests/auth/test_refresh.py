@@ -19,6 +19,7 @@ from app.testing.outbox import MailOutbox
 from app.testing.people import make_person
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings, host_of
 from .test_sessions import FIREFOX, claims, is_in, listed, sid
 
@@ -63,7 +64,7 @@ def test_only_who_asks_for_it_gets_one(api: Api, ada: Person) -> None:
     assert datetime.fromisoformat(asked["refresh_expires"]).utcoffset() is not None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("prefer", "is_given"),
     [("refresh", True), ("return=minimal, Refresh", True), ("respond-async; wait=5,refresh", True)]
     + [("refreshing", False), ("return=refresh", False), ("\xff", False), (",;,", False)],

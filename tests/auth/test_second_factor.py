@@ -15,6 +15,7 @@ from app.testing.outbox import MailOutbox
 from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from ..rigs.oidc.visitor import Visitor
 from .factors import challenge, claims, enrol, enrolled, finish
 from .test_email_change import mailed
@@ -271,7 +272,7 @@ def test_a_host_guards_what_is_for_who_has_shown_a_factor(
     enrolled(ada, clock).api.get("/vault")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "fault"),
     [
         ({"otp": "123456"}, "json:mfa_token"),
@@ -287,7 +288,7 @@ def test_what_answers_nothing_is_a_422(api: Api, body: dict[str, object], fault:
     assert api.post("/login/mfa", 422, json=body).faults == [fault]
 
 
-@pytest.mark.parametrize("token", ["x", "a.b.c", "W10.aaaaaa.bbbbbb", "\u20ac", " "])
+@for_each("token", ["x", "a.b.c", "W10.aaaaaa.bbbbbb", "\u20ac", " "])
 def test_what_is_no_token_signs_nobody_in(api: Api, token: str) -> None:
     finish(api, token, 400, otp="123456")
 

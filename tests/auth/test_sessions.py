@@ -17,6 +17,7 @@ from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 IPHONE = (
@@ -123,7 +124,7 @@ def test_the_current_one_may_be_ended_too(laptop: Api, phone: Api) -> None:
     assert is_in(phone)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["1", "0", "x", "00000000-0000-0000-0000-000000000000", "%00", "%F0%9F%98%80", "a" * 3000]
     + ["6F9D1C0E7B3A4F52A8C46B1D9E0F7A35", "{6f9d1c0e-7b3a-4f52-a8c4-6b1d9e0f7a35}", "..%2f"],

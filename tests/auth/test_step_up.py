@@ -16,6 +16,7 @@ from app.testing.outbox import MailOutbox
 
 from ..audit.reading import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from .factors import challenge, enrolled, finish
 from .test_login import log_in
 from .test_login_codes import ask, mailed_code
@@ -143,7 +144,7 @@ def test_nobody_at_all_shows_nothing(app: Flask, ada: Person) -> None:
     assert show(here, 401, password=PASSWORD).json["code"] == code
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         {},

@@ -184,6 +184,14 @@ def test_without_them_a_token_names_neither(ada: Person) -> None:
     assert claims.keys() & OURS.keys() == set()
 
 
+@pytest.fixture
+def desk(make_app: MakeApp, person: MakePerson) -> Api:
+    """Where both are set; with Ada's account."""
+    app = make_app(**NAMED)
+    person("ada", into=app)
+    return Api(app)
+
+
 def signed_as_it_is(**claims: Any) -> str:
     """The library that signs ours refuses to make some of these."""
     payload = {"sub": "ada@example.com", "exp": int(time.time()) + 60, **claims}
@@ -191,7 +199,7 @@ def signed_as_it_is(**claims: Any) -> str:
     return jwt.api_jws.encode(written.encode(), SECRET, "HS256")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "claims",
     [
         {},
@@ -218,15 +226,10 @@ def signed_as_it_is(**claims: Any) -> str:
         {"iss": {"https://desk.example": 1}},
         {"iss": 7},
     ],
-    ids=str,
 )
-def test_where_they_are_set_a_token_of_others_is_refused(
-    make_app: MakeApp, person: MakePerson, claims: dict[str, Any]
-) -> None:
-    app = make_app(**NAMED)
-    person("ada", into=app)
+def test_where_they_are_set_a_token_of_others_is_refused(desk: Api, claims: dict[str, Any]) -> None:
     token = signed_as_it_is(**(OURS | claims if claims else {}))
-    answer = Api(app, token=token).get("/account", 401)
+    answer = desk.as_token(token).get("/account", 401)
     assert answer.detail == REFUSED
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 

@@ -15,6 +15,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 from .factors import Phone, challenge, enrol, enrolled, finish
 
 # RFC 6238, appendix B, with its secret.
@@ -174,7 +175,7 @@ def test_a_sign_in_of_long_ago_does_not_do(
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", [{}, {"otp": None}, {"otp": 123456}, {"otp": ""}, {"otp": "1" * 17}, {"otp": "\x00"}]
 )
 def test_what_cannot_be_a_code_is_a_422(ada: Person, body: dict[str, object]) -> None:

@@ -11,6 +11,7 @@ from app.core.config.environment import SettingsError
 from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, Person
+from ..rigs.cases import for_each
 
 CLIENT = "http://localhost:3000"
 PREFLIGHT = {
@@ -20,7 +21,7 @@ PREFLIGHT = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "status"),
     [
         ("GET", "/health", 200),
@@ -66,7 +67,7 @@ def test_the_clients_origin_reads_errors_too(api: Api) -> None:
     assert "X-Request-ID" in headers["Access-Control-Expose-Headers"]
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", f"{CLIENT}.evil.example", ""])
+@for_each("origin", ["https://evil.example", "null", f"{CLIENT}.evil.example", ""])
 def test_another_origin_is_not(api: Api, origin: str) -> None:
     headers = api.get("/health", headers={"Origin": origin}).headers
     assert "Access-Control-Allow-Origin" not in headers

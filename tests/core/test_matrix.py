@@ -19,6 +19,7 @@ from app.testing.client import Answer
 
 from ..conftest import SECRET, MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA
+from ..rigs.cases import for_each
 from ..rigs.routes import api_rules
 
 # What a stranger may do is with things of its own.
@@ -78,6 +79,11 @@ def app(request: pytest.FixtureRequest, make_app: MakeApp) -> Flask:
 @pytest.fixture
 def olga(person: MakePerson) -> Person:
     return make_olga(person)
+
+
+@pytest.fixture
+def mallory(person: MakePerson) -> Person:
+    return person("mallory")
 
 
 def make_olga(person: MakePerson) -> Person:
@@ -144,11 +150,11 @@ REFUSED: Callers = {
 }
 
 
-@pytest.mark.parametrize("caller", REFUSED)
+@for_each("caller", REFUSED)
 def test_who_is_nobody_enters_nowhere_and_writes_nothing(
-    app: Flask, olga: Person, person: MakePerson, caller: str
+    app: Flask, olga: Person, mallory: Person, caller: str
 ) -> None:
-    token = REFUSED[caller](person("mallory"))
+    token = REFUSED[caller](mallory)
     before, asked = rows(app), 0
     for cell in cells(app):
         assert cell.ask(app, token).status == 401, cell[:2]

@@ -15,6 +15,7 @@ from app.notifications import examples
 from app.testing.client import Api
 
 from ..conftest import MakeApp
+from ..rigs.cases import for_each
 
 Described = tuple[str, dict[str, Any]]
 
@@ -253,7 +254,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "sent"), REFUSED)
+@for_each(("name", "sent"), REFUSED)
 def test_the_document_refuses_what_the_service_refuses(
     document: dict[str, Any], name: str, sent: dict[str, Any]
 ) -> None:
@@ -261,7 +262,7 @@ def test_the_document_refuses_what_the_service_refuses(
     assert schema_named(name)().validate(sent)
 
 
-@pytest.mark.parametrize(("name", "sent"), TAKEN)
+@for_each(("name", "sent"), TAKEN)
 def test_the_document_takes_what_the_service_takes(
     document: dict[str, Any], name: str, sent: dict[str, Any]
 ) -> None:

@@ -17,6 +17,7 @@ from app.tasks.service import Tasks
 from app.testing.client import Answer, Api
 
 from ..conftest import Backend, MakeApp, MakePerson, Person
+from ..rigs.cases import for_each, newly
 from ..rigs.hosts import make_host
 
 JSON = {"Content-Type": "application/json"}
@@ -43,7 +44,7 @@ def test_a_wrong_method_is_told_the_right_ones(api: Api) -> None:
     assert set(answer.headers["Allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
 
 
-@pytest.mark.parametrize("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
+@for_each("path", ["/tasks", "/workspaces", "/notifications", "/garden/profiles"])
 def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -> None:
     answer = api.send("PATCH", path, 405)
     assert_problem(answer, 405, "method_not_allowed")
@@ -61,7 +62,7 @@ def test_a_body_over_a_mebibyte(api: Api) -> None:
     assert_problem(send(api, 413, body), 413, "too_large")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"{",
@@ -97,12 +98,12 @@ def test_brackets_in_a_text_are_no_nesting(api: Api) -> None:
     send(api, 201, '{"title": "\\"' + "[{" * 90 + '"}')
 
 
-@pytest.mark.parametrize("body", ["[]", '"text"', "1", "null", "true", "[[]]"])
+@for_each("body", ["[]", '"text"', "1", "null", "true", "[[]]"])
 def test_json_that_is_no_object(api: Api, body: str) -> None:
     assert_problem(send(api, 422, body), 422, "validation_error")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "multipart/form-data", "x"])
+@for_each("kind", ["text/plain", "application/xml", "multipart/form-data", "x"])
 def test_another_content_type(api: Api, kind: str) -> None:
     answer = api.post("/tasks/", 415, data='{"title": "x"}', headers={"Content-Type": kind})
     assert_problem(answer, 415, "unsupported_media_type")
@@ -139,9 +140,9 @@ def test_a_profile_is_not_changed_by_no_body(ada: Person) -> None:
 BLANKS = ["   ", "\t\n", "\u00a0\u2003", "\u200b\u200d", "\u2028", "\ufeff"]
 
 
-@pytest.mark.parametrize("blanks", BLANKS)
+@for_each("blanks", BLANKS)
 def test_what_must_say_something_says_something(person: MakePerson, blanks: str) -> None:
-    api = person("root", role="root").api()
+    api = person(newly("root"), role="root").api()
     ada = {"first_name": "Ada", "last_name": blanks, "date_of_birth": "1815-12-10"}
     mail = {"title": blanks, "message": blanks, "channels": ["inapp"]}
     assert api.post("/tasks/", 422, json={"title": blanks}).faults == ["json:title"]
@@ -152,7 +153,7 @@ def test_what_must_say_something_says_something(person: MakePerson, blanks: str)
     assert api.get("/admin/notifications/all").json == []
 
 
-@pytest.mark.parametrize("title", ["🎉", "東京", " .", "\u2800?"])
+@for_each("title", ["🎉", "東京", " .", "\u2800?"])
 def test_few_characters_may_say_it(api: Api, title: str) -> None:
     api.post("/tasks/", 201, json={"title": title})
 

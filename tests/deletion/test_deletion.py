@@ -23,6 +23,7 @@ from ..auth.test_email_change import mailed
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import emails
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
 ADA = "ada@example.com"
@@ -265,6 +266,6 @@ def test_listeners_are_told_of_the_wish_and_of_its_end(
     assert told == ["deleting", "active"]
 
 
-@pytest.mark.parametrize("token", ["x", "00000000", "WyIxIiwiMSJd.aaaaaa.bbbbbb", "a" * 1025])
+@for_each("token", ["x", "00000000", "WyIxIiwiMSJd.aaaaaa.bbbbbb", "a" * 1025])
 def test_what_is_no_token_keeps_nothing(api: Api, token: str) -> None:
     restore(api, token, 422 if len(token) > 1024 else 400)

@@ -20,6 +20,7 @@ from app.testing.engine import ManualEngine
 from app.testing.queries import noted_queries
 
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each
 from .conftest import Notify
 
 
@@ -42,10 +43,9 @@ def test_a_message_needs_a_channel(notify: Notify) -> None:
         notify(channels=[])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("title", "message"),
     [("", "x"), ("a\u2028b", "x"), ("t" * 201, "x"), ("t", ""), ("t", "m" * 10_001), ("t", "\0")],
-    ids=ascii,
 )
 def test_host_code_is_held_to_the_same_bounds(notify: Notify, title: str, message: str) -> None:
     with pytest.raises(ValueError, match=r"title|message"):

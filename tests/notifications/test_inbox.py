@@ -13,6 +13,7 @@ from app.testing.client import Api
 from app.testing.queries import noted_queries
 
 from ..conftest import Person
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 from .conftest import Notify
 
@@ -133,9 +134,7 @@ def test_the_newest_is_first_and_the_list_has_pages(inbox: Api, notify: Send) ->
     assert [item["title"] for item in page] == ["2", "1"]
 
 
-@pytest.mark.parametrize(
-    "query", ["limit=0", "limit=501", "offset=-1", "limit=x", "is_read=perhaps", "limit=1_0"]
-)
+@for_each("query", ["limit=0", "limit=501", "offset=-1", "limit=x", "is_read=perhaps", "limit=1_0"])
 def test_a_query_out_of_bounds_is_refused(inbox: Api, query: str) -> None:
     assert inbox.get(f"/notifications?{query}", 422).faults == [f"query:{query.split('=')[0]}"]
 
@@ -209,7 +208,7 @@ def test_another_accounts_items_are_absent(inbox: Api, bob: Person, notify: Send
     assert bob.api().get("/notifications/unread-count").json == {"unread": 1}
 
 
-@pytest.mark.parametrize("item_id", ["0", "-1", "9223372036854775808", "9" * 40])
+@for_each("item_id", ["0", "-1", "9223372036854775808", "9" * 40])
 def test_an_id_that_no_row_has_is_not_found(inbox: Api, item_id: str) -> None:
     assert inbox.get(f"/notifications/{item_id}", 404).detail == "Notification not found"
     inbox.patch(f"/notifications/{item_id}/mark", 404)

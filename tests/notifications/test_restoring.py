@@ -14,6 +14,7 @@ from app.notifications.restoring import Restoring
 from app.testing.clock import SteppingClock
 
 from ..conftest import Person
+from ..rigs.cases import for_each
 from .conftest import Notify
 
 
@@ -86,7 +87,7 @@ def test_after_some_minutes_it_is_gone_for_good(
         restore(app, ada, statement)
 
 
-@pytest.mark.parametrize("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])
+@for_each("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])
 def test_what_we_have_not_stated_is_refused(app: Flask, ada: Person, statement: str) -> None:
     with pytest.raises(NotRestorable):
         restore(app, ada, statement)

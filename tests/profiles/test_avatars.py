@@ -28,6 +28,7 @@ from app.testing.clock import SteppingClock
 
 from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.pictures import RED, animated, bomb_png, opened, photograph, plain, saved
 from ..rigs.racing import at_once
 from .test_profiles import ADA
@@ -125,10 +126,9 @@ def test_the_kind_is_told_by_the_content_and_not_by_name_or_type(api: Api, kind:
     send(api, photograph(6), name="x" * 300, kind="nonsense")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "data",
     [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000],
-    ids=["empty", "svg", "polyglot", "truncated", "bmp", "zeros"],
 )
 def test_what_is_no_picture_is_refused(api: Api, folder: Path, data: bytes) -> None:
     answer = send(api, data, 422)
@@ -173,7 +173,7 @@ def _form() -> dict[str, str]:
     return {"content_type": "multipart/form-data"}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content_type", "status"),
     [
         ("application/json", 415),
@@ -356,7 +356,7 @@ def test_cleaning_deletes_what_no_profile_shows(
     assert stored(folder) == [shown]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         "0" * 32 + ".jpg",
@@ -382,7 +382,7 @@ def avatar_of(api: Api, **headers: str) -> str:
     return str(api.get("/profiles", headers=headers).json["avatar"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "host", ["evil.example", "localhost.evil.example", "localhost:80@evil", "[::1", "localhost:x"]
 )
 def test_the_host_header_of_a_stranger_is_not_believed(api: Api, host: str) -> None:

@@ -18,6 +18,7 @@ from app.testing.outbox import MailOutbox
 
 from ..auth.test_login import listen_to
 from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings, host_of
 from ..rigs.racing import at_once
 from .visitors import ADA, Visitor, emails
@@ -132,7 +133,7 @@ def test_a_second_one_within_the_minute_changes_nothing(
     visitor.log_in(400)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "fault"),
     [
         ({"email": "no address"}, "json:email"),

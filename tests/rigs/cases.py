@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import count
 from typing import Any
 
 import pytest
 
 Test = Callable[..., None]
+_numbers = count(1)
+
+
+def newly(name: str) -> str:
+    """For somebody whom one case alone is about."""
+    return f"{name}{next(_numbers)}"
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[[Test], Test]:

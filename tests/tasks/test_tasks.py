@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from app.testing.client import Api
 
 from ..conftest import MakeApp
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
 
@@ -73,12 +72,12 @@ def test_a_list_has_pages(api: Api) -> None:
     assert [task["title"] for task in tasks] == ["1", "2"]
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=501", "offset=-1", "limit=1_0", "limit=٣"])
+@for_each("query", ["limit=0", "limit=501", "offset=-1", "limit=1_0", "limit=٣"])
 def test_a_page_out_of_bounds_is_refused(api: Api, query: str) -> None:
     assert api.get(f"/tasks/?{query}", 422).faults == [f"query:{query.partition('=')[0]}"]
 
 
-@pytest.mark.parametrize("task_id", ["0", "-1", "9223372036854775808", "9" * 40])
+@for_each("task_id", ["0", "-1", "9223372036854775808", "9" * 40])
 def test_an_id_that_no_row_has_is_not_found(api: Api, task_id: str) -> None:
     assert api.get(f"/tasks/{task_id}", 404).detail == "Task not found"
 

@@ -12,6 +12,7 @@ from app.testing.client import Api
 
 from ..cli.test_command_line import run
 from ..conftest import Person
+from ..rigs.cases import for_each
 
 
 def told(app: Flask, *args: str) -> Any:
@@ -34,7 +35,7 @@ def test_create_makes_the_default_if_told_so(app: Flask, ada: Person) -> None:
     assert ada.api().get("/workspaces/default").json["slug"] == "ada"
 
 
-@pytest.mark.parametrize("slug", ["current", "Team", "t", "te am"])
+@for_each("slug", ["current", "Team", "t", "te am"])
 def test_create_says_what_is_wrong_with_a_slug(app: Flask, slug: str) -> None:
     run(app, "workspaces", "create", slug, "--name", "Team", code=2)
 

@@ -30,6 +30,7 @@ from app.testing.queries import noted_queries
 from app.workspaces.service import Workspaces
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each, newly
 
 
 def where(**_path: Any) -> dict[str, Any]:
@@ -124,14 +125,15 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("membership", "guard", "expected"), TABLE)
+@for_each(("membership", "guard", "expected"), TABLE)
 def test_who_may_enter(
     olga: Person,
-    ada: Person,
+    person: MakePerson,
     membership: tuple[str, str] | None,
     guard: str,
     expected: tuple[int, str],
 ) -> None:
+    ada = person(newly("ada"))
     if membership:
         body = {"email": ada.email, "type": membership[0], "status": membership[1]}
         olga.api().post("/workspaces/team/members", json=body)
@@ -143,7 +145,7 @@ def test_who_may_enter(
         assert answer.json == {"workspace": "team", "type": known}
 
 
-@pytest.mark.parametrize("guard", [name for name in BY_PATH if name != "anonymous"])
+@for_each("guard", [name for name in BY_PATH if name != "anonymous"])
 def test_all_but_the_anonymous_guard_ask_for_a_token_first(
     app: Flask, olga: Person, guard: str
 ) -> None:
@@ -170,7 +172,7 @@ def test_the_anonymous_guard_under_an_optional_account_knows_who_comes(
 UNKNOWN = ["nowhere", "TEAM", "te%00am", "t", "x" * 300, "%F0%9F%8C%B1", "te%20am", "team%0A"]
 
 
-@pytest.mark.parametrize("guard", BY_PATH)
+@for_each("guard", BY_PATH)
 def test_an_unknown_slug_is_not_found(olga: Person, guard: str) -> None:
     api = olga.api()
     for slug in UNKNOWN:

@@ -10,6 +10,7 @@ import pytest
 from app.testing.client import Answer, Api
 
 from ..conftest import MakePerson, Person
+from ..rigs.cases import for_each, newly
 from ..rigs.racing import at_once, request
 
 TYPES = ("owner", "admin", "member", "guest")
@@ -75,7 +76,7 @@ def test_of_many_who_add_one_account_at_once_one_does(team: Team, ada: Person) -
     assert at_once(*[add] * 6) == [200] + [409] * 5
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "faults"),
     [
         ({}, ["json:email"]),
@@ -124,47 +125,51 @@ def expect(allowed: bool) -> int:
     return 200 if allowed else 403
 
 
-@pytest.mark.parametrize(("actor", "other", "allowed"), CASES)
+@for_each(("actor", "other", "allowed"), CASES)
 def test_who_may_add_whom(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    api = team.admit(person("actor"), actor)
-    body = {"email": person("other").email, "type": other}
+    api = team.admit(person(newly("actor")), actor)
+    name = newly("other")
+    body = {"email": person(name).email, "type": other}
     answer = api.post(team.path, expect(allowed), json=body)
     assert allowed or answer.detail == "Not authorized"
-    assert team.types().get("other") == (other if allowed else None)
+    assert team.types().get(name) == (other if allowed else None)
 
 
-@pytest.mark.parametrize(("actor", "other", "allowed"), CASES)
+@for_each(("actor", "other", "allowed"), CASES)
 def test_who_may_change_whom(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    api, target = team.admit(person("actor"), actor), person("other")
+    name = newly("other")
+    api, target = team.admit(person(newly("actor")), actor), person(name)
     team.admit(target, other)
     answer = api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": "guest"})
     assert allowed or answer.detail == "Not authorized"
-    assert team.types()["other"] == ("guest" if allowed else other)
+    assert team.types()[name] == ("guest" if allowed else other)
 
 
-@pytest.mark.parametrize(("actor", "other", "allowed"), CASES)
+@for_each(("actor", "other", "allowed"), CASES)
 def test_who_may_make_somebody_what(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    api, target = team.admit(person("actor"), actor), person("other")
+    name = newly("other")
+    api, target = team.admit(person(newly("actor")), actor), person(name)
     team.admit(target, "guest")
     api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": other})
-    assert team.types()["other"] == (other if allowed else "guest")
+    assert team.types()[name] == (other if allowed else "guest")
 
 
-@pytest.mark.parametrize(("actor", "other", "allowed"), CASES)
+@for_each(("actor", "other", "allowed"), CASES)
 def test_who_may_remove_whom(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    api, target = team.admit(person("actor"), actor), person("other")
+    name = newly("other")
+    api, target = team.admit(person(newly("actor")), actor), person(name)
     team.admit(target, other)
     answer = api.delete(f"{team.path}/{target.id}", expect(allowed))
     assert answer.json.get("email") == (target.email if allowed else None)
-    assert ("other" in team.types()) is not allowed
+    assert (name in team.types()) is not allowed
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -266,13 +271,13 @@ def not_found(answer: Answer) -> bool:
     return answer.detail == "Member not found"
 
 
-@pytest.mark.parametrize("account_id", [999, 0, -1, 2**31, 2**63 - 1, 2**63, BEYOND])
+@for_each("account_id", [999, 0, -1, 2**31, 2**63 - 1, 2**63, BEYOND])
 def test_who_is_not_there_is_not_found(team: Team, account_id: int) -> None:
     assert not_found(team.boss.patch(f"{team.path}/{account_id}", 404, json={"type": "guest"}))
     assert not_found(team.boss.delete(f"{team.path}/{account_id}", 404))
 
 
-@pytest.mark.parametrize("account_id", ["x", "1_0", "٣", "1.5", "1e3", "%00"])
+@for_each("account_id", ["x", "1_0", "٣", "1.5", "1e3", "%00"])
 def test_what_is_no_id_is_no_route(team: Team, account_id: str) -> None:
     team.boss.delete(f"{team.path}/{account_id}", 404)
 

@@ -14,6 +14,7 @@ from app.testing.outbox import MailOutbox
 from app.workspaces.models import Member, Workspace
 
 from ..conftest import MakeApp, MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 from .invited import Team, make_team
 
@@ -176,7 +177,7 @@ def test_what_is_over_cannot_be_accepted(
     assert api.get("/invitations").json == []
 
 
-@pytest.mark.parametrize("token", ["", "x", "x" * 3000, "a.b.c", None, 7])
+@for_each("token", ["", "x", "x" * 3000, "a.b.c", None, 7])
 def test_what_is_no_secret_is_refused(api: Api, ada: Person, token: object) -> None:
     for path, caller in (("accept", ada.api()), ("decline", api)):
         answer = caller.client.post(

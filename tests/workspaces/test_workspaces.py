@@ -20,6 +20,7 @@ from app.workspaces.slugs import RESERVED, suggestions, unfit
 
 from ..auth.test_login import log_in
 from ..conftest import SECRET, MakePerson, Person
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
 
@@ -89,7 +90,7 @@ def test_accounts_of_one_name_may_register_at_once(app: Flask) -> None:
     assert len(set(found)) == 6
 
 
-@pytest.mark.parametrize("name", ["admin", "x", "current", "-", "_"])
+@for_each("name", ["admin", "x", "current", "-", "_"])
 def test_an_unfit_name_still_makes_a_fit_slug(person: MakePerson, name: str) -> None:
     [slug] = slugs(person(name).api())
     assert unfit(slug) is None
@@ -126,7 +127,7 @@ def test_suggestions_never_end_and_are_all_fit() -> None:
     assert all(unfit(slug) is None for slug in found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "slug",
     ["", "a", "a" * 64, "Garden", "gar_den", "gärden", "gar den", "a/b", "a\n", "٣٣", "a\0b"],
 )
@@ -135,7 +136,7 @@ def test_a_malformed_slug_is_refused(ada: Person, slug: str) -> None:
     assert answer.faults == ["json:slug"]
 
 
-@pytest.mark.parametrize("slug", ["current", "default", "admin", "profiles", "tasks", "idp"])
+@for_each("slug", ["current", "default", "admin", "profiles", "tasks", "idp"])
 def test_a_reserved_slug_is_refused(ada: Person, slug: str) -> None:
     answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
     assert answer.json["errors"][0]["message"] == "This slug is reserved."
@@ -155,7 +156,7 @@ def test_every_slug_of_the_right_letters_is_taken(ada: Person, slug: str) -> Non
     assert ada.api().post("/workspaces", json={"name": "Garden", "slug": slug}).json["slug"] == slug
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "faults"),
     [
         ({}, ["json:name"]),
@@ -392,7 +393,7 @@ def test_an_own_workspace_that_others_are_in_outlives_its_account(
     assert slugs(bob.api()) == ["bob", "ada"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path"),
     [
         ("GET", "/workspaces"),
@@ -411,3 +412,4 @@ def test_every_route_asks_for_an_active_account(ada: Person, method: str, path: 
     api = ada.api()
     ada.change(status="inactive")
     assert api.send(method, path, 401, data="not json").detail == "The account is inactive"
+    ada.change(status="active")
