@@ -159,6 +159,12 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def _redis(redis_url: str) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(redis_url) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
 def s3_endpoint() -> Iterator[str]:
     """A bucket server of our own."""
     from moto.server import ThreadedMotoServer
@@ -186,10 +192,10 @@ def backend(
     url = request.getfixturevalue("_migrated_postgres")
     redis_url = request.getfixturevalue("redis_url")
     emptier: Emptier = request.getfixturevalue("_emptier")
+    keys: redis.Redis = request.getfixturevalue("_redis")
     yield Backend("postgresql", url, redis_url)
     emptier.empty()
-    with redis.Redis.from_url(redis_url) as client:
-        client.flushdb()
+    keys.flushdb()
 
 
 def only_on(name: str) -> pytest.MarkDecorator:
