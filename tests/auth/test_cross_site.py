@@ -22,6 +22,7 @@ from app.core.records.catalogue import REFUSALS
 
 from ..conftest import MakeApp, Person
 from ..core.test_matrix import rows
+from ..rigs.cases import for_each
 from ..rigs.chromium import launched
 from ..rigs.cookie_browsers import NAME
 from ..rigs.htmx import htmx
@@ -76,6 +77,11 @@ class Street:
             "desk": self.desk,
         }[of]
 
+    def forget(self) -> None:
+        """What was bought and asked before."""
+        self.bought.clear()
+        self.watch.seen.clear()
+
     def visit(self, shape: Shape) -> list[Seen]:
         """Open the stranger's page, and see what comes of it at the desk."""
         house = self.house(shape.house)
@@ -126,7 +132,7 @@ def street(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterato
         context = browser.new_context(ignore_https_errors=True)
         street = Street(app, watch, context, port, other_port, plain_port, pages, bought)
         sign_in(street, ada)
-        watch.seen.clear()
+        street.forget()
         yield street
         context.close()
 
@@ -159,7 +165,7 @@ def cookies(street: Street) -> list[str]:
     return [each["value"] for each in street.context.cookies(street.desk)]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@for_each("shape", SHAPES)
 def test_no_page_of_others_gets_in(street: Street, shape: Shape) -> None:
     before, held = stored(street.app), cookies(street)
     seen = street.visit(shape)
@@ -171,8 +177,9 @@ def test_no_page_of_others_gets_in(street: Street, shape: Shape) -> None:
     assert "ada@example.com" not in street.read
 
 
-@pytest.mark.parametrize("way", ["fetch", "htmx", "form"])
+@for_each("way", ["fetch", "htmx", "form"])
 def test_a_page_of_ours_does_what_it_is_for(street: Street, way: str) -> None:
+    street.forget()
     page = street.context.new_page()
     page.goto(f"{street.desk}/page")
     page.click(f"#{way}")
@@ -180,12 +187,14 @@ def test_a_page_of_ours_does_what_it_is_for(street: Street, way: str) -> None:
     assert street.bought == ["ada@example.com"]
     (asked,) = [each for each in street.watch.seen if each.path == "/api/v1/buy"]
     assert (asked.has_cookie, asked.site, asked.status) == (True, "same-origin", 200)
+    page.close()
 
 
-@pytest.mark.parametrize("house", ["neighbour", "other port"])
+@for_each("house", ["neighbour", "other port"])
 def test_a_neighbour_that_is_listed_is_one_of_ours(
     street: Street, house: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    street.forget()
     check = street.app.extensions["frontdesk"].get(CookieDoor).cross_site
     monkeypatch.setattr(check, "origins", frozenset({street.house(house)}))
     seen = street.visit(Shape("listed", house, fetching("POST", "no-cors"), []))
