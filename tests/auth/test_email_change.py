@@ -14,6 +14,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import Visitor, emails
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once
 from .test_login import listen_to, log_in
 
@@ -110,7 +111,7 @@ def test_whoever_is_signed_in_confirms_their_own_change_alone(
     ada.api().post("/account/email/confirm", json={"token": token})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("email", "fault"),
     [
         ("no address", "json:email"),

@@ -15,7 +15,7 @@ from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..core.test_matrix import REFUSED, cells, make_olga, rows
 from ..core.test_matrix import mallory as mallory
 from ..rigs.cases import for_each
-from .factors import challenge, enrolled
+from .factors import Enrolled, challenge, enrolled
 
 # As what is sent where something else is asked for.
 ODD: list[Any] = [
@@ -114,12 +114,14 @@ def test_whatever_is_sent_nothing_breaks(ada: Person, api: Api, clock: SteppingC
     assert sent > 400
 
 
+@pytest.fixture
+def has(ada: Person, clock: SteppingClock) -> Enrolled:
+    return enrolled(ada, clock)
+
+
 @only_on("sqlite")
-@pytest.mark.parametrize("number", ["0", "-1", "9223372036854775808", "1_0", "\u0663", "x", "1.0"])
-def test_a_number_that_nothing_has_is_not_found(
-    ada: Person, clock: SteppingClock, number: str
-) -> None:
-    has = enrolled(ada, clock)
+@for_each("number", ["0", "-1", "9223372036854775808", "1_0", "\u0663", "x", "1.0"])
+def test_a_number_that_nothing_has_is_not_found(has: Enrolled, number: str) -> None:
     has.api.delete(f"/authenticators/{number}", 404)
     has.api.delete(f"/trusted-devices/{number}", 404)
 

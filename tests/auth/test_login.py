@@ -16,7 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
-from ..rigs.cases import for_each
+from ..rigs.cases import for_each, newly
 
 
 def log_in(api: Api, email: str, password: str, status: int = 200, **request: Any) -> Answer:
@@ -102,13 +102,13 @@ def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerso
     )
 
 
-@pytest.mark.parametrize("status", ["inactive", "suspended", "on holiday"])
+@for_each("status", ["inactive", "suspended", "on holiday"])
 def test_an_account_whose_status_does_not_count_cannot_log_in(
     api: Api, person: MakePerson, status: str
 ) -> None:
-    person("ivan", status=status)
-    assert log_in(api, "ivan@example.com", PASSWORD, 400).detail == "Inactive account"
-    assert log_in(api, "ivan@example.com", "wrong", 400).detail == "Incorrect email or password"
+    ivan = person(newly("ivan"), status=status).email
+    assert log_in(api, ivan, PASSWORD, 400).detail == "Inactive account"
+    assert log_in(api, ivan, "wrong", 400).detail == "Incorrect email or password"
 
 
 def test_both_active_statuses_log_in(api: Api, person: MakePerson) -> None:

@@ -12,6 +12,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 from .factors import challenge, enrolled, finish
 from .passkey_holder import Holder
@@ -104,7 +105,7 @@ def test_for_a_factor_it_is_not_shown_in_the_place_of_a_sign_in(
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize("credential", [{}, [], "x", 7, None, {"id": {}}])
+@for_each("credential", [{}, [], "x", 7, None, {"id": {}}])
 def test_what_is_no_credential_is_invalid(holder: Holder, ada: Person, credential: Any) -> None:
     finish(holder.api, challenge(holder.api, ada), 422, credential=credential)
 

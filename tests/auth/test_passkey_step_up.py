@@ -11,6 +11,7 @@ from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from .passkey_holder import Holder
 
 
@@ -68,6 +69,6 @@ def test_what_was_shown_to_sign_in_or_by_another_makes_nobody_fresh(
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize("credential", [{}, {"id": 7}, {"id": "AAAA", "type": "public-key"}])
+@for_each("credential", [{}, {"id": 7}, {"id": "AAAA", "type": "public-key"}])
 def test_what_is_no_credential_is_invalid(holder: Holder, credential: Any) -> None:
     assert show(holder.api, credential, 422).faults == ["json:credential"]

@@ -147,7 +147,7 @@ def test_all_are_ended_the_current_one_too(laptop: Api, phone: Api) -> None:
     assert not is_in(phone)
 
 
-@pytest.mark.parametrize("query", ["others=perhaps", "others=true&others=false", "others="])
+@for_each("query", ["others=perhaps", "others=true&others=false", "others="])
 def test_a_word_that_is_none_ends_nothing(laptop: Api, query: str) -> None:
     assert laptop.delete(f"/sessions?{query}", 422).faults == ["query:others"]
     assert is_in(laptop)

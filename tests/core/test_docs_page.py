@@ -13,6 +13,7 @@ from werkzeug.serving import make_server
 from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, Person
+from ..rigs.cases import for_each
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
@@ -103,6 +104,6 @@ def test_the_page_may_not_be_framed_nor_load_from_elsewhere(make_app: MakeApp) -
     assert "frame-ancestors 'none'" in policy
 
 
-@pytest.mark.parametrize("name", ["nothing.js", "..%2f..%2f__init__.py", "index.html", "%00"])
-def test_only_the_pages_own_files_are_served(make_app: MakeApp, name: str) -> None:
-    Api(make_app()).get(f"/docs/{name}", 404)
+@for_each("name", ["nothing.js", "..%2f..%2f__init__.py", "index.html", "%00"])
+def test_only_the_pages_own_files_are_served(api: Api, name: str) -> None:
+    api.get(f"/docs/{name}", 404)

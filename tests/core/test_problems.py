@@ -51,7 +51,7 @@ def test_a_wrong_method_on_a_collection_without_its_slash(api: Api, path: str) -
     assert "GET" in answer.headers["Allow"]
 
 
-@pytest.mark.parametrize("method", ["PROPFIND", "X" * 100])
+@for_each("method", ["PROPFIND", "X" * 100])
 def test_a_method_that_nobody_knows(api: Api, method: str) -> None:
     answer = Api(api.app, "").send(method, "/api/v1/health", 405)
     assert_problem(answer, 405, "method_not_allowed")
@@ -109,9 +109,7 @@ def test_another_content_type(api: Api, kind: str) -> None:
     assert_problem(answer, 415, "unsupported_media_type")
 
 
-@pytest.mark.parametrize(
-    "kind", ["application/json; charset=utf-8", "application/merge-patch+json"]
-)
+@for_each("kind", ["application/json; charset=utf-8", "application/merge-patch+json"])
 def test_other_names_for_json(api: Api, kind: str) -> None:
     api.post("/tasks/", 201, data='{"title": "x"}', headers={"Content-Type": kind})
 
@@ -280,7 +278,7 @@ def test_a_foreign_hosts_own_routes_stay_its_own(
     assert "X-Frame-Options" not in answer.headers
 
 
-@pytest.mark.parametrize(("size", "status"), [(1024 * 1024, 201), (1024 * 1024 + 1, 413)])
+@for_each(("size", "status"), [(1024 * 1024, 201), (1024 * 1024 + 1, 413)])
 def test_the_limit_is_exact(api: Api, size: int, status: int) -> None:
     body = '{"title": "x"'
     send(api, status, body + " " * (size - len(body) - 1) + "}")

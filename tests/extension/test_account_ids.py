@@ -23,12 +23,14 @@ from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings
 from app.core.context import service
 from app.storage import MemoryFileStore
+from app.testing.client import Api
 from app.testing.kit import Kit
 from app.testing.people import Person
 from app.workspaces.settings import WorkspacesSettings
 
 from ..conftest import let_go
 from ..rigs.backends import postgres_database
+from ..rigs.cases import for_each
 from ..rigs.emptying import Emptier
 from ..rigs.hosts import HostSettings
 from ..rigs.pictures import plain
@@ -257,20 +259,24 @@ def test_what_is_the_accounts_goes_with_it(frontdesk: Kit, app: Flask) -> None:
     assert root.api().get(f"/admin/notifications/{sent['id']}").json["receivers"] == 2
 
 
-@pytest.mark.parametrize("wrong", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
-def test_what_is_no_id_at_all_is_nobodys(frontdesk: Kit, wrong: str) -> None:
-    root = frontdesk.account("root", role="root").api()
+@pytest.fixture
+def root(frontdesk: Kit) -> Api:
+    return frontdesk.account("root", role="root").api()
+
+
+@for_each("wrong", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
+def test_what_is_no_id_at_all_is_nobodys(root: Api, wrong: str) -> None:
     root.get(f"/profiles/{wrong}", 404)
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
     body = {"data": data, "account_receiver_ids": [wrong]}
     root.post("/admin/notifications", 422, json=body)
 
 
-@pytest.mark.parametrize("far", [2**31, 2**40, 2**63, 2**70, -1, "x" * 300, "\x00", "", None, 1.5])
-def test_an_id_that_no_column_can_hold_is_refused(frontdesk: Kit, far: Any) -> None:
+@for_each("far", [2**31, 2**40, 2**63, 2**70, -1, "x" * 300, "\x00", "", None, 1.5])
+def test_an_id_that_no_column_can_hold_is_refused(root: Api, far: Any) -> None:
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
     body = {"data": data, "account_receiver_ids": [far]}
-    frontdesk.account("root", role="root").api().post("/admin/notifications", 422, json=body)
+    root.post("/admin/notifications", 422, json=body)
 
 
 def test_the_description_says_what_an_id_is(frontdesk: Kit, kind: str) -> None:

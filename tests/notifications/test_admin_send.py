@@ -106,7 +106,7 @@ def test_unknown_receivers_in_the_body_are_told_of_the_body(admin: Api) -> None:
     assert answer.faults == ["json:account_receiver_ids"]
 
 
-@pytest.mark.parametrize("name", ["account_receiver_ids[]", "accountReceiverIds", "receivers"])
+@for_each("name", ["account_receiver_ids[]", "accountReceiverIds", "receivers"])
 def test_receivers_under_another_name_do_not_become_all(
     admin: Api, ada: Person, app: Flask, name: str
 ) -> None:

@@ -119,7 +119,7 @@ def test_the_name_of_a_picture_tells_nothing_and_is_never_the_same(api: Api) -> 
     assert all(re.search(r"/avatars/[0-9a-f]{32}\.jpg$", name) for name in names)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
+@for_each("kind", ["PNG", "JPEG", "WEBP", "GIF"])
 def test_the_kind_is_told_by_the_content_and_not_by_name_or_type(api: Api, kind: str) -> None:
     send(api, plain(kind), name="evil.html", kind="text/html")
     send(api, animated("GIF"), name="../../evil\0.svg", kind="image/svg+xml")
@@ -393,7 +393,7 @@ def test_the_host_header_of_a_stranger_is_not_believed(api: Api, host: str) -> N
     assert path_of(forwarded)
 
 
-@pytest.mark.parametrize("host", ["localhost:5000", "127.0.0.1:8000", "[::1]:80"])
+@for_each("host", ["localhost:5000", "127.0.0.1:8000", "[::1]:80"])
 def test_on_this_very_machine_the_address_works_from_any_origin(api: Api, host: str) -> None:
     send(api, plain("PNG"))
     assert avatar_of(api, Host=host).startswith(f"http://{host}/api/v1/profiles/avatars/")

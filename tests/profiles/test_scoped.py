@@ -151,7 +151,7 @@ def test_where_path_and_header_disagree_the_path_counts(olga: Person, sven: Pers
     assert api.get("/south/profiles", headers={"X-Workspace": ""}).json["first_name"] == "sven"
 
 
-@pytest.mark.parametrize("value", ["", " "])
+@for_each("value", ["", " "])
 def test_an_empty_header_scopes_to_nothing(olga: Person, value: str) -> None:
     answer = olga.api().get("/profiles", 404, headers={"X-Workspace": value})
     assert answer.detail == "No workspace specified."

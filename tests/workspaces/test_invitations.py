@@ -146,11 +146,11 @@ def test_who_may_take_back_whose_invitation(
     assert listed["state"] == ("revoked" if allowed else "pending")
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@for_each("kind", TYPES)
 def test_who_manages_nobody_sees_no_invitations(team: Team, person: MakePerson, kind: str) -> None:
     manages = kind in ("owner", "admin")
-    team.admit(person("actor"), kind).get(team.path, expect(manages))
-    person("stranger").api().get(team.path, 403)
+    team.admit(person(newly("actor")), kind).get(team.path, expect(manages))
+    person(newly("stranger")).api().get(team.path, 403)
 
 
 def test_an_admin_cannot_turn_an_owners_invitation_into_another(
