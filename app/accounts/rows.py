@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Select, bindparam, inspect, select, type_coerce
@@ -73,6 +73,14 @@ class AccountRows:
         make_transient_to_detached(account)
         self.session.add(account)
         return cast(AccountLike, account)
+
+    def emails(self, ids: Collection[Any]) -> dict[Any, str]:
+        """The addresses of those that are still there, by their ids."""
+        if not ids:
+            return {}
+        model = self._mapper.class_
+        rows = self.session.execute(select(model.id, model.email).where(model.id.in_(ids)))
+        return {row[0]: row[1] for row in rows}
 
     def credentials(self, email: str) -> tuple[object, str | None]:
         """The id and password hash of an account, without loading it; nothing where none is."""

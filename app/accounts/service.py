@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Generic, cast
 
-from sqlalchemy import Column, delete, or_, select, update
+from sqlalchemy import Column, delete, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
@@ -24,7 +24,6 @@ REGISTERED = "account-registered"
 DELETED = "account-deleted"
 EMAIL_CHANGED = "email-changed"
 PAGE = 500
-ROWS_AT_ONCE = 5_000
 
 # What the host's own code gets is of the host's own class; ours asks no more than `AccountLike`.
 A = TypeVar("A", default=AccountLike)
@@ -69,14 +68,6 @@ class Accounts(Generic[A]):
     def by_id(self, account_id: object) -> A | None:
         found: A | None = self.session.get(self.model, account_id)
         return found
-
-    def emails(self, ids: Collection[Any]) -> dict[Any, str]:
-        """The addresses of those that are still there, by their ids."""
-        if not ids:
-            return {}
-        model = self.model
-        rows = self.session.execute(select(model.id, model.email).where(model.id.in_(ids)))
-        return {row[0]: row[1] for row in rows}
 
     def is_active(self, account: AccountLike) -> bool:
         return account.status in self.active_statuses or is_over(account, self.clock.now())
@@ -242,27 +233,6 @@ class Accounts(Generic[A]):
     def end_tokens(self, account: AccountLike) -> None:
         """From now on, only tokens that are issued later count."""
         account.tokens_valid_from = self.clock.now()
-
-    def end_all_tokens(self) -> int:
-        """As `end_tokens` for every account, and how many there were.
-
-        Some thousands at a time, each stored by itself: nobody who signs in waits for millions of
-        rows, and what breaks off can be begun again.
-        """
-        moment, model, ended = self.clock.now(), self.model, 0
-        since = model.tokens_valid_from
-        others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
-        while True:
-            with transaction(self.session):
-                changed: Any = self.session.execute(
-                    update(model)
-                    .where(model.id.in_(others))
-                    .values(tokens_valid_from=moment)
-                    .execution_options(synchronize_session=False)
-                )
-            if not changed.rowcount:
-                return ended
-            ended += changed.rowcount
 
     def _hash(self, password: str, email: str) -> str:
         check_password(password, email)

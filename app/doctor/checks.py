@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from secrets import token_hex
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -26,10 +25,16 @@ from ..core.process.folders import migrations_folder
 from ..delivery.outbox.counts import oldest_waiting
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.outbox.models import Delivery
-from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
+from .addresses import (
+    check_client_host,
+    check_console,
+    check_proxies,
+    check_public_url,
+)
 from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
 from .factors import check_second_factors
+from .file_stores import check_export_store, check_file_store
 from .findings import Check, Finding
 from .set_up import (
     check_administration,
@@ -138,28 +143,6 @@ def check_worker_lag() -> Iterator[Finding]:
         yield Finding("worker_lag", "fault", text)
 
 
-def check_client_host() -> Iterator[Finding]:
-    core = current_frontdesk.settings.core
-    url = urlsplit(core.page_host)
-    if url.scheme == "http" and url.hostname not in LOOPBACK:
-        name = "PUBLIC_URL" if core.links_to_console else "CLIENT_HOST"
-        yield Finding(
-            "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
-        )
-
-
-def check_console() -> Iterator[Finding]:
-    core = current_frontdesk.settings.core
-    if core.links_to_console and not core.PUBLIC_URL and core.EMAILS_ENABLED:
-        yield Finding(
-            "console",
-            "warning",
-            f"links in mails lead to {core.page_host}, where the console is not: set"
-            " CORE__PUBLIC_URL to this service's own address, or CORE__CLIENT_HOST to that of a"
-            " client with pages of its own",
-        )
-
-
 def check_idp() -> Iterator[Finding]:
     if IdpSignIn not in current_frontdesk.services:
         return
@@ -173,43 +156,6 @@ def check_idp() -> Iterator[Finding]:
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
         yield Finding("idp", "fault", f"the identity provider cannot be used: {reason}")
-
-
-def check_public_url() -> Iterator[Finding]:
-    core = current_frontdesk.settings.core
-    if not core.PUBLIC_URL and urlsplit(core.page_host).hostname not in LOOPBACK:
-        yield Finding(
-            "public_url",
-            "warning",
-            "CORE__PUBLIC_URL is not set: avatars' URLs begin at the root, and work for a client"
-            " of the same origin only",
-        )
-
-
-def check_proxies() -> Iterator[Finding]:
-    """The service speaks no TLS itself: at an https address something stands in front of it."""
-    context = current_frontdesk
-    url = urlsplit(context.settings.core.PUBLIC_URL or "")
-    is_public = url.scheme == "https" and url.hostname not in LOOPBACK
-    if context.owns_application and is_public and not context.settings.core.TRUSTED_PROXIES:
-        yield Finding(
-            "proxies",
-            "warning",
-            "CORE__TRUSTED_PROXIES is 0 behind a proxy: all clients share its address, and wrong"
-            " passwords of one lock others out; set it to the number of proxies",
-        )
-
-
-def check_file_store() -> Iterator[Finding]:
-    """A file goes in and out again: a folder may be there and not be writable."""
-    if Avatars not in current_frontdesk.services:
-        return
-    files, name = service(Avatars).files, f"doctor-{token_hex(8)}.txt"
-    try:
-        files.put(name, b"", "text/plain")
-        files.delete(name)
-    except Unavailable as error:
-        yield Finding("file_store", "fault", f"{error.detail}; the log says why")
 
 
 def check_profiles() -> Iterator[Finding]:
@@ -256,5 +202,6 @@ CHECKS: Sequence[Check] = (
     check_mail_server,
     check_broker,
     check_file_store,
+    check_export_store,
     check_idp,
 )

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
-from flask import Flask, Request, has_app_context
-from typing_extensions import TypeVar
+from flask import Flask, has_app_context
 
 from ..accounts.service import DELETED, REGISTERED, Accounts
-from ..auth.caller import Callers, current_account, known_account
-from ..auth.sign_in import by_host
-from ..auth.sign_in.proof import HOST
 from ..cli.groups import lazy_group
 from ..console.host_pages import HostConsole
 from ..core.context import EXTENSION, Context, find_context
@@ -43,6 +39,7 @@ from .events import NAMES
 from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
 from .recording import Recording
+from .signing_in import A, SigningIn
 
 if TYPE_CHECKING:
     from celery import Celery
@@ -51,11 +48,7 @@ if TYPE_CHECKING:
     from ..notifications.service import Sent
 
 
-# The host's own class of an account: `Frontdesk[Account]()`.
-A = TypeVar("A", default=Any)
-
-
-class Frontdesk(Recording, Generic[A]):
+class Frontdesk(Recording, SigningIn[A]):
     # The decorators of the moments that a host may decide.
     claims = hooks.claims
     payload = hooks.payload
@@ -129,51 +122,6 @@ class Frontdesk(Recording, Generic[A]):
     def accounts(self) -> Accounts[A]:
         """The current application's accounts: to make, find, change and delete them."""
         return cast("Accounts[A]", find_context().get(Accounts))
-
-    @property
-    def current_account(self) -> A:
-        """The caller's account, where a guard has looked who is calling."""
-        return cast(A, current_account)
-
-    @property
-    def current_account_or_none(self) -> A | None:
-        """The same where nobody need be there: below `@account_optional`, or in a template."""
-        return cast("A | None", known_account())
-
-    def verify_password(self, account: A | str, password: str) -> A:
-        """The account, given as itself or by its e-mail, whose password it is.
-
-        Within the limits of the login route, and whatever the account's status. Raises
-        `IncorrectCredentials`, `TooManyAttempts` or `TooManyHashes`.
-        """
-        return cast(A, by_host.verify_password(account, password))
-
-    def sign_in(
-        self, account: A, *, how: str | Sequence[str] = HOST, by_cookie: bool = False
-    ) -> dict[str, Any]:
-        """Sign in whoever has shown who it is, and return what the login route would answer.
-
-        `how` tells the gate by what: "password", "magic link", several in their order. Raises
-        `InactiveAccount`, or whatever the gate asks for besides.
-
-        `by_cookie`: the answer to this request sets the cookie that `POST /session` sets, and there
-        is no token in what is returned. Raises `CrossSite` where another site's page has asked.
-        """
-        by = (how,) if isinstance(how, str) else tuple(how)
-        return by_host.sign_in(account, by, by_cookie)
-
-    def sign_out(self, account: A) -> None:
-        """End every token of the account until it signs in again, as the logout route does."""
-        by_host.sign_out(account)
-
-    def sign_out_here(self) -> None:
-        """End the session whose cookie this request brings, as `DELETE /session` does."""
-        by_host.sign_out_here()
-
-    def account_of(self, request: Request) -> A | None:
-        """Whose token a request carries; None where it carries none. A bad one is refused."""
-        found = find_context().get(Callers).find(request)
-        return None if found is None else cast(A, found.attached_account)
 
     def transaction(self) -> AbstractContextManager[None]:
         """`with frontdesk.transaction():` commits at its end what is written in it, or nothing."""

@@ -77,6 +77,18 @@ class S3FileStore:
         with _storage_errors(name):
             self._client().delete_object(Bucket=self._bucket.name, Key=key)
 
+    def is_open(self, name: str) -> bool:
+        """Whether anybody who knows the name is given the file, without a key."""
+        from botocore.exceptions import ClientError
+
+        key, anybody = self._key(name), _new_client(self._bucket, is_known=False)
+        with _storage_errors(name):
+            try:
+                anybody.get_object(Bucket=self._bucket.name, Key=key)
+            except ClientError:
+                return False
+        return True
+
     def files(self) -> Iterator[StoredFile]:
         with _storage_errors(self._bucket.prefix):
             pages = self._client().get_paginator("list_objects_v2")
@@ -112,11 +124,15 @@ def _pieces(name: str, body: Any) -> Iterator[bytes]:
         yield from body.iter_chunks(CHUNK_BYTES)
 
 
-def _new_client(bucket: S3Bucket, read_seconds: float = _READ_SECONDS) -> Any:
+def _new_client(
+    bucket: S3Bucket, read_seconds: float = _READ_SECONDS, *, is_known: bool = True
+) -> Any:
     import boto3
+    from botocore import UNSIGNED
     from botocore.config import Config
 
     config = Config(
+        signature_version=None if is_known else UNSIGNED,
         connect_timeout=_CONNECT_SECONDS,
         read_timeout=read_seconds,
         retries={"total_max_attempts": 1},

@@ -12,6 +12,7 @@ from app.accounts.service import Accounts
 from app.auth.caller import caller
 from app.auth.sessions.cookie_door import CookieDoor
 from app.auth.sessions.models import AccountSession
+from app.auth.sign_in.log_out import LogOut
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.testing.clock import SteppingClock
@@ -100,7 +101,7 @@ def by_a_logout_elsewhere(app: Flask, ada: Person) -> None:
 
 def by_an_operator(app: Flask, ada: Person) -> None:
     with app.app_context():
-        service(Accounts).end_all_tokens()
+        service(LogOut).everybody()
 
 
 def by_its_row(app: Flask, ada: Person) -> None:

@@ -57,7 +57,7 @@ class Deed(NamedTuple):
 def told(items: Sequence[Item]) -> list[Deed]:
     """Two questions for a page, however many people it names."""
     named = {item[key] for item in items for key in ("actor_id", "account_id")} - {None}
-    emails = service(Accounts).emails(named)
+    emails = service(Accounts).rows.emails(named)
     invited = service(Invitations).addresses(
         int(item["target_id"]) for item in items if item["target_kind"] == "invitation"
     )

@@ -13,9 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-import orjson
 from sqlalchemy import (
-    Connection,
     Engine,
     bindparam,
     delete,
@@ -31,6 +29,7 @@ from ...core.clock import Clock
 from ...core.db.base import AUTOCOMMIT, autocommitting
 from ...core.db.rows import Rows, ask
 from ..message import StoredMessage
+from .messages import stored_messages
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
 
 LEASE = timedelta(seconds=30)
@@ -107,7 +106,7 @@ class Batches:
                     taken += sorted(connection.execute(statement), key=lambda row: row.id)
             if not taken:
                 return None
-            messages = _messages(connection, {row.outgoing_id for row in taken})
+            messages = stored_messages(connection, {row.outgoing_id for row in taken})
         deliveries = [
             ClaimedDelivery(row.id, row.attempts, row.receiver_id, messages[row.outgoing_id])
             for row in taken
@@ -222,31 +221,6 @@ class Batches:
     def _run(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
         with self._engine.connect() as connection:
             return int(connection.execute(statement, values or {}).rowcount)
-
-
-def _messages(connection: Connection, ids: set[int]) -> Mapping[int, StoredMessage]:
-    columns = OutgoingMessage.__table__.c
-    rows = connection.execute(
-        select(
-            columns.id,
-            columns.title,
-            columns.message,
-            columns.created_at,
-            columns.template_file,
-            columns.context,
-        ).where(columns.id.in_(ids))
-    )
-    return {
-        row.id: StoredMessage(
-            id=row.id,
-            title=row.title,
-            message=row.message,
-            created_at=row.created_at,
-            template_file=row.template_file,
-            context=orjson.loads(row.context) if row.context else {},
-        )
-        for row in rows
-    }
 
 
 def _storable(text: str | None) -> str | None:

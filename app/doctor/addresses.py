@@ -1,0 +1,57 @@
+"""What the doctor finds in where the service, its clients and its pages are said to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from ..core.context import current_frontdesk
+from .delivery import LOOPBACK
+from .findings import Finding
+
+
+def check_client_host() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    url = urlsplit(core.page_host)
+    if url.scheme == "http" and url.hostname not in LOOPBACK:
+        name = "PUBLIC_URL" if core.links_to_console else "CLIENT_HOST"
+        yield Finding(
+            "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
+        )
+
+
+def check_console() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    if core.links_to_console and not core.PUBLIC_URL and core.EMAILS_ENABLED:
+        yield Finding(
+            "console",
+            "warning",
+            f"links in mails lead to {core.page_host}, where the console is not: set"
+            " CORE__PUBLIC_URL to this service's own address, or CORE__CLIENT_HOST to that of a"
+            " client with pages of its own",
+        )
+
+
+def check_public_url() -> Iterator[Finding]:
+    core = current_frontdesk.settings.core
+    if not core.PUBLIC_URL and urlsplit(core.page_host).hostname not in LOOPBACK:
+        yield Finding(
+            "public_url",
+            "warning",
+            "CORE__PUBLIC_URL is not set: avatars' URLs begin at the root, and work for a client"
+            " of the same origin only",
+        )
+
+
+def check_proxies() -> Iterator[Finding]:
+    """The service speaks no TLS itself: at an https address something stands in front of it."""
+    context = current_frontdesk
+    url = urlsplit(context.settings.core.PUBLIC_URL or "")
+    is_public = url.scheme == "https" and url.hostname not in LOOPBACK
+    if context.owns_application and is_public and not context.settings.core.TRUSTED_PROXIES:
+        yield Finding(
+            "proxies",
+            "warning",
+            "CORE__TRUSTED_PROXIES is 0 behind a proxy: all clients share its address, and wrong"
+            " passwords of one lock others out; set it to the number of proxies",
+        )
