@@ -27,6 +27,9 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
+    class Meta(Page.Meta):
+        reads_alike = True
+
     is_read = Flag(metadata={"description": "Only those that are read, or are not"})
 
 
