@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import product
 
 import pytest
 from flask import Flask
@@ -18,6 +19,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakePerson, Person, only_on
+from ..rigs.cases import for_each
 from ..rigs.oidc.node import Provider
 from ..rigs.oidc.proxy import USERINFO, Proxy
 from ..rigs.oidc.visitor import REDIRECT_URI, Query, Visitor
@@ -69,20 +71,27 @@ def test_the_owner_is_told_once(visitor: Visitor, ada: Person, mails: MailOutbox
     assert len(mails.sent) == 1
 
 
-@pytest.mark.parametrize("email", ["countess@example.com", "bob@example.com", "no address", None])
-@pytest.mark.parametrize("verified", [True, False, None])
+@pytest.fixture
+def known(visitor: Visitor, ada: Person, person: MakePerson) -> Visitor:
+    """Ada has signed in by the provider; there is a Bob, too."""
+    person("bob", into=ada.app)
+    visitor.sign_in("ada")
+    return visitor
+
+
+@for_each(
+    ("email", "verified"),
+    product(["countess@example.com", "bob@example.com", "no address", None], [True, False, None]),
+)
 def test_who_is_known_is_let_in_whatever_the_email(
-    visitor: Visitor,
+    known: Visitor,
     ada: Person,
-    person: MakePerson,
     proxy: Proxy,
     email: str | None,
     verified: bool | None,
 ) -> None:
-    person("bob", into=ada.app)
-    visitor.sign_in("ada")
     say(proxy, email=email, email_verified=verified)
-    account = visitor.sign_in("ada").json["account"]
+    account = known.sign_in("ada").json["account"]
     assert (account["id"], account["email"]) == (ada.id, ada.email)
     assert subjects(ada.app) == ["ada"]
 
@@ -151,7 +160,16 @@ def test_a_newcomer_is_linked_in_the_transaction_of_the_sign_up(
     assert mails.sent == []
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+def newcomer(make_idp_app: MakeApp, person: MakePerson) -> Visitor:
+    """Where Kim, Sam and Fim have accounts."""
+    app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
+    for name in ("kim", "sam", "fim"):
+        person(name, into=app)
+    return Visitor(Api(app))
+
+
+@for_each(
     "address",
     [
         "\N{KELVIN SIGN}im@example.com",
@@ -164,14 +182,11 @@ def test_a_newcomer_is_linked_in_the_transaction_of_the_sign_up(
     ],
 )
 def test_an_address_of_look_alikes_is_refused(
-    make_idp_app: MakeApp, person: MakePerson, proxy: Proxy, address: str
+    newcomer: Visitor, proxy: Proxy, address: str
 ) -> None:
-    app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
-    for name in ("kim", "sam", "fim"):
-        person(name, into=app)
     say(proxy, email=address)
-    assert Visitor(Api(app)).sign_in("eve", 400).json["code"] == "ambiguous_email"
-    assert identities(app) == []
+    assert newcomer.sign_in("eve", 400).json["code"] == "ambiguous_email"
+    assert identities(newcomer.api.app) == []
 
 
 @pytest.mark.parametrize("address", ["josé@example.com", "ada@bücher.example", "коля@пример.рф"])
