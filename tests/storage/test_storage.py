@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -26,6 +27,8 @@ from app.storage import (
 )
 from app.storage.s3 import S3Bucket
 
+from ..rigs.cases import for_each
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -33,7 +36,9 @@ def bucket_at(endpoint: str, name: str = "avatars", prefix: str = "") -> S3Bucke
     return S3Bucket(name, endpoint, "us-east-1", "access", "secret", prefix)
 
 
+@cache
 def boto3_client(endpoint: str) -> Any:
+    """One for all, since it is long in the making."""
     from app.storage.s3 import _new_client
 
     return _new_client(bucket_at(endpoint))
@@ -155,7 +160,7 @@ UNSAFE = [
 ]
 
 
-@pytest.mark.parametrize("name", UNSAFE, ids=ascii)
+@for_each("name", UNSAFE)
 def test_an_unsafe_name_is_refused_by_every_method(store: FileStore, name: str) -> None:
     with pytest.raises(UnsafeName):
         store.put(name, b"x", "image/png")
