@@ -30,7 +30,11 @@ def main() -> int:
 
 
 def pytest(*arguments: str) -> int:
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], check=False).returncode
+    # Each round, and each process of it, would compile the same thousand files anew.
+    environment = {**os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ LONG = (
     "tests/server/test_gunicorn.py",
     "tests/project/test_run.py",
     "tests/auth/test_doors.py",
+    "tests/auth/test_refresh.py",
 )
 
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
