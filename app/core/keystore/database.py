@@ -5,8 +5,6 @@ when the request around it is rolled back. On SQLite, which has one writer, a ca
 not come between a request's first write and its commit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta

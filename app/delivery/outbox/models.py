@@ -1,7 +1,5 @@
 """What is to be sent: a message once, and one delivery for each receiver and channel."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
