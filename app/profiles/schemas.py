@@ -12,6 +12,7 @@ from marshmallow import (
     ValidationError,
     fields,
     post_dump,
+    post_load,
     validates_schema,
 )
 from werkzeug.datastructures import FileStorage
@@ -75,6 +76,14 @@ class ProfileCreate(Received):
     def bound_extra(self, data: dict[str, Any], **kwargs: Any) -> None:
         if faults := faults_in(_extra(data)):
             raise ValidationError(faults)
+
+    @post_load(pass_original=True)
+    def as_sent(
+        self, data: dict[str, Any], sent: Mapping[str, Any], **kwargs: Any
+    ) -> dict[str, Any]:
+        """In the order of the client's; marshmallow loads what it does not know out of a set."""
+        order = {name: number for number, name in enumerate(sent)}
+        return dict(sorted(data.items(), key=lambda item: order.get(item[0], -1)))
 
 
 class _Partial(Schema):

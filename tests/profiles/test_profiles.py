@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -228,6 +229,13 @@ def test_further_properties_are_kept_and_returned(ada: Person) -> None:
     profile = api.post("/profiles", json={**ADA, **EXTRA}).json
     assert {name: profile[name] for name in EXTRA} == EXTRA
     assert api.get("/profiles").json == profile
+
+
+def test_further_properties_stay_in_the_order_of_their_coming(ada: Person) -> None:
+    # The client would sort them.
+    body, kind = json.dumps({**ADA, **EXTRA}), {"Content-Type": "application/json"}
+    profile = ada.api().post("/profiles", data=body, headers=kind).json
+    assert [name for name in profile if name in EXTRA] == list(EXTRA)
 
 
 def test_an_update_adds_to_the_further_properties(api: Api) -> None:
