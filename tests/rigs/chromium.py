@@ -5,15 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from .backends import missing
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-_ADDRESS_BAR = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
+# The first is Chromium without its windows, which take as long as the pages in them.
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
 # Not for the whole session: while it runs, its thread can run no event loop of another's.
@@ -25,15 +24,9 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def launched(*options: str) -> Iterator[Browser]:
-    program = next((path for name in PROGRAMS if (path := shutil.which(name))), "")
-    if not program:
+    program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
+    if program is None:
         missing("Chromium is not installed")
-    with _started(program, _without_address_bar(program), *options) as browser:
-        yield browser
-
-
-@contextmanager
-def _started(program: str, *options: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # Chromium's own sandbox asks for what a container seldom gives, and the pages are ours.
         args = ["--no-sandbox", *options]
@@ -42,13 +35,3 @@ def _started(program: str, *options: str) -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
-
-
-@cache
-def _without_address_bar(program: str) -> str:
-    """Every window makes pages ready for its address bar, which nobody sees here and which take
-    longer than most of ours. Of such options the last one counts, and Playwright has one too."""
-    with _started(program, "--enable-automation") as browser:
-        said = browser.new_browser_cdp_session().send("Browser.getBrowserCommandLine")
-    *_, off = (option for option in said["arguments"] if option.startswith("--disable-features="))
-    return ",".join([off, *_ADDRESS_BAR])
