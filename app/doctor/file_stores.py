@@ -20,8 +20,10 @@ def _file_in(files: FileStore) -> Iterator[str]:
     """The name of one that goes in and out again: a folder may be there and not be writable."""
     name = f"doctor-{token_hex(8)}.txt"
     files.put(name, b"", "text/plain")
-    yield name
-    files.delete(name)
+    try:
+        yield name
+    finally:
+        files.delete(name)
 
 
 def check_file_store() -> Iterator[Finding]:

@@ -85,8 +85,10 @@ class S3FileStore:
         with _storage_errors(name):
             try:
                 anybody.get_object(Bucket=self._bucket.name, Key=key)
-            except ClientError:
-                return False
+            except ClientError as error:
+                if error.response["ResponseMetadata"]["HTTPStatusCode"] in (401, 403):
+                    return False
+                raise
         return True
 
     def files(self) -> Iterator[StoredFile]:

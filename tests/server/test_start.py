@@ -39,20 +39,22 @@ print(json.dumps([response.status_code, sorted(sys.modules)]))
 """
 
 
-def loaded(tmp_path: Path, **settings: str) -> set[str]:
-    """The modules that are there once the service has answered its first request."""
-    environment = bare_environment(
-        SECRET_KEY=SECRET, CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings
-    )
+def said(program: str, tmp_path: Path, **settings: str) -> str:
+    """By a process of its own, which has a database that nobody has used."""
     done = subprocess.run(
-        [sys.executable, "-c", _PROBE],
+        [sys.executable, "-c", program],
         cwd=ROOT,
-        env=environment,
+        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings),
         capture_output=True,
         text=True,
         check=True,
     )
-    status, modules = json.loads(done.stdout)
+    return done.stdout.strip()
+
+
+def loaded(tmp_path: Path, **settings: str) -> set[str]:
+    """The modules that are there once the service has answered its first request."""
+    status, modules = json.loads(said(_PROBE, tmp_path, SECRET_KEY=SECRET, **settings))
     assert status == 200
     return set(modules)
 
@@ -84,15 +86,7 @@ def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> N
 
 def test_the_server_leaves_curves_and_garbage_alone_while_it_starts(tmp_path: Path) -> None:
     probe = "import wsgi, gc, sys; print('cryptography' in sys.modules, gc.isenabled())"
-    done = subprocess.run(
-        [sys.executable, "-c", probe],
-        cwd=ROOT,
-        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "False True"
+    assert said(probe, tmp_path) == "False True"
 
 
 _ADDRESSES = """
@@ -110,15 +104,7 @@ except ValidationError as error:
 
 def test_the_server_compiles_no_pattern_that_nobody_uses(tmp_path: Path) -> None:
     """It takes a tenth of a start; whoever checks an address with it gets the same answer."""
-    done = subprocess.run(
-        [sys.executable, "-c", _ADDRESSES],
-        cwd=ROOT,
-        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == "False True Not a valid email address."
+    assert said(_ADDRESSES, tmp_path) == "False True Not a valid email address."
 
 
 _PLUGIN = """
@@ -140,17 +126,8 @@ def test_the_server_looks_for_no_plugins_of_pydantic(
     described.mkdir()
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: beside\nVersion: 1.0\n")
     (described / "entry_points.txt").write_text("[pydantic]\nbeside = beside:plugin\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "import wsgi, sys; print('beside' in sys.modules)"],
-        cwd=ROOT,
-        env=bare_environment(
-            CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", PYTHONPATH=str(tmp_path), **told
-        ),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == loaded
+    probe = "import wsgi, sys; print('beside' in sys.modules)"
+    assert said(probe, tmp_path, PYTHONPATH=str(tmp_path), **told) == loaded
 
 
 def test_the_keystore_brings_no_library_for_metrics(tmp_path: Path) -> None:
