@@ -20,12 +20,13 @@ LONG = (
 # Beside tests that keep a core busy these would find the machine busy, and time is what they are
 # about; beside each other they wait. The longest come first, so that none is begun at the end.
 WAITING = (
-    "tests/server/test_faults_delivery.py",
+    "tests/server/test_faults_broker.py",
     "tests/server/test_faults.py",
+    "tests/notifications/test_celery_connections.py",
+    "tests/server/test_faults_delivery.py",
     "tests/server/test_systemd.py",
     "tests/server/test_slow_clients.py",
     "tests/server/test_reload.py",
-    "tests/notifications/test_celery_connections.py",
     "tests/auth/test_idp_outages.py",
     "tests/server/test_socket.py",
     "tests/notifications/test_celery.py",

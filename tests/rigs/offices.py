@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from app.testing.smtp import Sink
+from app.testing.smtp import Sink, smtp_sink
 
-from ..conftest import PASSWORD
+from ..conftest import PASSWORD, Backend
+from .backends import postgres_database
+from .brokers import Broker
 from .lines import Line
+from .populate import add_accounts
 from .processes import Service, within
-from .stores import Store
-from .traffic import Client, Ledger, people, stored, traffic
+from .servers import gunicorn
+from .traffic import Client, Ledger, furnish, people, stored, traffic
 
+RECEIVERS = 5
+ACCOUNTS = 3000
 # What each kind of request is answered, whatever becomes of the mails.
 ANSWERS = {
     "account": 200,
@@ -35,42 +41,6 @@ ANSWERED_WITHIN = 2.5
 BACK_WITHIN = 60.0
 # What is looked for takes seconds, so that none of it passes between two requests.
 PAUSE = 0.1
-
-
-@dataclass
-class Broker:
-    """What the jobs go through, and the line to it."""
-
-    line: Line
-    settings: dict[str, str]
-    # None: the machine's own, which others use too.
-    store: Store | None = None
-
-    @contextmanager
-    def away(self, how: str) -> Iterator[None]:
-        if how == "down":
-            self._stop()
-            # All that were connected to it are told; from now on nobody is let in.
-            time.sleep(0.2)
-            self.line.cut()
-        elif how == "vanished":
-            # As when its machine loses power: nobody is told.
-            self.line.cut()
-            self._stop()
-        elif how == "black-holed":
-            self.line.swallow()
-        else:
-            self.line.silent = True
-        try:
-            yield
-        finally:
-            if self.store is not None:
-                self.store.revive()
-            self.line.mend()
-
-    def _stop(self) -> None:
-        if self.store is not None:
-            self.store.stop()
 
 
 @dataclass
@@ -161,7 +131,33 @@ class Office:
         assert self.installation.count("frontdesk_deliveries WHERE state <> 'sent'") == 0
 
 
-def receivers_of(installation: Service, most: int) -> dict[int, str]:
+@contextmanager
+def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
+    with ExitStack() as stack:
+        url = stack.enter_context(postgres_database(f"frontdesk_{folder.name}_{os.getpid()}"))
+        furnish(url)
+        sink = stack.enter_context(smtp_sink())
+        mail = Line("127.0.0.1", sink.port)
+        stack.callback(mail.cut)
+        settings = {
+            "MAIL_SERVER": "127.0.0.1",
+            "MAIL_PORT": str(mail.port),
+            "AUTH__RATE_LIMITS_ENABLED": "false",
+            "WEB_CONCURRENCY": "2",
+        }
+        if broker is not None:
+            settings |= broker.settings
+        installation = Service(Backend("postgresql", url), folder, **settings)
+        stack.callback(installation.engine.dispose)
+        with installation.engine.connect() as connection:
+            add_accounts(connection, ACCOUNTS)
+        log = folder / "log"
+        port = stack.enter_context(gunicorn(installation.environment, log))
+        receivers = _receivers_of(installation, RECEIVERS)
+        yield Office(installation, port, log, sink, mail, receivers)
+
+
+def _receivers_of(installation: Service, most: int) -> dict[int, str]:
     statement = sa.text("SELECT id, email FROM accounts WHERE email LIKE 'account%' ORDER BY id")
     with installation.engine.connect() as connection:
         return {row.id: row.email for row in connection.execute(statement).fetchmany(most)}

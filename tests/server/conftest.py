@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ..rigs.brokers import Broker, rabbitmq_broker, redis_broker
+from ..rigs.offices import Office, open_office
+
+
+@pytest.fixture(scope="module", params=[redis_broker, rabbitmq_broker], ids=["redis", "rabbitmq"])
+def broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    with request.param(tmp_path_factory.mktemp("broker")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def large_office(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[Office]:
+    """With a broker: a Celery worker sends what is broadcast."""
+    with open_office(tmp_path_factory.mktemp("large_office"), broker) as office:
+        yield office
