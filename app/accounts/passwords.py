@@ -144,12 +144,13 @@ class Passwords:
         if not self._admitted.acquire(blocking=False):
             raise TooManyHashes
         try:
-            if not self._computing.take(WAIT_SECONDS):
+            give_back = self._computing.take(WAIT_SECONDS)
+            if give_back is None:
                 raise TooManyHashes
             try:
                 yield
             finally:
-                self._computing.give_back()
+                give_back()
         finally:
             self._admitted.release()
 

@@ -16,8 +16,12 @@ def aside(work: Callable[Params, Result], *args: Params.args, **kwargs: Params.k
 
     For computing alone: what waits for greenlets, or talks to the database, has no place there.
     """
-    monkey = sys.modules.get("gevent.monkey")
-    if monkey is None or not monkey.is_module_patched("threading"):
+    if not in_place_of_threads():
         return work(*args, **kwargs)
     gevent: Any = sys.modules["gevent"]
     return cast(Result, gevent.get_hub().threadpool.apply(work, args, kwargs))
+
+
+def in_place_of_threads() -> bool:
+    monkey = sys.modules.get("gevent.monkey")
+    return monkey is not None and bool(monkey.is_module_patched("threading"))
