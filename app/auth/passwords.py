@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import and_
-
+from ..accounts.holding import held_with
 from ..accounts.models import AccountLike
 from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
-from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
 from ..core.events import Emitter
@@ -28,13 +26,9 @@ PASSWORD_CHANGED = "password-changed"
 def set_password(
     accounts: Accounts, account_id: object, former: str | None, password_hash: str
 ) -> AccountLike | None:
-    """Only where the former hash still stands: the second of two at once finds it gone."""
-    model = accounts.model
-    same = model.password_hash.is_not_distinct_from(former)
-    held = lock_row(accounts.session, model, and_(model.id == account_id, same))
-    account = accounts.by_id(account_id) if held else None
+    """Only where the former hash still stands."""
+    account = held_with(accounts, account_id, former)
     if account is not None:
-        # By the object, since what a host calls its columns only that knows.
         account.password_hash = password_hash
         accounts.end_tokens(account)
     return account

@@ -9,6 +9,7 @@ import jwt
 import pytest
 from flask import Flask
 
+from app.accounts.passwords import Passwords, Tried
 from app.accounts.service import Accounts
 from app.core.context import service
 from app.testing.client import Answer, Api
@@ -17,6 +18,7 @@ from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, newly
+from ..rigs.racing import at_once, request
 
 
 def log_in(api: Api, email: str, password: str, status: int = 200, **request: Any) -> Answer:
@@ -144,6 +146,38 @@ def test_a_hash_of_lower_cost_is_made_anew_at_login(make_app: MakeApp, person: M
     with app.app_context():
         assert service(Accounts).get("ada@example.com").password_hash.startswith("$2b$05$")
     log_in(Api(app), "ada@example.com", PASSWORD)
+
+
+def test_of_many_who_sign_in_at_once_each_finds_the_hash_renewed_or_renews_it(
+    make_app: MakeApp, person: MakePerson
+) -> None:
+    ada = person("ada")
+    app = make_app(AUTH__BCRYPT_ROUNDS="5")
+    form = {"username": ada.email, "password": PASSWORD}
+    login = request(Api(app), "POST", "/login", data=form)
+    for _ in range(5):
+        ada.change(password=PASSWORD)
+        assert at_once(*[login] * 6) == [200] * 6
+
+
+@pytest.mark.parametrize("rounds", ["4", "5"], ids=["as it is", "to be renewed"])
+def test_a_password_that_is_changed_while_it_is_looked_at_opens_nothing(
+    rounds: str, make_app: MakeApp, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Api(make_app(AUTH__BCRYPT_ROUNDS=rounds))
+    check = Passwords.check
+
+    def look_and_be_overtaken(self: Passwords, password: str, stored: str | None) -> Tried:
+        tried = check(self, password, stored)
+        if tried.right:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(ada.change, password="another horse battery").result()
+        return tried
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Passwords, "check", look_and_be_overtaken)
+        log_in(api, ada.email, PASSWORD, 400)
+    log_in(api, ada.email, "another horse battery")
 
 
 def test_an_account_without_a_password_has_no_right_one(api: Api, app: Flask) -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...accounts.addresses import fold
+from ...accounts.holding import held_with
 from ...accounts.models import AccountLike
 from ...accounts.passwords import Passwords
 from ...accounts.service import Accounts
@@ -12,6 +14,8 @@ from ..errors import IncorrectCredentials
 from ..limits import Failures
 from .gate import Challenge, Gate, Opened
 from .proof import PASSWORD
+
+Result = TypeVar("Result")
 
 
 class _Proved(NamedTuple):
@@ -30,15 +34,25 @@ class Login:
     failures: Failures
 
     def with_password(self, email: str, password: str, address: str) -> Opened | Challenge:
-        proved = self._prove(email, password, address)
-        with transaction(self.session):
-            return self.gate.admit(self._account(proved), by=(PASSWORD,))
+        return self._then(
+            lambda account: self.gate.admit(account, by=(PASSWORD,)), email, password, address
+        )
 
     def verify(self, email: str, password: str, address: str) -> AccountLike:
         """The account whose password it is, within the same limits; nobody is signed in."""
-        proved = self._prove(email, password, address)
-        with transaction(self.session):
-            return self._account(proved)
+        return self._then(lambda account: account, email, password, address)
+
+    def _then(
+        self, act: Callable[[AccountLike], Result], email: str, password: str, address: str
+    ) -> Result:
+        # Another sign-in may renew the hash in between; then the one that it has stored decides.
+        for _ in range(2):
+            proved = self._prove(email, password, address)
+            with transaction(self.session):
+                account = self._account(proved)
+                if account is not None:
+                    return act(account)
+        raise IncorrectCredentials(note={"account_id": proved.account_id})
 
     def _prove(self, email: str, password: str, address: str) -> _Proved:
         email = fold(email)
@@ -59,11 +73,14 @@ class Login:
             renewed = self.passwords.hash(password)
         return _Proved(account_id, password_hash, renewed)
 
-    def _account(self, proved: _Proved) -> AccountLike:
-        account = self.accounts.by_id(proved.account_id)
-        # A reset may have come in between; the old password opens nothing then.
-        if account is None or account.password_hash != proved.password_hash:
-            raise IncorrectCredentials(note={"account_id": proved.account_id})
+    def _account(self, proved: _Proved) -> AccountLike | None:
+        """None where another hash is stored by now: of a password that was reset, the old one opens
+        nothing, nor does its hash come back."""
         if proved.renewed is not None:
-            account.password_hash = proved.renewed
-        return account
+            account = held_with(self.accounts, proved.account_id, proved.password_hash)
+            if account is not None:
+                account.password_hash = proved.renewed
+            return account
+        account = self.accounts.by_id(proved.account_id)
+        unchanged = account is not None and account.password_hash == proved.password_hash
+        return account if unchanged else None
