@@ -1,5 +1,6 @@
 """One line for all processes of a user on a machine: a semaphore of the kernel's (System V).
 Whoever waits there is served in the order of coming; what a killed process held is given back.
+Why so: docs/decisions/turns.md.
 """
 
 from __future__ import annotations
