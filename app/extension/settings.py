@@ -103,8 +103,11 @@ class ComposedSettings(BaseSettings):
                     for name, value in source.env_vars.items()
                     if not is_anothers(name, value, kinds)
                 }
-        sources = (init_settings, env_settings, dotenv_settings, file_secret_settings)
-        return (*sources, _Defaults(settings_cls)) if cls.FILLS_IN else sources
+        sources = [init_settings, env_settings, dotenv_settings, file_secret_settings]
+        if isinstance(dotenv_settings, EnvSettingsSource) and not dotenv_settings.env_vars:
+            # Where nothing is said, each setting would be looked for once more.
+            sources.remove(dotenv_settings)
+        return (*sources, _Defaults(settings_cls)) if cls.FILLS_IN else tuple(sources)
 
 
 class _Defaults(PydanticBaseSettingsSource):
