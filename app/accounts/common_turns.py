@@ -51,16 +51,18 @@ class CommonTurns:
     def take(self, seconds: float) -> Callable[[], None] | None:
         """Wait for a turn, for so long at most; what it returns gives the turn back."""
         until = time.monotonic() + seconds
-        while True:
-            number = self._id
-            try:
-                taken = self._do(number, (_FREE, -1, _SEM_UNDO), until=until)
-            except OSError as error:
-                if error.errno not in _REMOVED:
-                    raise
-                self._id = self._open()
-            else:
-                return partial(self._give_back, number) if taken else None
+        try:
+            return self._take(until)
+        except OSError as error:
+            if error.errno not in _REMOVED:
+                raise
+            self._id = self._open()
+            return self._take(until)
+
+    def _take(self, until: float) -> Callable[[], None] | None:
+        number = self._id
+        taken = self._do(number, (_FREE, -1, _SEM_UNDO), until=until)
+        return partial(self._give_back, number) if taken else None
 
     def _give_back(self, number: int) -> None:
         try:
