@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -56,33 +56,20 @@ def page(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
-def test_the_page_shows_every_route_and_asks_nobody_else(
-    page: Page, base: str, requested: list[str]
-) -> None:
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
-    page.goto(f"{base}/docs")
+def shows_every_route(page: Page, _: Person) -> None:
     expect(page.locator(".info .title")).to_contain_text("Frontdesk")
     expect(page.get_by_text("List the owner's tasks")).to_be_visible()
-    assert set(requested) == {"127.0.0.1"}
-    assert faults == []
 
 
-def test_a_route_can_be_tried_on_the_page(page: Page, base: str, requested: list[str]) -> None:
-    page.goto(f"{base}/docs")
+def tries_a_route(page: Page, _: Person) -> None:
     health = page.locator("#operations-health-health")
     health.locator(".opblock-summary-control").click()
     health.get_by_role("button", name="Try it out").click()
     health.get_by_role("button", name="Execute").click()
     expect(health.locator(".live-responses-table")).to_contain_text('"status": "ok"')
-    assert set(requested) == {"127.0.0.1"}
 
 
-def test_one_may_sign_in_on_the_page(
-    page: Page, base: str, requested: list[str], ada: Person
-) -> None:
-    page.goto(f"{base}/docs")
+def signs_in(page: Page, ada: Person) -> None:
     page.locator(".auth-wrapper .authorize").click()
     form = page.locator(".auth-container", has_text="Token URL: /api/v1/login")
     form.locator("#oauth_username").fill(ada.email)
@@ -95,7 +82,35 @@ def test_one_may_sign_in_on_the_page(
     account.get_by_role("button", name="Try it out").click()
     account.get_by_role("button", name="Execute").click()
     expect(account.locator(".live-responses-table")).to_contain_text(f'"email": "{ada.email}"')
+
+
+@pytest.fixture
+def faults(page: Page) -> list[str]:
+    """What the page's script complains of."""
+    found: list[str] = []
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("console", lambda line: found.append(line.text) if line.type == "error" else None)
+    return found
+
+
+@pytest.fixture
+def opened(page: Page, base: str, requested: list[str], faults: list[str]) -> Page:
+    """Once for all that is done on it: it takes seconds to draw every route."""
+    page.goto(f"{base}/docs")
+    return page
+
+
+@for_each("somebody", [shows_every_route, tries_a_route, signs_in])
+def test_the_page_does_what_it_is_for_and_asks_nobody_else(
+    opened: Page,
+    requested: list[str],
+    faults: list[str],
+    ada: Person,
+    somebody: Callable[[Page, Person], None],
+) -> None:
+    somebody(opened, ada)
     assert set(requested) == {"127.0.0.1"}
+    assert faults == []
 
 
 def test_the_page_may_not_be_framed_nor_load_from_elsewhere(make_app: MakeApp) -> None:
