@@ -36,11 +36,15 @@ BODIES = {
     "pale": '<main><h1>A</h1><p class="pale">Pale</p><input></main>',
     "unseen": '<main><h1>A</h1><button class="unseen">Unseen</button></main>',
     "nameless": "<main><h1>A</h1><button></button></main>",
+    "forgets": '<main><h1>A</h1><button aria-label="Send"></button></main>'
+    '<script src="/forget.js"></script>',
 }
 FILES = {
     "/warn.js": "console.warn('careful')",
     "/throw.js": "throw new Error('thrown')",
     "/jump.js": "setTimeout(() => document.querySelector('p').className = 'high', 50)",
+    "/forget.js": "const it = document.querySelector('button');"
+    " it.addEventListener('focus', () => it.removeAttribute('aria-label'))",
     "/page.css": ".wide { width: 900px } .pale { color: #ddd } .unseen:focus { outline: none }"
     " .high { height: 500px } .tall { height: 300px }",
 }
@@ -168,6 +172,12 @@ def test_what_keeps_people_out_is_told(page: Page, show: Show) -> None:
 def test_what_keys_cannot_do_is_told(page: Page, show: Show, name: str, found: str) -> None:
     show(name)
     assert any(found in fault for fault in tab_through(page))
+
+
+@in_cells(WIDE)
+def test_a_name_counts_as_it_is_when_it_is_reached(page: Page, show: Show) -> None:
+    show("forgets")
+    assert any("no name" in fault for fault in tab_through(page))
 
 
 @in_cells(WIDE)
