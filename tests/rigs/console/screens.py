@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from base64 import b64decode
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import CDPSession
 
 from ..servers import ROOT
 from .cells import Cell
@@ -15,11 +16,24 @@ def folder() -> Path:
     return Path(os.environ.get("FRONTDESK_SCREENS") or ROOT / "build" / "screens")
 
 
-def take(page: Page, name: str, cell: Cell) -> Path:
-    """The whole page, however long it is."""
+def take(cdp: CDPSession, name: str, cell: Cell) -> Path:
+    """The whole page of the session, however long it is. Nothing moves for those who ask for that,
+    and the fonts are the machine's own, so that there is nothing to wait for."""
     path = folder() / f"{name}-{cell}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
-    # To hide the caret, it would be given a style in its place, which the page's policy refuses as
-    # soon as htmx carries it over.
-    page.screenshot(path=path, full_page=True, animations="disabled", caret="initial")
+    found = cdp.send("Page.getLayoutMetrics")
+    page, window = found["cssContentSize"], found["cssLayoutViewport"]
+    taken = cdp.send(
+        "Page.captureScreenshot",
+        {
+            "format": "png",
+            # Packed a little less well, in a third of the time.
+            "optimizeForSpeed": True,
+            "clip": {**page, "scale": 1},
+            # The window is made as large meanwhile, and all is laid out anew.
+            "captureBeyondViewport": page["width"] > window["clientWidth"]
+            or page["height"] > window["clientHeight"],
+        },
+    )
+    path.write_bytes(b64decode(taken["data"]))
     return path

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from flask import Flask
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 from playwright.sync_api import Response as Answer
 
 from app.testing.clock import SteppingClock
@@ -93,7 +94,11 @@ class Visitor:
             self.page.evaluate(_PAINTED)
 
     def picture(self, name: str) -> None:
-        screens.take(self.page, name, self.cell)
+        screens.take(self._tools, name, self.cell)
+
+    @cached_property
+    def _tools(self) -> CDPSession:
+        return self.context.new_cdp_session(self.page)
 
     def leave(self) -> list[str]:
         # What the browser has still to tell is told in turn.
