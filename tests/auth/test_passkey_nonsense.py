@@ -28,6 +28,7 @@ from ..rigs.authenticator import (
     from_base64url,
 )
 from ..rigs.hostile_cbor import COMPILED, HOSTILE_CBOR
+from ..rigs.sending import send
 from .passkey_holder import Holder
 
 pytestmark = only_on("sqlite")
@@ -199,12 +200,11 @@ def app(make_app: MakeApp) -> Flask:
 
 
 def refused(app: Flask, bodies: SignIns | Additions, token: str | None) -> Counter[int]:
-    client = app.test_client()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     statuses: Counter[int] = Counter()
     for _ in range(BODIES // 2):
         body = bodies.next()
-        answer = client.post(f"/api/v1{bodies.path}", json=body, headers=headers)
+        answer = send(app, f"/api/v1{bodies.path}", method="POST", json=body, headers=headers)
         statuses[answer.status_code] += 1
         assert answer.status_code in (400, 422), (answer.status_code, json.dumps(body)[:2000])
     return statuses

@@ -18,6 +18,7 @@ from app.console import actions
 from app.core.web.operation import find_operation
 
 from ..cookie_browsers import HOST, NAME, OWN
+from ..sending import send
 from .routes import Route
 from .world import World, values_of
 
@@ -31,8 +32,8 @@ def ask(
     **request: Any,
 ) -> TestResponse:
     held = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}
-    client = app.test_client(use_cookies=False)
-    return client.open(path, method=method, base_url=HOST, headers={**held, **headers}, **request)
+    headers = {**held, **headers}
+    return send(app, path, method=method, base_url=HOST, headers=headers, **request)
 
 
 def path_of(world: World, route: Route) -> str:

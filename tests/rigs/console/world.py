@@ -86,9 +86,12 @@ class World:
     def newest_item(self) -> Any:
         return self.adas.get("/notifications/").json[0]
 
-    def first_of(self, path: str, who: str = "owner", key: str = "id") -> Any:
-        """The key of the first thing that the API lists."""
-        return self.people[who].api().get(path).json[0][key]
+    def newest_session(self) -> Any:
+        """The one that asks for it: whatever was done before has not ended it."""
+        return self.ada.api().get("/sessions").json[0]
+
+    def newest_invitation(self) -> Any:
+        return self.adas.get(f"/workspaces/{TEAM}/invitations").json[0]
 
 
 # What stands for a variable of a path, by its name, of pages and of the API's routes.
@@ -97,8 +100,8 @@ VALUES: dict[str, Callable[[World], Any]] = {
     "workspace_slug": lambda _: TEAM,
     "notification_id": lambda world: world.last_sent["id"],
     "item_id": lambda world: world.newest_item()["id"],
-    "session_id": lambda world: world.first_of("/sessions"),
-    "invitation_id": lambda world: world.first_of(f"/workspaces/{TEAM}/invitations"),
+    "session_id": lambda world: world.newest_session()["id"],
+    "invitation_id": lambda world: world.newest_invitation()["id"],
 }
 
 
