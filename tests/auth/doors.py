@@ -12,6 +12,7 @@ from app.testing.people import PASSWORD
 
 from ..registration.visitors import code_in
 from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser
+from ..rigs.oidc.browser import Browser
 from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
 from .door_guests import Guest
 from .passkey_holder import Holder
@@ -63,8 +64,9 @@ def _passkey(guest: Guest) -> TestResponse:
 
 
 def _provider(guest: Guest) -> TestResponse:
+    """At the provider, who has been there before is known by the browser."""
     api = Api(guest.house.now)
-    back = Visitor(api).go(guest.name)
+    back = Visitor(api, guest.kept.get("at the provider")).go(guest.name)
     body = {**back, "redirect_uri": REDIRECT_URI, "auth_data": {}}
     headers = {"X-Trusted-Device": guest.device} if guest.device else {}
     return api.client.post("/api/v1/idp/callback", json=body, headers=headers)
@@ -72,7 +74,8 @@ def _provider(guest: Guest) -> TestResponse:
 
 def _meet_provider(guest: Guest) -> None:
     api = Api(guest.house.before)
-    body = {**Visitor(api).go(guest.name), "redirect_uri": REDIRECT_URI, "auth_data": {}}
+    browser = guest.kept["at the provider"] = Browser()
+    body = {**Visitor(api, browser).go(guest.name), "redirect_uri": REDIRECT_URI, "auth_data": {}}
     assert api.client.post("/api/v1/idp/callback", json=body).status_code in (200, 403)
 
 

@@ -13,6 +13,8 @@ class Browser:
 
     def __init__(self) -> None:
         self._web = requests.Session()
+        # No proxy of the machine's, nor a password in its files, which are looked for each time.
+        self._web.trust_env = False
 
     def sign_in(self, authorize_url: str, login: str, redirect_uri: str) -> dict[str, str]:
         """Answer every page, until the provider sends us back to `redirect_uri`."""
