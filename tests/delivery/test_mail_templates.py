@@ -100,6 +100,19 @@ def test_a_hosts_text_stands_beside_its_html() -> None:
     )
 
 
+@pytest.mark.parametrize("is_reloaded", [True, False])
+def test_a_text_that_is_written_while_a_host_runs_is_found_as_its_other_templates_are(
+    is_reloaded: bool,
+) -> None:
+    files = {"order.html": "<p>HTML</p>"}
+    host = host_with(files)
+    with host.app_context():
+        service(Templates).environment.auto_reload = is_reloaded
+    first = changed(host).text
+    files["password_changed.txt"] = "Another"
+    assert changed(host).text == ("Another" if is_reloaded else first)
+
+
 def test_a_hosts_layout_takes_the_place_of_ours_in_every_mail() -> None:
     host = host_with(
         {"frontdesk/mail.html": "<p>Ours, {{ email }}</p>{% block content %}{% endblock %}"}

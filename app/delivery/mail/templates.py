@@ -35,14 +35,21 @@ class Templates:
     def __init__(self, app: Flask, brand: BrandSettings) -> None:
         self.app = app
         self.brand = brand.with_text_color()
+        # Jinja keeps what it has found; what is not there it looks for in all folders each time.
+        self._missing: set[str] = set()
 
     def get(self, name: str) -> Template:
         return self.environment.get_template(name)
 
     def find(self, name: str) -> Template | None:
+        if name in self._missing:
+            return None
         try:
             return self.get(name)
         except TemplateNotFound:
+            # A host that changes its templates while it runs may still write it.
+            if not self.environment.auto_reload:
+                self._missing.add(name)
             return None
 
     def are_ours(self, *names: str) -> bool:
