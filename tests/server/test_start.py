@@ -59,15 +59,21 @@ def loaded(tmp_path: Path, **settings: str) -> set[str]:
     return set(modules)
 
 
-def test_the_first_answer_loads_nothing_heavy(tmp_path: Path) -> None:
-    assert loaded(tmp_path) & HEAVY == set()
+@pytest.fixture(scope="module")
+def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
+    """What is there where nothing is configured, which several tests look at."""
+    return frozenset(loaded(tmp_path_factory.mktemp("plain")))
 
 
-def test_a_server_loads_no_commands(tmp_path: Path) -> None:
+def test_the_first_answer_loads_nothing_heavy(as_it_comes: frozenset[str]) -> None:
+    assert as_it_comes & HEAVY == set()
+
+
+def test_a_server_loads_no_commands(as_it_comes: frozenset[str]) -> None:
     commands = {f"app.cli.{path.stem}" for path in (ROOT / "app" / "cli").glob("*.py")}
     deferred = commands - {"app.cli.__init__", "app.cli.groups", "app.cli.migrations"}
     assert deferred
-    assert loaded(tmp_path) & deferred == set()
+    assert as_it_comes & deferred == set()
 
 
 def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> None:
@@ -166,17 +172,22 @@ def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
     assert [text for text in warnings if text.startswith("SECRET_KEY is not set")]
 
 
-def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(tmp_path: Path) -> None:
-    modules = loaded(tmp_path)
+def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(
+    as_it_comes: frozenset[str],
+) -> None:
     rooms = ("sessions", "passkeys", "login_codes")
-    inside = [name for name in modules if name.startswith(tuple(f"app.auth.{r}." for r in rooms))]
+    inside = [
+        name for name in as_it_comes if name.startswith(tuple(f"app.auth.{r}." for r in rooms))
+    ]
     # What opens the room for whoever signs in on a page of the console.
     assert sorted(inside) == ["app.auth.sessions.alone", "app.auth.sessions.settings"]
-    assert "app.auth.mfa.models" not in modules
+    assert "app.auth.mfa.models" not in as_it_comes
 
 
-def test_the_console_loads_no_page_before_one_is_asked_for(tmp_path: Path) -> None:
-    inside = {name for name in loaded(tmp_path) if name.startswith("app.console.")}
+def test_the_console_loads_no_page_before_one_is_asked_for(
+    as_it_comes: frozenset[str], tmp_path: Path
+) -> None:
+    inside = {name for name in as_it_comes if name.startswith("app.console.")}
     assert "app.console.routes" in inside
     assert inside & {"app.console.pages", "app.console.texts", "app.console.actions"} == set()
     assert not [
