@@ -1,8 +1,8 @@
 """`make test`: the whole suite, in three rounds; with arguments, pytest with these.
 
 First come the tests that keep a core busy, one more side by side than there are cores, since each
-waits for something now and then; then those that kill servers and wait for them, twice as many as
-there are cores; at last, one by one, those that need the machine for themselves.
+waits for something now and then; then those that kill servers and wait for them, three times as
+many as there are cores; at last, one by one, those that need the machine for themselves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CORES = os.cpu_count() or 1
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
 BUSY = ("-m", "not waiting and not alone", "-n", str(CORES + 1), *BY_FILE)
 # By their names, since collecting the whole suite takes its time in every process.
-WAITING = (*rounds.WAITING, "-n", str(2 * CORES), *BY_FILE)
+WAITING = (*rounds.WAITING, "-n", str(3 * CORES), *BY_FILE)
 ALONE = rounds.ALONE
 
 

@@ -1,4 +1,7 @@
-"""Node's programs for the tests: a folder with a package.json, and its packages beside it."""
+"""Node's programs for the tests: a folder with a package.json, and its packages beside it.
+
+`python -m tests.rigs.npm` installs all of them, else each when it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -33,3 +36,9 @@ def tool(name: str) -> str:
     if path is None:
         raise CannotRun(f"{name} is not installed, and some of the tests need it")
     return path
+
+
+if __name__ == "__main__":
+    for lock in sorted(Path(__file__).parent.rglob("package-lock.json")):
+        if "node_modules" not in lock.parts:
+            install(lock.parent)
