@@ -37,7 +37,7 @@ def keyed(make_app: MakeApp, *keys: str, **more: str) -> Flask:
 
 def rows(app: Flask, table: str = "frontdesk_authenticators") -> list[Any]:
     with app.app_context():
-        found = current_frontdesk.session.execute(text(f"SELECT * FROM {table}"))
+        found = current_frontdesk.session.execute(text(f"SELECT * FROM {table} ORDER BY id"))
         return list(found.all())
 
 
