@@ -61,7 +61,7 @@ def pytest_collection_finish() -> None:
     looked for when there are some of them, and not many times while one is being made."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(2_000_000, 20, 100)
+    gc.set_threshold(1_000_000, 20, 100)
 
 
 @dataclass
