@@ -37,19 +37,22 @@ class Freshness:
 
     def check(
         self, caller: Caller, password: str | None, address: str, *, protects: bool = False
-    ) -> None:
-        """A sign-in of the last minutes, or the password, which is counted where it is wrong.
+    ) -> str | None:
+        """A sign-in of the last minutes, or the password, which is counted where it is wrong; then
+        the hash is told that it goes with.
 
         What `protects` the account is not to be taken from it by whoever has a session of it and
         its password: where it has a second factor, that must have been shown in those minutes.
         """
+        matched = None
         if password is not None:
-            self.login.verify(caller.account.email, password, address)
+            matched = self.login.match(caller.account.email, password, address)
         # Before the question for less, so that nobody is asked twice.
         if protects:
             self.check_factor(caller)
         if password is None and not self.is_fresh(caller):
             raise FreshSignInRequired(self.seconds)
+        return matched
 
     def check_factor(self, caller: Caller) -> None:
         if not self.is_fresh(caller, factors=2) and self.has_factor(caller.account):

@@ -50,14 +50,13 @@ class PasswordChange:
     ) -> Opened | Challenge:
         """Every token from before ends, the caller's too, who is signed in anew for that."""
         account = caller.account
-        account_id, email, former = account.id, account.email, account.password_hash
-        if former is not None and current is None:
+        account_id, email, has_one = account.id, account.email, account.password_hash is not None
+        if has_one and current is None:
             raise Invalid.about("current_password", "Missing data for required field.")
         # Within the limits on wrong passwords, and counted by them.
-        known = None if former is None else current
-        self.freshness.check(caller, known, address, protects=True)
-        if former is not None:
-            former = self._stored_hash(account_id)
+        known = current if has_one else None
+        # What is stored now may be of another change at this moment.
+        former = self.freshness.check(caller, known, address, protects=True)
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")
         release(self.session)
@@ -72,8 +71,3 @@ class PasswordChange:
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.notices.send_soon(notice))
             return self.gate.admit(changed, by=(PASSWORD,), factor_at=caller.factor_at)
-
-    def _stored_hash(self, account_id: object) -> str | None:
-        """The right password may just have made its hash ours."""
-        account = self.accounts.by_id(account_id)
-        return account.password_hash if account is not None else None

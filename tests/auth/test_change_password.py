@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.auth.fresh import Freshness
 from app.auth.sign_in.gate import Gate, Opened
 from app.auth.sign_in.proof import PROVIDER
 from app.core.context import service
@@ -100,6 +105,24 @@ def test_of_two_at_once_one_changes_it(ada: Person, api: Api) -> None:
     answers = at_once(*(lambda each=each: ask(f"the {each} new password") for each in range(4)))
     assert answers.count(200) == 1
     assert set(answers) <= {200, 400, 401}
+
+
+def test_a_password_that_another_changes_in_between_stays_as_it_is_then(
+    ada: Person, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = Freshness.check
+
+    def look_and_be_overtaken(*args: Any, **options: Any) -> str | None:
+        matched = check(*args, **options)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(ada.change, password="another horse battery").result()
+        return matched
+
+    here = ada.api()
+    with monkeypatch.context() as patch:
+        patch.setattr(Freshness, "check", look_and_be_overtaken)
+        change(here, 400)
+    log_in(api, ada.email, ada.password)
 
 
 def test_who_has_no_password_needs_a_fresh_sign_in(make_app: MakeApp, clock: SteppingClock) -> None:

@@ -42,6 +42,13 @@ class Login:
         """The account whose password it is, within the same limits; nobody is signed in."""
         return self._then(lambda account: account, email, password, address)
 
+    def match(self, email: str, password: str, address: str) -> str | None:
+        """The hash that goes with it, as it is stored from here on."""
+        matched: str | None = self._then(
+            lambda account: account.password_hash, email, password, address
+        )
+        return matched
+
     def _then(
         self, act: Callable[[AccountLike], Result], email: str, password: str, address: str
     ) -> Result:
