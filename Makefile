@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image pin sbom settings hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench wheel image versions pin sbom settings hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ wheel: ## Build dist/flask_frontdesk-….whl
 
 image: ## Build the image and see it start (Debian, as root, with buildah and mmdebstrap)
 	@$(PYTHON) -m scripts.image
+
+versions: ## Test with the lowest and with the newest versions of all dependencies (as image; takes minutes)
+	$(TOOL) scripts.versions $(ARGS)
 
 pin: ## Write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer packages)
 	$(TOOL) scripts.pin $(ARGS)

@@ -54,13 +54,13 @@ control_socket_disable = True
 # What stands in front logs every request; `--access-logfile -` does it here.
 accesslog = None
 
+# gunicorn's own lines have the application's form: JSON in production.
+logger_class = "app.server.logs.ApplicationLog"
+
 count_together()
 
 
 def when_ready(server: Any) -> None:
-    """From here on gunicorn's own lines have the application's form too: JSON in production."""
-    server.log.error_log.handlers.clear()
-    server.log.error_log.propagate = True
     # Here and not above: wsgi.py decides how the application is loaded.
     from app.monitoring.apart import is_unheard
 

@@ -2,8 +2,8 @@
 
 In this repository the package is `app`; installed, it is `flask_frontdesk`. Everything it gives is
 loaded when it is asked for: pytest imports the package for its plugin in every run of every project
-beside which it is installed. `__init__.pyi` says the same to type checkers; the blueprints have a
-door of their own, `flask_frontdesk.blueprints`.
+beside which it is installed. `__init__.pyi` says the same to type checkers; the blueprints are in a
+module of their own, `flask_frontdesk.blueprints`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,17 @@ _HOMES = {
     "AccountMixin": "accounts.models",
     "AccountNotFound": "accounts.errors",
     "AccountRead": "accounts.schemas",
+    "AppSetup": "auth.mfa.by_host",
     "AuditSettings": "audit.settings",
     "AuthSettings": "auth.settings",
     "BrandSettings": "delivery.mail.brand",
+    "CallerAuthenticators": "auth.mfa.by_host",
+    "CallerSessions": "auth.sessions.by_host",
     "ComposedSettings": "extension.settings",
     "CoreSettings": "core.config.settings",
     "EmailTaken": "accounts.errors",
+    "EnrolmentRequired": "auth.mfa.errors",
+    "FreshSignInRequired": "auth.errors",
     "Frontdesk": "extension.frontdesk",
     "HeaderResolver": "workspaces.resolvers",
     "IdpUserInfo": "auth.idp.service",
@@ -30,11 +35,12 @@ _HOMES = {
     "IncorrectCredentials": "auth.errors",
     "InvalidEmail": "accounts.errors",
     "InvalidPhone": "accounts.errors",
+    "InvalidProof": "auth.errors",
     "LoginRead": "auth.schemas",
     "Member": "workspaces.models",
     "NoChannels": "notifications.errors",
-    "RegistrationCreate": "registration.schemas",
     "NotificationsSettings": "notifications.settings",
+    "OwnSession": "auth.sessions.own",
     "Page": "core.web.fields",
     "Parts": "extension.options",
     "PathResolver": "workspaces.resolvers",
@@ -43,19 +49,25 @@ _HOMES = {
     "ProfileRead": "profiles.schemas",
     "ProfileUpdate": "profiles.schemas",
     "ProfilesSettings": "profiles.settings",
+    "ReauthenticationRequired": "auth.errors",
+    "RegistrationCreate": "registration.schemas",
     "Schemas": "extension.options",
+    "SecondFactorRequired": "auth.mfa.errors",
     "SenderRequired": "notifications.errors",
+    "SessionNotFound": "auth.sessions.errors",
     "SettingsError": "core.config.environment",
     "SetupError": "core.errors",
     "TasksSettings": "tasks.settings",
     "TooManyAttempts": "auth.errors",
     "TooManyHashes": "accounts.errors",
     "UnfitPassword": "accounts.errors",
+    "Unauthorized": "core.errors",
     "UnknownReceivers": "notifications.errors",
-    "Workspace": "workspaces.models",
     "UtcDateTime": "core.db.base",
+    "Workspace": "workspaces.models",
     "WorkspaceLoginRead": "workspaces.schemas",
     "WorkspacesSettings": "workspaces.settings",
+    "WrongFactor": "auth.mfa.errors",
     "account_optional": "auth.guards",
     "account_required": "auth.guards",
     "active_account_required": "auth.guards",
@@ -87,10 +99,13 @@ _HOMES = {
     "workspace_required": "workspaces.guards",
     "workspace_roles_required": "workspaces.guards",
 }
-__all__ = sorted(_HOMES)
+_MODULES = ("blueprints", "testing")
+__all__ = sorted([*_HOMES, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"{__name__} has no {name}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,3 +1,5 @@
+from . import blueprints as blueprints
+from . import testing as testing
 from .accounts.errors import AccountNotFound as AccountNotFound
 from .accounts.errors import EmailTaken as EmailTaken
 from .accounts.errors import InvalidEmail as InvalidEmail
@@ -7,8 +9,11 @@ from .accounts.errors import UnfitPassword as UnfitPassword
 from .accounts.models import AccountMixin as AccountMixin
 from .accounts.schemas import AccountRead as AccountRead
 from .audit.settings import AuditSettings as AuditSettings
+from .auth.errors import FreshSignInRequired as FreshSignInRequired
 from .auth.errors import InactiveAccount as InactiveAccount
 from .auth.errors import IncorrectCredentials as IncorrectCredentials
+from .auth.errors import InvalidProof as InvalidProof
+from .auth.errors import ReauthenticationRequired as ReauthenticationRequired
 from .auth.errors import TooManyAttempts as TooManyAttempts
 from .auth.guards import account_optional as account_optional
 from .auth.guards import account_required as account_required
@@ -19,7 +24,15 @@ from .auth.guards import mfa_required as mfa_required
 from .auth.guards import roles_required as roles_required
 from .auth.guards import superuser_required as superuser_required
 from .auth.idp.service import IdpUserInfo as IdpUserInfo
+from .auth.mfa.by_host import AppSetup as AppSetup
+from .auth.mfa.by_host import CallerAuthenticators as CallerAuthenticators
+from .auth.mfa.errors import EnrolmentRequired as EnrolmentRequired
+from .auth.mfa.errors import SecondFactorRequired as SecondFactorRequired
+from .auth.mfa.errors import WrongFactor as WrongFactor
 from .auth.schemas import LoginRead as LoginRead
+from .auth.sessions.by_host import CallerSessions as CallerSessions
+from .auth.sessions.errors import SessionNotFound as SessionNotFound
+from .auth.sessions.own import OwnSession as OwnSession
 from .auth.settings import AuthSettings as AuthSettings
 from .core.config.environment import SettingsError as SettingsError
 from .core.config.settings import CoreSettings as CoreSettings
@@ -32,6 +45,7 @@ from .core.db.transaction import after_rollback as after_rollback
 from .core.db.transaction import transaction as transaction
 from .core.errors import Problem as Problem
 from .core.errors import SetupError as SetupError
+from .core.errors import Unauthorized as Unauthorized
 from .core.web.answering import answers as answers
 from .core.web.answering import polled as polled
 from .core.web.fields import AccountId as AccountId

@@ -23,11 +23,12 @@ from .core.config.settings import Namespaces
 from .core.context import service
 from .core.db.base import engine_options
 from .core.extras import missing_extra
+from .core.process.development_server import is_serving_process
 from .core.process.folders import ROOT, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
 from .core.web.application import Application
-from .core.web.forwarded import tell_of_unbelieved_proxies
+from .core.web.forwarded import warn_of_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
 from .extension.frontdesk import Frontdesk
@@ -71,14 +72,15 @@ def create_app(
     if chosen.core.TRUSTED_PROXIES:
         hops = chosen.core.TRUSTED_PROXIES
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
-    else:
-        tell_of_unbelieved_proxies(app)
+    warn_of_proxies(app, chosen.core.TRUSTED_PROXIES)
     app.cli.add_command(migrations(app, db))
     for kind, handler in handlers():
         app.register_error_handler(kind, handler)
     if app.debug:
         log_requests(app)
     _mount(app, chosen)
+    if is_serving_process():
+        frontdesk.start_deliveries(app)
     return app
 
 

@@ -46,7 +46,9 @@ def main() -> None:
         stop(f"Port {PORT} is taken, and the image's health check knows no other.")
     with TemporaryDirectory() as folder:
         builder = Builder(Path(folder))
-        step("A base of Debian's packages", builder.make_base)
+        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        packages = ("python3-venv", "python-is-python3")
+        step("A base of Debian's packages", lambda: builder.make_base(release, *packages))
         step("The image", builder.build)
         container = Container(builder)
         step("What the service needs before it starts", container.prepare)
@@ -74,11 +76,12 @@ class Builder:
     def run(self, *words: str) -> str:
         return output(*self.command(*words)).strip()
 
-    def make_base(self) -> None:
+    def make_base(self, release: str, *packages: str) -> None:
         archive = self.folder / "base.tar"
-        packages = "--include=python3-venv,python-is-python3"
-        options = ["--quiet", "--variant=minbase", packages, "--dpkgopt=force-unsafe-io"]
-        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        included = f"--include={','.join(packages)}"
+        options = ["--quiet", "--variant=minbase", included, "--dpkgopt=force-unsafe-io"]
+        # A mirror may be some weeks behind the release to come.
+        options += ["--aptopt=Acquire::Check-Valid-Until false"]
         output("mmdebstrap", *options, release, str(archive))
         container = self.run("from", "scratch")
         self.run("add", "--quiet", container, str(archive), "/")

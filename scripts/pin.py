@@ -25,12 +25,13 @@ def main() -> None:
     upgrades = sys.argv[1:]
     resolve(RUNTIME, "pyproject.toml", "--all-extras", "--group", "server", *upgrades)
     resolve(DEVELOPMENT, "--group", "dev", "--constraints", RUNTIME.name, *upgrades)
-    # The two are installed together. One that only some platforms need at run time stands in both.
+    # The second includes the first. One that only some platforms need at run time stands in both.
     known = {(pin.name, pin.marker) for pin in read(RUNTIME)}
     more = [pin.text for pin in read(DEVELOPMENT) if (pin.name, pin.marker) not in known]
     DEVELOPMENT.write_text("".join(more))
     entitle(RUNTIME, "What the service runs on; written by `make pin`.")
     entitle(DEVELOPMENT, "What only its development needs; written by `make pin`.")
+    DEVELOPMENT.write_text(f"{DEVELOPMENT.read_text()}-r {RUNTIME.name}\n")
 
 
 def resolve(path: Path, *wanted: str) -> None:

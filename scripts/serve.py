@@ -37,10 +37,12 @@ def main() -> None:
     os.environ["FLASK_DEBUG"] = "1"
     tell_own_address(chosen.port)
     # Says by itself which setting is wrong, and stops.
+    from app.delivery.worker.engine import Engine
     from wsgi import app
 
     prepare(app)
     print(welcome(app, chosen.port, is_first=chosen.first), flush=True)
+    app.extensions["frontdesk"].get(Engine).start()
     # Ours says where it runs.
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     app.run(HOST, chosen.port, threaded=True, use_reloader=False, use_debugger=False)

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from app.delivery.settings import DeliveryVariables
 from config import Settings
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
@@ -35,9 +36,10 @@ def page() -> str:
 def _sections() -> Iterator[str]:
     fields = Settings.model_fields
     spaces = {name: space for name, field in fields.items() if (space := _namespace(field))}
-    yield from _table(
-        "Top level", {name: field for name, field in fields.items() if name not in spaces}
-    )
+    # The key first, and mail last: `sorted` keeps the order within each.
+    plain = sorted(fields.keys() - spaces, key=list(fields).index)
+    plain.sort(key=lambda name: name in DeliveryVariables.model_fields)
+    yield from _table("Top level", {name: fields[name] for name in plain})
     for name, space in spaces.items():
         under = {f"{name}__{inner}": field for inner, field in space.model_fields.items()}
         yield from _table(f"{name}", under)

@@ -3,30 +3,91 @@
 First come the tests that keep a core busy, one more side by side than there are cores, since each
 waits for something now and then; then those that kill servers and wait for them, three times as
 many as there are cores; at last, one by one, those that need the machine for themselves.
+
+Where tests may be skipped, repetitions on the second database are left to CI (tests/rounds.py).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 from tests import rounds
 
+from .environment import VENV
+
 CORES = os.cpu_count() or 1
+EVERYTHING = os.environ.get("FRONTDESK_NO_SKIPS") == "1"
 # A file at a time, in the order of tests/rounds.py: a core that is done takes the next file.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder")
-BUSY = ("-m", "not waiting and not alone", "-n", str(CORES + 1), *BY_FILE)
-# By their names, since collecting the whole suite takes its time in every process.
-WAITING = (*rounds.WAITING, "-n", str(3 * CORES), *BY_FILE)
-ALONE = rounds.ALONE
+SELECTED = "not waiting and not alone" + ("" if EVERYTHING else " and not repetition")
+# The seconds that each round took here at the last run.
+LAST_RUN = VENV / f"suite-{'everything' if EVERYTHING else 'usual'}.json"
+
+
+@dataclass(frozen=True)
+class Round:
+    title: str
+    arguments: Sequence[str]
+    # Measured with all services on two cores; a first run is estimated from it.
+    seconds: float
+
+
+ROUNDS = (
+    Round(
+        "tests that keep the cores busy",
+        ("-m", SELECTED, "-n", str(CORES + 1), *BY_FILE),
+        (440 if EVERYTHING else 310) * 2 / CORES,
+    ),
+    # By their names, since collecting the whole suite takes its time in every process.
+    Round(
+        "tests that stop servers and wait for them",
+        (*rounds.WAITING, "-n", str(3 * CORES), *BY_FILE),
+        120,
+    ),
+    Round("tests that need the machine for themselves", rounds.ALONE, 55),
+)
 
 
 def main() -> int:
     if len(sys.argv) > 1:
         return pytest(*sys.argv[1:])
-    codes = [pytest(*BUSY), pytest(*WAITING), pytest(*ALONE)]
+    expected = last_seconds() or [each.seconds for each in ROUNDS]
+    source = "as the last run here" if LAST_RUN.exists() else "estimated for this machine"
+    say(f"The suite takes about {minutes(sum(expected))}, {source}.")
+    if not EVERYTHING:
+        say("CI repeats more tests on PostgreSQL; FRONTDESK_NO_SKIPS=1 runs all of them here.")
+    took, codes = list[float](), list[int]()
+    for number, each in enumerate(ROUNDS):
+        say(f"\nRound {number + 1} of {len(ROUNDS)}, {minutes(expected[number])}: {each.title}")
+        began = time.monotonic()
+        codes.append(pytest(*each.arguments))
+        took.append(time.monotonic() - began)
+    if not any(codes):
+        LAST_RUN.write_text(json.dumps(took))
     return max(codes)
+
+
+def last_seconds() -> list[float] | None:
+    with suppress(OSError, ValueError):
+        found: list[float] = json.loads(LAST_RUN.read_text())
+        return found if len(found) == len(ROUNDS) else None
+    return None
+
+
+def minutes(seconds: float) -> str:
+    whole = max(1, round(seconds / 60))
+    return "a minute" if whole == 1 else f"{whole} minutes"
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
 
 
 def pytest(*arguments: str) -> int:

@@ -33,7 +33,7 @@ from .rigs.engines import keep_statements, kept_connections, share_statements
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_rules
 from .rigs.templates import keep_templates
-from .rounds import ALONE, LONG, WAITING
+from .rounds import ALONE, LONG, WAITING, is_repetition
 
 pytest_plugins = [
     "app.testing.plugin",
@@ -47,7 +47,10 @@ SECRET = "a secret key for the tests, long enough for HS256, and for HS512 as we
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = {item.nodeid for item in items}
     for item in items:
+        if is_repetition(item.nodeid, tests):
+            item.add_marker(pytest.mark.repetition)
         if item.nodeid.startswith(WAITING):
             item.add_marker(pytest.mark.waiting)
         if item.nodeid.startswith(ALONE):
@@ -92,11 +95,23 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
                 "BRAND",
                 "FIRST_",
                 "FLASK_",
-                *(f"FRONTDESK_{space}" for space in ("AUTH", "CORE", "SECRET", "IDP_", "SMS_")),
+                *(
+                    f"FRONTDESK_{space}"
+                    for space in ("AUTH", "CORE", "SECRET", "IDP_", "SMS_", "MAIL_")
+                ),
             )
         ):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _working_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fixtures that outlive a test do not run in the checkout either: `.env` is read and
+    `instance/` is created in the working folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("working"))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,5 @@
-"""Which files `make test` leaves for its later rounds (scripts/suite.py). It imports nothing."""
+"""Which files `make test` leaves for its later rounds, and which tests it runs on SQLite only
+(scripts/suite.py). It imports nothing."""
 
 # Files of few tests that take long: begun at the end, one would keep the other cores waiting.
 LONG = (
@@ -27,10 +28,12 @@ WAITING = (
     "tests/server/test_systemd.py",
     "tests/server/test_slow_clients.py",
     "tests/server/test_reload.py",
+    "tests/server/test_rolling_restart.py",
     "tests/auth/test_idp_outages.py",
     "tests/server/test_socket.py",
     "tests/notifications/test_celery.py",
     "tests/notifications/test_killed.py",
+    "tests/notifications/test_restarts.py",
     "tests/audit/test_killed.py",
     "tests/server/test_proxies.py",
     "tests/server/test_granian.py",
@@ -51,3 +54,38 @@ ALONE = (
     "tests/server/test_login_flood.py",
     "tests/server/test_pictures.py",
 )
+
+# Routes, forms and pages, whose tests pass or fail alike on both databases: where a test runs on
+# SQLite, `make test` leaves its repetition on PostgreSQL to CI.
+ON_SQLITE = (
+    "tests/administration/",
+    "tests/auth/",
+    "tests/console/",
+    "tests/core/test_nonsense.py",
+    "tests/profiles/",
+    "tests/workspaces/",
+)
+# What these are about differs between the databases: locks, order, and queries.
+ON_BOTH = (
+    "tests/administration/test_list.py",
+    "tests/auth/test_doors.py",
+    "tests/auth/test_limits.py",
+    "tests/auth/test_login.py",
+    "tests/auth/test_mfa_races.py",
+    "tests/auth/test_passkeys_at_once.py",
+    "tests/auth/test_recovery.py",
+    "tests/auth/test_refresh_races.py",
+    "tests/auth/test_sessions.py",
+    "tests/auth/test_sign_in_overlaps.py",
+    "tests/profiles/test_profiles.py",
+)
+
+
+def is_repetition(test: str, all_tests: set[str]) -> bool:
+    """Return whether a test repeats on PostgreSQL what it shows on SQLite."""
+    return (
+        test.startswith(ON_SQLITE)
+        and not test.startswith(ON_BOTH)
+        and "postgresql" in test
+        and test.replace("postgresql", "sqlite") in all_tests
+    )

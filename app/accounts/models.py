@@ -17,6 +17,8 @@ TIME_ZONE_LENGTH = 64
 PENDING = "pending"
 SUSPENDED = "suspended"
 # Of an account whose owner has asked for its end, until that comes.
+# Of an object whose password host code has verified: what `state_of` it was then.
+VERIFIED_STATE = "_frontdesk_verified_state"
 DELETING = "deleting"
 STATUSES = ("active", "online", "inactive", SUSPENDED)
 REASON_LENGTH = 500

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from datetime import datetime
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Select, bindparam, inspect, select, type_coerce
 from sqlalchemy.orm import Mapper, make_transient_to_detached
@@ -17,6 +18,12 @@ from ..core.db.transaction import AnySession
 from .addresses import fold
 from .models import MOMENTS, SUSPENDED, AccountLike, asked_of
 from .suspension import is_over
+
+
+class Credentials(NamedTuple):
+    account_id: object
+    password_hash: str | None
+    tokens_valid_from: datetime | None
 
 
 class AccountRows:
@@ -39,8 +46,9 @@ class AccountRows:
         self._row: Any = namedtuple("AccountRow", self.columns, rename=True)  # type: ignore[misc]
         self._asked = [to_read(model, name) for name in self.columns]
         self._rows = Rows(select(*self._asked).where(model.email == bindparam("email")))
+        since = to_read(model, "tokens_valid_from")
         self._credentials = Rows(
-            select(model.id, model.password_hash).where(model.email == bindparam("email"))
+            select(model.id, model.password_hash, since).where(model.email == bindparam("email"))
         )
 
     def read(self, email: str) -> AccountLike | None:
@@ -82,10 +90,10 @@ class AccountRows:
         rows = self.session.execute(select(model.id, model.email).where(model.id.in_(ids)))
         return {row[0]: row[1] for row in rows}
 
-    def credentials(self, email: str) -> tuple[object, str | None]:
-        """The id and password hash of an account, without loading it; nothing where none is."""
+    def credentials(self, email: str) -> Credentials:
+        """What a password is checked with, without loading the account; empty where none is."""
         rows = self._credentials.read(self.session, email=fold(email))
-        return (rows[0][0], rows[0][1]) if rows else (None, None)
+        return Credentials(*rows[0]) if rows else Credentials(None, None, None)
 
 
 def to_read(model: type[Any], name: str) -> Any:

@@ -1,24 +1,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime
-from typing import Any, Generic, cast
+from datetime import UTC, datetime
+from typing import Any, Generic, NamedTuple, cast
 
-from sqlalchemy import Column, delete, select, update
+from sqlalchemy import Column, ColumnElement, delete, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
+from ..core.db.races import load_locked, lock_loaded, note_locked
 from ..core.db.transaction import AnySession, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
-from .models import PENDING, STATUSES, AccountLike
+from .models import PENDING, STATUSES, VERIFIED_STATE, AccountLike
 from .passwords import Passwords, check_password
 from .rows import AccountRows
-from .suspension import Suspension, is_over, note
+from .suspension import Suspension, is_over, is_over_row, note
 
 REGISTERED = "account-registered"
 DELETED = "account-deleted"
@@ -27,6 +28,21 @@ PAGE = 500
 
 # What the host's own code gets is of the host's own class; ours asks no more than `AccountLike`.
 A = TypeVar("A", default=AccountLike)
+
+
+class SignInState(NamedTuple):
+    """What a sign-in relies on: when it changes, sign-ins from before end."""
+
+    password_hash: str | None
+    tokens_valid_from: datetime | None
+
+
+def state_of(account: AccountLike) -> SignInState:
+    moment: datetime | None = account.tokens_valid_from
+    if moment is not None and moment.tzinfo is None:
+        # An application's own column may store no offset.
+        moment = moment.replace(tzinfo=UTC)
+    return SignInState(account.password_hash, moment)
 
 
 class Accounts(Generic[A]):
@@ -69,8 +85,19 @@ class Accounts(Generic[A]):
         found: A | None = self.session.get(self.model, account_id)
         return found
 
+    def lock(self, account_id: object) -> A | None:
+        """The account as it is stored now, locked until the end of the transaction; None where it
+        does not exist."""
+        found: A | None = load_locked(self.session, self.model, account_id)
+        return found
+
     def is_active(self, account: AccountLike) -> bool:
         return account.status in self.active_statuses or is_over(account, self.clock.now())
+
+    def is_active_row(self) -> ColumnElement[bool]:
+        """As `is_active`, for a statement."""
+        is_over = is_over_row(self.model, self.clock.now())
+        return or_(self.model.status.in_(self.active_statuses), is_over)
 
     def reinstate(self, account: AccountLike) -> None:
         """Write down that a suspension is over, where it is."""
@@ -162,6 +189,7 @@ class Accounts(Generic[A]):
             )
             self.session.add(account)
             self._flush_email()
+            note_locked(self.session, account)
             after = {"role": role, "status": status}
             record(self.session, "account.created", account_id=account.id, after=after)
             if status != PENDING:
@@ -231,8 +259,12 @@ class Accounts(Generic[A]):
             self.session.execute(delete(self.model).where(self.model.id == held.id))
 
     def end_tokens(self, account: AccountLike) -> None:
-        """From now on, only tokens that are issued later count."""
+        """From now on, only tokens that are issued later count. The row is locked first, so that a
+        sign-in that overlaps is either refused or older than this moment."""
+        lock_loaded(self.session, account)
         account.tokens_valid_from = self.clock.now()
+        # Host code that changes the object itself may sign it in afterwards.
+        vars(account).pop(VERIFIED_STATE, None)
 
     def _hash(self, password: str, email: str) -> str:
         check_password(password, email)

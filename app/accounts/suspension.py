@@ -6,6 +6,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from sqlalchemy import ColumnElement, and_, false
+
+from ..core.db.base import at
 from .models import SUSPENDED, AccountLike
 
 
@@ -29,6 +32,14 @@ def is_over(account: AccountLike, now: datetime) -> bool:
         return False
     # A host may keep a moment without an offset.
     return (until if until.tzinfo else until.replace(tzinfo=UTC)) <= now
+
+
+def is_over_row(model: type[Any], now: datetime) -> ColumnElement[bool]:
+    """As `is_over`, for a statement."""
+    if not keeps_dates(model):
+        return false()
+    until = model.suspended_until
+    return and_(model.status == SUSPENDED, until <= at(until, now))
 
 
 def note(account: AccountLike, suspension: Suspension) -> None:

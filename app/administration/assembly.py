@@ -11,7 +11,7 @@ from ..auth.sign_in.log_out import LogOut
 from ..core.context import Context
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
-from ..workspaces.members import Members
+from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
 from .deeds import Deeds
 from .search import AccountSearch
@@ -26,7 +26,9 @@ def assemble(context: Context) -> None:
     view = AccountView(accounts)
     context.add(view)
     context.add(AccountSearch(accounts, view, context.account_ids, _has_factor(context, accounts)))
-    administration = Administration(context.session, accounts, context.get(Members), recovery, view)
+    administration = Administration(
+        context.session, accounts, context.get(Ownership), recovery, view
+    )
     context.add(administration)
     context.add(
         Deeds(

@@ -23,7 +23,7 @@ class Deeds:
     verification: Verification
 
     def unlock(self, actor: AccountLike, account_id: Any) -> Details:
-        """Forget the wrong passwords that were counted, from every address."""
+        """Reset the counters of wrong passwords and wrong second factors, from every address."""
         account = self.administration.find(actor, account_id)
         self.failures.unlock(self.administration.session, account)
         return self._details(account_id)

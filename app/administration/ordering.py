@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import ColumnElement, DateTime, collate, literal, select, tuple_
+from sqlalchemy import ColumnElement, collate, literal, select, tuple_
 
 from ..accounts.rows import to_read
 from ..core.db.account_ids import IdKind
-from ..core.db.base import UtcDateTime
+from ..core.db.base import at
 from ..core.errors import Invalid
 from ..core.web.fields import storable
 
@@ -153,11 +153,3 @@ def bytewise(column: Any, dialect: str) -> Any:
     """In the order of its bytes, in which all that begins alike stands together; PostgreSQL's own
     is that of a language."""
     return collate(column, "C") if dialect == "postgresql" else column
-
-
-def at(column: Any, value: datetime) -> Any:
-    """A moment, to be compared with a column that a host may have without an offset."""
-    kind = column.element.type if hasattr(column, "element") else column.type
-    if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:
-        return literal(value.astimezone(UTC).replace(tzinfo=None), DateTime())
-    return literal(value, UtcDateTime())

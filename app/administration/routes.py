@@ -127,7 +127,7 @@ def delete_managed_account(account_id: Any, query: dict[str, Any]) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def unlock_account(account_id: Any) -> Details:
-    """Forget the wrong passwords that were counted for an account"""
+    """Reset the counters of wrong passwords and wrong second factors of an account"""
     return service(Deeds).unlock(caller().account, account_id)
 
 

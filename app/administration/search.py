@@ -17,11 +17,12 @@ from ..accounts.addresses import fold, read_phone
 from ..accounts.errors import InvalidPhone
 from ..accounts.models import SUSPENDED
 from ..accounts.service import Accounts
-from ..accounts.suspension import keeps_dates
+from ..accounts.suspension import is_over_row, keeps_dates
 from ..core.db.account_ids import IdKind
+from ..core.db.base import at
 from ..core.errors import Invalid
 from ..core.web.paging import Slice
-from .ordering import at, bytewise, ordering
+from .ordering import bytewise, ordering
 from .view import AccountView, Details
 
 # Behind whatever begins alike: no address has the last of all characters in it.
@@ -119,10 +120,11 @@ class AccountSearch:
         if not keeps_dates(model):
             return is_so
         until = model.suspended_until
-        is_over = and_(model.status == SUSPENDED, until <= at(until, now))
         if status == SUSPENDED:
             return and_(is_so, or_(until.is_(None), until > at(until, now)))
-        return or_(is_so, is_over) if status == self.accounts.active_status else is_so
+        return (
+            or_(is_so, is_over_row(model, now)) if status == self.accounts.active_status else is_so
+        )
 
     def _proven(self, is_proven: bool) -> ColumnElement[bool]:
         since = self._column("email_unverified_since", "verified")

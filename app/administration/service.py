@@ -14,10 +14,10 @@ from ..accounts.suspension import Suspension, keeps_dates
 from ..auth.errors import NotAuthorized
 from ..auth.recovery.service import Recovery
 from ..core.db.long_statements import unhurried
-from ..core.db.races import lock_name, lock_row
+from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Invalid
-from ..workspaces.members import Members
+from ..workspaces.ownership import Ownership
 from .errors import LastRoot, OwnAccount, SoleOwner
 from .rules import ROOT, may_look_after
 from .view import AccountView, Details
@@ -35,7 +35,7 @@ class Administration:
 
     session: AnySession
     accounts: Accounts
-    members: Members
+    ownership: Ownership
     recovery: Recovery
     view: AccountView
 
@@ -109,8 +109,8 @@ class Administration:
             self._keep_a_root(account)
             self._refuse_own(actor, account)
             self._check_actor(actor, account.role)
-            if slugs := self.members.owned_alone(account_id):
-                raise SoleOwner(slugs)
+            if alone := self.ownership.owned_alone(account_id):
+                raise SoleOwner([workspace.slug for workspace in alone])
             details = self.view.read(account_id)
             self.accounts.delete(account)
             return details
@@ -118,9 +118,9 @@ class Administration:
     def _hold(self, actor: AccountLike, account_id: Any, *roles: str) -> AccountLike:
         """The account as it stands now, until the end of the transaction."""
         model = self.accounts.model
-        if not lock_row(self.session, model, model.id == account_id):
+        account: AccountLike | None = self.accounts.lock(account_id)
+        if account is None:
             raise AccountNotFound
-        account: AccountLike = self.session.get_one(model, account_id, populate_existing=True)
         if account.id != actor.id:
             self._allow(actor.role, account.role, *roles)
         if ROOT in (account.role, *roles):

@@ -17,6 +17,7 @@ from .caller import Callers
 from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChanges
 from .errors import IdpDisabled
+from .export import export_sign_in_data
 from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
@@ -41,6 +42,7 @@ from .tokens.signing import Signer
 def assemble(context: Context) -> None:
     if not context.has(Accounts):
         return
+    context.exporters.append(export_sign_in_data)
     accounts = context.get(Accounts)
     settings, core = context.settings, context.settings.core
     auth = settings.of(AuthSettings)
@@ -60,9 +62,10 @@ def assemble(context: Context) -> None:
     )
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
     sessions = open_sessions(context) if auth.keeps_sessions else None
-    context.add(Callers([BearerReader(accounts, tokens, revocations, sessions)]))
+    context.add(Callers([BearerReader(accounts, tokens, sessions)]))
     gate = Gate(
         context.session,
+        accounts,
         tokens,
         revocations,
         context.emitter,
@@ -153,11 +156,37 @@ def assemble(context: Context) -> None:
     )
     context.add(changes)
     context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
+    _add_pruners(context, auth, changes)
     assemble_rooms(context, auth)
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, accounts, gate, notices)
     else:
         context.lack(IdpDisabled, IdpSignIn)
+
+
+def _add_pruners(context: Context, auth: AuthSettings, changes: EmailChanges) -> None:
+    """Sessions and authenticators are loaded only where they are switched on."""
+
+    def sessions() -> int:
+        if not (auth.keeps_sessions or auth.keeps_cookies):
+            return 0
+        from .sessions.retention import prune_sessions
+
+        return prune_sessions(context.session, context.clock)
+
+    def second_factors() -> int:
+        if not auth.keeps_authenticators:
+            return 0
+        from .mfa.authenticators import Authenticators
+        from .mfa.devices import TrustedDevices
+
+        return context.get(Authenticators).prune() + context.get(TrustedDevices).prune()
+
+    context.pruners |= {
+        "email_changes": changes.prune,
+        "sessions": sessions,
+        "second_factors": second_factors,
+    }
 
 
 def _email_change_proofs(

@@ -114,10 +114,20 @@ def known_account() -> AccountLike | None:
     return found.attached_account if found is not None else None
 
 
+def outside_request(name: str) -> SetupError:
+    """As Flask's own `request` raises a RuntimeError there."""
+    return SetupError(
+        f"Working outside of request context: {name} is what the decorators of a view have found"
+        " for its request. In a command or a job, look the row up by its id or email address."
+    )
+
+
 def _guarded_account() -> AccountLike | None:
     """As `known_account`. Whether there is one may be asked anywhere, as a layout does that all
     pages share; what it is, only where it was looked for, since it would always be nobody."""
-    if has_request_context() and not hasattr(request, _ASKED):
+    if not has_request_context():
+        raise outside_request("current_account")
+    if not hasattr(request, _ASKED):
         raise SetupError(
             f"current_account was asked for in '{request.endpoint}', where no guard has looked who"
             " is calling: write one, such as @account_required, below its route."

@@ -110,13 +110,13 @@ def account_optional() -> None:
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller)
 def active_account_required() -> None:
     """A valid token of an account whose status counts as active."""
-    _check_active()
+    check_active()
 
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller, NotAuthorized)
 def superuser_required() -> None:
     """An active account with the role `root`; no other role name passes."""
-    _check_active()
+    check_active()
     _check_role("root")
 
 
@@ -163,7 +163,7 @@ def idp_required() -> None:
     service(IdpSignIn)
 
 
-def _check_active() -> None:
+def check_active() -> None:
     if not service(Accounts).is_active(caller().account):
         raise InactiveCaller
 

@@ -7,13 +7,15 @@ requests and workers there are. A client that signs in rightly never meets a lim
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..accounts.models import AccountLike
 from ..core.config.rates import parse_rates
 from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
+from ..core.limits import RateLimit
 from ..core.origin import network_of
 from ..core.records.recorder import record
 from .errors import TooManyAttempts
@@ -45,6 +47,8 @@ class Failures:
         self._both = _parse("login", settings.LOGIN_LIMIT)
         self._address = _parse("login-address", settings.LOGIN_ADDRESS_LIMIT)
         self._account = _parse("login-account", settings.LOGIN_ACCOUNT_LIMIT)
+        # Reset the other counters of an account, by its id, when an operator unlocks it.
+        self.unlocking: list[Callable[[Any], object]] = []
 
     def check(self, email: str, address: str) -> None:
         """Refuse before a password is looked at, whether or not the account exists."""
@@ -84,6 +88,8 @@ class Failures:
     def unlock(self, session: AnySession, account: AccountLike) -> None:
         """An operator's word for one account."""
         self.forgive(account.email)
+        for forgive in self.unlocking:
+            forgive(account.id)
         with transaction(session):
             record(session, "account.unlocked", account_id=account.id)
 
@@ -147,61 +153,50 @@ class RecoveryRequests:
     """Recovery mails for one address, known or not, and requests from one address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        self.keystore = keystore
-        self.enabled = settings.RATE_LIMITS_ENABLED
-        self._email = _parse("recovery", settings.RECOVERY_LIMIT)
-        self._address = _parse("recovery-address", settings.RECOVERY_ADDRESS_LIMIT)
+        limit = partial(
+            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        )
+        self._email = limit("recovery", settings.RECOVERY_LIMIT)
+        self._address = limit("recovery-address", settings.RECOVERY_ADDRESS_LIMIT)
 
     def count(self, email: str, address: str) -> None:
-        if not self.enabled:
-            return
-        for limits, who in ((self._address, network_of(address)), (self._email, email)):
-            for limit in limits:
-                key = limit.key(who)
-                if self.keystore.count(key, limit.seconds) > limit.amount:
-                    note = {"limit": limit.name}
-                    raise TooManyAttempts(self.keystore.remaining(key), note=note)
+        self._address.count(network_of(address))
+        self._email.count(email)
 
 
 class RegistrationLimits:
     """Registrations from one address, and mails to one, known or not."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        self.keystore = keystore
-        self.enabled = settings.RATE_LIMITS_ENABLED
-        self._mail = _parse("registration", f"1 per minute;{settings.REGISTRATION_LIMIT}")
-        self._address = _parse("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
+        limit = partial(
+            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        )
+        self._mail = limit("registration", f"1 per minute;{settings.REGISTRATION_LIMIT}")
+        self._address = limit("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
 
     def count(self, address: str) -> None:
-        for limit in self._address if self.enabled else ():
-            key = limit.key(network_of(address))
-            if self.keystore.count(key, limit.seconds) > limit.amount:
-                note = {"limit": limit.name}
-                raise TooManyAttempts(self.keystore.remaining(key), note=note)
+        self._address.count(network_of(address))
 
     def may_mail(self, email: str) -> bool:
         """Of several at once for one address, one may."""
-        return not self.enabled or all(
-            self.keystore.count(limit.key(email), limit.seconds) <= limit.amount
-            for limit in self._mail
-        )
+        return self._mail.allows(email)
 
 
 class EmailChangeLimits:
     """Requests by one account, each of which mails somebody, and mails to one address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        self.keystore = keystore
-        self.enabled = settings.RATE_LIMITS_ENABLED
-        self._account = _parse("email-change", settings.EMAIL_CHANGE_LIMIT)
+        self._account = RateLimit(
+            keystore,
+            "email-change",
+            settings.EMAIL_CHANGE_LIMIT,
+            enabled=settings.RATE_LIMITS_ENABLED,
+            error=TooManyAttempts,
+        )
         self._mails = RegistrationLimits(keystore, settings)
 
     def count(self, account_id: object) -> None:
-        for limit in self._account if self.enabled else ():
-            key = limit.key(str(account_id))
-            if self.keystore.count(key, limit.seconds) > limit.amount:
-                note = {"limit": limit.name}
-                raise TooManyAttempts(self.keystore.remaining(key), note=note)
+        self._account.count(str(account_id))
 
     def may_mail(self, email: str) -> bool:
         """As for a registration, and together with those."""

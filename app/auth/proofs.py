@@ -21,7 +21,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from itsdangerous.timed import TimestampSigner
 
 from ..accounts.models import AccountLike
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, state_of
 from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, shown
 from ..core.keystore import Keystore
@@ -191,11 +191,9 @@ class AccountProofs:
 
 def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
     """Ended by another password, another e-mail, and whatever else ends the account's tokens."""
-    moment = account.tokens_valid_from
+    password_hash, moment = state_of(account)
     since = moment.timestamp() if moment else None
-    return ProofSubject(
-        ACCOUNT, shown(account.id), (account.email, account.password_hash, since), account
-    )
+    return ProofSubject(ACCOUNT, shown(account.id), (account.email, password_hash, since), account)
 
 
 def _salt(purpose: Purpose, kind: str) -> str:

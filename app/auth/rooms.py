@@ -53,7 +53,7 @@ def open_sessions(context: Context) -> Sessions:
 
 
 def renewal(context: Context, auth: AuthSettings, token_life: timedelta) -> Renew:
-    longest = timedelta(days=auth.SESSION_DAYS)
+    longest = auth.session_limits.longest
 
     def renew(row_id: Any, by: tuple[str, ...]) -> AccountSession | None:
         from .sessions.renewal import Renewal

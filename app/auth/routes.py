@@ -12,6 +12,7 @@ from ..core.keystore import KeystoreUnavailable
 from ..core.web.answering import answers
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises, signs_in
+from ..core.web.pages import clear_browser_cache
 from ..core.web.reading import takes
 from . import account_routes as account_routes
 from . import examples
@@ -78,6 +79,7 @@ def login(form: dict[str, Any]) -> dict[str, Any]:
 def logout() -> dict[str, str]:
     """Log out: every token of the account ends"""
     service(LogOut).everywhere(caller())
+    clear_browser_cache()
     return {"message": "Logged out"}
 
 

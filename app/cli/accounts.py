@@ -128,7 +128,7 @@ def delete(email: str) -> None:
 @click.argument("email")
 @in_words
 def unlock(email: str) -> None:
-    """Forget the wrong passwords that were counted for an account."""
+    """Reset the counters of wrong passwords and wrong second factors of an account."""
     if isinstance(current_frontdesk.keystore, MemoryKeystore):
         raise click.ClickException(
             "The keystore is in the server's memory, where this command cannot reach it:"

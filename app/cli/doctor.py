@@ -14,7 +14,7 @@ group = AppGroup("frontdesk", help="Look after this installation.")
 @group.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Tell what would bite an operator; exit code 1 when it is a fault."""
+    """Print errors and warnings of this set-up; exit code 1 when there is an error."""
     found = findings(CHECKS)
     faults = [finding for finding in found if finding.level == "fault"]
     if as_json:
@@ -22,7 +22,8 @@ def doctor(as_json: bool) -> None:
         click.echo(orjson.dumps(report).decode())
     else:
         for finding in found:
-            click.echo(f"{finding.level:8}{finding.check}: {finding.message}")
-        click.echo(f"{len(faults)} faults, {len(found) - len(faults)} warnings")
+            level = "error" if finding.level == "fault" else finding.level
+            click.echo(f"{level:8}{finding.check}: {finding.message}")
+        click.echo(f"{len(faults)} errors, {len(found) - len(faults)} warnings")
     if faults:
         raise SystemExit(1)

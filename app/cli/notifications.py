@@ -13,7 +13,6 @@ from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.worker import Worker
 from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
-from ..notifications.settings import NotificationsSettings
 from .accounts import in_words
 
 group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
@@ -64,13 +63,7 @@ def send(channel: str | None) -> None:
 @in_words
 def prune(days: int | None) -> None:
     """Delete notifications that are older, with their inbox rows and deliveries."""
-    if days is None and current_frontdesk.settings.of(NotificationsSettings).KEEP_DAYS is None:
+    retention = service(Retention)
+    if days is None and retention.keep_days is None:
         raise click.ClickException("Say --days, or set NOTIFICATIONS__KEEP_DAYS.")
-    click.echo(orjson.dumps({"notifications": prune_old(days)}).decode())
-
-
-def prune_old(days: int | None) -> int:
-    days = days or current_frontdesk.settings.of(NotificationsSettings).KEEP_DAYS
-    if days is None or Retention not in current_frontdesk.services:
-        return 0
-    return service(Retention).prune(days)
+    click.echo(orjson.dumps({"notifications": retention.prune(days)}).decode())

@@ -14,7 +14,7 @@ from flask import Response, request
 from ..core.context import service
 from ..core.errors import NotFound
 from ..core.web.operation import anyone, hidden
-from .desk import Desk
+from ..delivery.mail.templates import Templates
 
 FOLDER = Path(__file__).parent / "static"
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
@@ -42,7 +42,7 @@ def static_asset(digest: str, name: str) -> Response:
 @hidden
 def brand_css() -> Response:
     """The brand's own colour, which mails have too."""
-    brand = service(Desk).brand
+    brand = service(Templates).brand
     text = f":root{{--fd-accent:{brand.COLOR};--fd-on-accent:{brand.TEXT_COLOR}}}\n"
     return Response(text, mimetype="text/css", headers={"Cache-Control": "public, max-age=300"})
 

@@ -1,4 +1,4 @@
-"""The console's blueprint: pages in a browser, where errors are pages too."""
+"""The console's blueprint: its services, routes, error pages, headers, and emailed links."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from flask import Response, request
 from flask.sansio.app import App
 from werkzeug.exceptions import HTTPException, InternalServerError
 
-from ..core.context import EXTENSION, service
-from ..core.errors import Problem
+from ..auth.settings import AuthSettings
+from ..core.context import EXTENSION, Context, service
+from ..core.errors import Problem, SetupError
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS
-from .assembly import assemble
+from ..core.web.pages import protect_page
+from .desk import Desk
 from .host_pages import HostConsole, add_host_pages
 from .lazy import LazyView
-from .mail_paths import add_callback, add_mail_paths
 from .policy import POLICY
 from .routes import ROUTES
 
@@ -31,6 +32,33 @@ class Console(Blueprint):
         add_host_pages(app, context.get(HostConsole), self.name, options)
         add_mail_paths(app, context, self.name, options)
         add_callback(context, options)
+
+
+def assemble(context: Context) -> None:
+    if context.settings.of(AuthSettings).COOKIE_SESSIONS == "off":
+        raise SetupError(
+            "The console signs in by a cookie: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
+            " where its pages alone do."
+        )
+    context.add(Desk(context))
+    context.when_serving.append(lambda: _tell_of_first_root(context))
+    context.unopened.append(lambda: _open_administration(context))
+
+
+def _open_administration(context: Context) -> None:
+    """Its pages need what its routes do, also where a host does not mount those."""
+    from ..administration.assembly import assemble as administration
+    from ..administration.view import AccountView
+
+    if AccountView not in context.services and context.account_model is not None:
+        administration(context)
+
+
+def _tell_of_first_root(context: Context) -> None:
+    # Here and not above: commands and tests never serve.
+    from .first_run.telling import tell_beside
+
+    tell_beside(context.app)
 
 
 blueprint = Console(
@@ -69,6 +97,7 @@ def dress(response: Response) -> Response:
         # A page that answers a form has no address of its own: the one it was on can be loaded
         # again, and this one cannot.
         headers.setdefault("HX-Push-Url", "false")
+    protect_page(response)
     if response.mimetype == "text/html":
         response.vary.add("HX-Request")
         _compress(response)
@@ -84,3 +113,41 @@ def _compress(response: Response) -> None:
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         response.set_data(gzip.compress(body, 5))
         response.headers["Content-Encoding"] = "gzip"
+
+
+# By the setting that has the path which the mail's link leads to.
+_PAGES = {
+    "PASSWORD_RESET_PATH": ("/reset", "visitor.recovery.reset_page"),
+    "VERIFICATION_PATH": ("/verify", "visitor.register.verify_page"),
+    "EMAIL_CHANGE_PATH": ("/confirm-email", "visitor.mailed_links.confirm_email_page"),
+    "EMAIL_UNDO_PATH": ("/undo-email", "visitor.mailed_links.undo_email_page"),
+    "ACCOUNT_RESTORE_PATH": ("/keep-account", "visitor.mailed_links.keep_account_page"),
+}
+_CALLBACK = "/sign-in/provider/callback"
+
+
+def add_mail_paths(app: App, context: Context, name: str, options: dict[str, Any]) -> None:
+    """Where the settings have another path than the page: the same page there too. In a host's
+    application only under the console's own address, for all others are the host's."""
+    auth, prefix = context.settings.of(AuthSettings), _prefix(options)
+    for setting, (own, reference) in _PAGES.items():
+        path, view = getattr(auth, setting), LazyView(reference)
+        endpoint = f"{options.get('name', name)}.{view.__name__}_elsewhere"
+        # As a mail links to it with a client named, and without.
+        for address in dict.fromkeys((path, f"{prefix}{path}")):
+            is_free = context.owns_application or address.startswith(f"{prefix}/")
+            if is_free and address != f"{prefix}{own}":
+                app.add_url_rule(address, endpoint, view, methods=["GET"])
+
+
+def add_callback(context: Context, options: dict[str, Any]) -> None:
+    """An identity provider may lead back to our own page."""
+    from ..auth.idp.redirects import RedirectUris
+
+    url = context.settings.core.PUBLIC_URL
+    if url is not None and context.has(RedirectUris):
+        context.get(RedirectUris).allow(f"{url}{_prefix(options)}{_CALLBACK}")
+
+
+def _prefix(options: dict[str, Any]) -> str:
+    return (options.get("url_prefix") or "").rstrip("/")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,8 @@ from ..core.context import Context
 from ..core.process.folders import templates_folder
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.mail.templates import Templates
-from .host_pages import HostConsole
 
 if TYPE_CHECKING:
-    from .navigation import Section
     from .persons import Persons
 
 
@@ -47,10 +44,6 @@ class Desk:
         ours.globals = {**theirs.globals, **GLOBALS}
         ours.filters = {**theirs.filters, **FILTERS}
         return ours
-
-    @cached_property
-    def host_sections(self) -> Sequence[Section]:
-        return self.context.get(HostConsole).sections()
 
     @cached_property
     def persons(self) -> Persons:

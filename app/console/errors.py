@@ -20,14 +20,13 @@ from ..auth.errors import (
 )
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..auth.sessions.cookie_door import CookieDoor
-from ..core.context import find_context, service
+from ..core.context import service
 from ..core.errors import Problem
-from ..core.security_log import Refusals
 from ..core.web.problems import known_problem
 from ..core.web.request_id import request_id
-from .texts import _
+from .api_calls import report
+from .texts import _, words_of
 from .ways import go_to, is_part, own_address, page_before, to
-from .wording import words_of
 
 log = logging.getLogger(__name__)
 
@@ -35,12 +34,8 @@ _SIGN_IN = (InvalidCredentials, LoggedOut)
 _SHOW_ONCE_MORE = (FreshSignInRequired, ReauthenticationRequired)
 
 
-def tell(problem: Problem) -> None:
-    find_context().get(Refusals).tell(problem)
-
-
 def answer_problem(problem: Problem) -> Response:
-    tell(problem)
+    report(problem)
     if isinstance(problem, _SIGN_IN):
         shut_out = _shut_out()
         if shut_out is None:

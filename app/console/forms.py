@@ -10,8 +10,7 @@ from flask import request
 from markupsafe import Markup
 
 from ..core.errors import Fault, Problem
-from .texts import _
-from .wording import words_of
+from .texts import _, words_of
 
 _REFUSED = "frontdesk_refused"
 

@@ -15,8 +15,6 @@ from ..core.web.operation import find_operation, operation
 if TYPE_CHECKING:
     from flask import Response
 
-    from .navigation import Section
-
 V = TypeVar("V", bound=Callable[..., Any])
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
@@ -39,6 +37,8 @@ class HostPage:
 class HostConsole:
     """`frontdesk.console`: what a host adds, before its application is made."""
 
+    # Renders a page; given, since this file is loaded where no page is.
+    render_page: Callable[..., Response]
     pages: list[HostPage] = field(default_factory=list)
 
     def page(
@@ -78,20 +78,7 @@ class HostConsole:
 
     def render(self, template: str, **context: Any) -> Response:
         """A page made of a template of the host's own, which extends `console/desk.html`."""
-        from .pages import host_page
-
-        return host_page(template, **context)
-
-    def sections(self) -> list[Section]:
-        """By their headings, in the order in which they were added."""
-        from .navigation import NavEntry, Section
-
-        found: dict[str, list[NavEntry]] = {}
-        for page in self.pages:
-            if page.title:
-                entry = NavEntry(page.title, page.name, page.icon, roles=page.roles)
-                found.setdefault(page.section, []).append(entry)
-        return [Section(title, tuple(entries)) for title, entries in found.items()]
+        return self.render_page(template, **context)
 
 
 def add_host_pages(app: App, console: HostConsole, blueprint: str, options: dict[str, Any]) -> None:

@@ -11,7 +11,9 @@ from flask import request, url_for
 from ..accounts.models import AccountLike
 from ..auth.caller import known_caller
 from ..core.context import service
+from ..notifications.inbox import Inbox
 from .desk import Desk, Switches
+from .host_pages import HostConsole, HostPage
 from .texts import _, later
 
 ADMINS = ("admin", "root")
@@ -48,7 +50,6 @@ class Section:
 
 
 def _unread(account: AccountLike) -> int:
-    from .unread import unread
 
     return unread(account)
 
@@ -102,9 +103,19 @@ def navigation(at: str) -> list[dict[str, Any]]:
                 if entry.is_shown(desk.on, account.role)
             ],
         }
-        for section in _joined((*SECTIONS, *desk.host_sections))
+        for section in _joined((*SECTIONS, *_host_sections(service(HostConsole).pages)))
         if not section.roles or account.role in section.roles
     ]
+
+
+def _host_sections(pages: Iterable[HostPage]) -> list[Section]:
+    """The pages of the application by their headings, in the order in which they were added."""
+    found: dict[str, list[NavEntry]] = {}
+    for page in pages:
+        if page.title:
+            entry = NavEntry(page.title, page.name, page.icon, roles=page.roles)
+            found.setdefault(page.section, []).append(entry)
+    return [Section(title, tuple(entries)) for title, entries in found.items()]
 
 
 def _joined(sections: Iterable[Section]) -> list[Section]:
@@ -124,3 +135,19 @@ def _shown(entry: NavEntry, account: AccountLike, current: str) -> dict[str, Any
         "current": entry.endpoint == current,
         "count": entry.count(account) if entry.count else 0,
     }
+
+
+_UNREAD = "frontdesk_unread"
+
+
+def unread(account: AccountLike) -> int:
+    found: int | None = getattr(request, _UNREAD, None)
+    if found is None:
+        found = service(Inbox).unread(account.id)
+        setattr(request, _UNREAD, found)
+    return found
+
+
+def count_again() -> None:
+    """Something was marked or deleted since."""
+    setattr(request, _UNREAD, None)

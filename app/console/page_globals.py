@@ -1,13 +1,16 @@
-"""What every template of the console may call."""
+"""Functions and filters for every template of the console."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from ..auth.caller import known_caller
 from .assets import version
 from .forms import form_state
 from .texts import _, _n, language, later
-from .times import iso, moment
+from .theme import theme, theme_cookie
 from .ways import to
 
 
@@ -32,13 +35,44 @@ def number(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
 
 
+def iso(value: datetime | str) -> str:
+    return _read(value).astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def moment(value: datetime | str) -> str:
+    """In the zone that the account has named; else in UTC, and it says so. A script puts those into
+    the browser's own."""
+    known = zone()
+    shown = _read(value).astimezone(known or UTC).strftime("%-d %b %Y, %H:%M")
+    return shown if known else f"{shown} UTC"
+
+
+def zone() -> ZoneInfo | None:
+    """That of whoever is signed in, where the account names one."""
+    caller = known_caller()
+    name = getattr(caller.account, "time_zone", None) if caller else None
+    if not name:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+
+
+def _read(value: datetime | str) -> datetime:
+    read = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
 GLOBALS = {
     "_": _,
     "_n": _n,
     "asset": asset,
     "channel_name": channel_name,
+    "chosen_theme": theme,
     "form_state": form_state,
     "language": language,
+    "theme_cookie": theme_cookie,
     "url": url,
 }
 FILTERS = {"iso": iso, "moment": moment, "number": number}

@@ -12,8 +12,8 @@ from ..core.context import service
 from ..core.errors import Problem
 from .desk import Desk
 from .navigation import navigation
-from .notices import notice, take_notice
 from .policy import FRAMED
+from .ways import notice, take_notice
 
 
 def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:

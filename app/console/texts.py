@@ -1,9 +1,12 @@
-"""The words of the pages, in the reader's language: English is written where it stands, and a
-language is a file, `LANGUAGE/LC_MESSAGES/console.mo`, in our folder or in the host's
-`translations`."""
+"""The texts of the pages and of their errors, in the reader's language.
+
+English texts are in the code and templates. A language is a file,
+`LANGUAGE/LC_MESSAGES/console.mo`, in this package or in the application's folder `translations`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from gettext import NullTranslations, translation
 from pathlib import Path
@@ -12,7 +15,10 @@ from typing import Any
 from flask import current_app, has_request_context, request
 from markupsafe import Markup, escape
 
+from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
+from ..auth import errors as auth
 from ..auth.caller import known_caller
+from ..core.errors import Problem, TooManyRequests, Unavailable
 
 DOMAIN = "console"
 OURS = Path(__file__).parent / "translations"
@@ -88,3 +94,61 @@ def _read(name: str, folders: tuple[Path, ...]) -> NullTranslations:
 def _filled(text: str, values: dict[str, Any]) -> Markup:
     marked = escape(text)
     return marked.format(**values) if values else marked
+
+
+_WORDS: dict[type[Problem], str] = {
+    auth.IncorrectCredentials: later("The email or the password is not right."),
+    auth.InactiveAccount: later("This account is closed for now. Ask whoever runs this service."),
+    auth.InactiveCaller: later("Your account is closed for now. Ask whoever runs this service."),
+    auth.AccountDeleting: later(
+        "This account is going to be deleted. The mail about it has a link that keeps it."
+    ),
+    auth.AwaitsVerification: later("First confirm your address: we have sent you a mail for that."),
+    auth.InvalidProof: later("This code or link is wrong, was used before, or has ended."),
+    auth.PasskeyRefused: later("This passkey was not accepted. Try once more, or another way."),
+    auth.EmailNotVerified: later(
+        "The provider has not confirmed your address. Confirm it there, and come again."
+    ),
+    auth.LinkedToAnother: later("This account belongs to somebody else at the provider."),
+    auth.SignUpClosed: later("There is no account with this address."),
+    auth.SignInRefused: later("The provider's answer was not accepted. Please begin again."),
+    auth.UnknownSignIn: later("This sign-in was not begun in this browser, or long ago."),
+    auth.ProviderUnavailable: later("The provider does not answer. Try again in a moment."),
+    auth.NotAuthorized: later(
+        "Your account may not see or do this. If it should, ask whoever runs this service."
+    ),
+    AccountNotFound: later("There is no account with this address."),
+    EmailTaken: later("There is an account with this address already."),
+    TooManyHashes: later("Many people are signing in just now. Try again in a moment."),
+}
+# Of rooms that are seldom loaded, by their codes.
+_BY_CODE = {
+    "incorrect_code": later("This code is not right, or was used already."),
+    "secret_unreadable": later("The app cannot be checked just now. Use a recovery code."),
+    "cross_site": later("This came from another site's page. Open the page here and try again."),
+}
+_UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
+    (3600, lambda n: _n("Try again in an hour.", "Try again in {n} hours.", n)),
+    (60, lambda n: _n("Try again in a minute.", "Try again in {n} minutes.", n)),
+    (1, lambda n: _n("Try again in a second.", "Try again in {n} seconds.", n)),
+)
+
+
+def words_of(problem: Problem) -> Markup:
+    if isinstance(problem, TooManyRequests):
+        return _("This was tried too often. {later}", later=_when(problem))
+    for kind in type(problem).__mro__:
+        if kind in _WORDS:
+            return _(_WORDS[kind])
+    if problem.code in _BY_CODE:
+        return _(_BY_CODE[problem.code])
+    if isinstance(problem, Unavailable) and problem.detail == Unavailable.detail:
+        return _("This does not work just now. Try again in a moment.")
+    return _(problem.detail)
+
+
+def _when(problem: Problem) -> Markup:
+    seconds = int(problem.headers.get("Retry-After", "1"))
+    size, words = next(each for each in _UNITS if seconds >= each[0] or each[0] == 1)
+    # Rounded up: whoever comes as told is let in.
+    return words(-(-seconds // size))

@@ -1,15 +1,19 @@
-"""Where a form leads once it is done, and back to where somebody was."""
+"""Links and redirects between pages, the notice a redirect carries, and pages of a list."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Response, request, url_for
+from itsdangerous import BadData, URLSafeTimedSerializer
+from werkzeug.datastructures import MultiDict
 
+from ..auth.sessions.cross_site import own_origin
+from ..core.context import current_frontdesk
 from ..core.web.paging import own_path
-from .notices import Undo, say
+from .cookies import cookie_name, delete_cookie, read_cookie, set_cookie
 
 # As the service mounts it.
 MOUNTED = "console"
@@ -57,7 +61,9 @@ def own_path_of(address: str) -> str:
         parts = urlsplit(address)
     except ValueError:
         return ""
-    if parts.netloc and parts.netloc != request.host:
+    # The host that was asked counts too, because only the path is used: no redirect leads there.
+    ours = (request.host, urlsplit(own_origin(request)).netloc)
+    if parts.netloc and parts.netloc.lower() not in ours:
         return ""
     if not parts.path.startswith("/") or parts.path.startswith("//"):
         return ""
@@ -78,3 +84,99 @@ def page_before() -> str:
 def is_part() -> bool:
     """Whether a script asks for a part of a page."""
     return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
+
+
+NAME = "fd-said"
+SECONDS = 60
+
+
+class Undo(NamedTuple):
+    """A form that takes back what was done."""
+
+    url: str
+    fields: Mapping[str, Any]
+
+
+class Notice(NamedTuple):
+    text: str
+    kind: str = "success"
+    undo: Undo | None = None
+
+
+def say(response: Response, text: str, kind: str = "success", undo: Undo | None = None) -> Response:
+    value = _serializer().dumps([str(text), kind, undo])
+    set_cookie(response, NAME, value, SECONDS)
+    return response
+
+
+def notice() -> Notice | None:
+    """For the layout, which shows it; the answer then takes the cookie away."""
+    value = read_cookie(NAME)
+    if not value:
+        return None
+    try:
+        text, kind, undo = _serializer().loads(value, max_age=SECONDS)
+    except (BadData, ValueError):
+        return None
+    return Notice(text, kind, Undo(*undo) if undo else None)
+
+
+def take_notice(response: Response) -> Response:
+    if cookie_name(NAME) in request.cookies:
+        delete_cookie(response, NAME)
+    return response
+
+
+def _serializer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(current_frontdesk.settings.secret_key, salt="frontdesk.notice")
+
+
+# Further on a page would cost what all before it cost; searching leads there.
+MOST_OFFSET = 10_000
+
+
+class Ways(NamedTuple):
+    """To the pages beside this one, and which rows it shows; None where there is no such page."""
+
+    newer: str | None
+    older: str | None
+    first: int
+    last: int
+
+
+class Paging(NamedTuple):
+    offset: int
+    limit: int
+
+    @classmethod
+    def asked(cls, limit: int) -> Paging:
+        """By the address of the page; whoever has written that by hand begins in front."""
+        given = request.args.get("offset", "")
+        is_number = given.isascii() and given.isdigit() and len(given) <= len(str(MOST_OFFSET))
+        return cls(min(int(given), MOST_OFFSET) if is_number else 0, limit)
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """One row more than is shown tells whether there is another page."""
+        return {"offset": self.offset, "limit": self.limit + 1}
+
+    def shown(self, rows: Sequence[Any]) -> Sequence[Any]:
+        return rows[: self.limit]
+
+    def ways(self, rows: Sequence[Any]) -> Ways:
+        before, after = self.offset - self.limit, self.offset + self.limit
+        has_more = len(rows) > self.limit and after <= MOST_OFFSET
+        return Ways(
+            _at(max(before, 0)) if self.offset else None,
+            _at(after) if has_more else None,
+            self.offset + 1,
+            self.offset + len(self.shown(rows)),
+        )
+
+
+def _at(offset: int) -> str:
+    """The same page otherwise: what was searched for goes along."""
+    asked: MultiDict[str, str] = MultiDict(request.args)
+    asked["offset"] = str(offset)
+    values = {**asked.to_dict(flat=False), **(request.view_args or {})}
+    return to(f".{(request.endpoint or '').rpartition('.')[2]}", **values)

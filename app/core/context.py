@@ -17,6 +17,7 @@ from werkzeug.local import LocalProxy
 
 from .clock import Clock
 from .config.settings import Namespaces
+from .data_export import Exporter
 from .db.account_ids import WHOLE, IdKind
 from .db.session import Database
 from .db.tables import bring_table
@@ -67,6 +68,10 @@ class Context:
     # The service answers for every path of its application; a host only lends us some.
     owns_application: bool = False
     services: dict[type[Any], Any] = field(default_factory=dict)
+    # What each package adds to the data export of an account.
+    exporters: list[Exporter] = field(default_factory=list)
+    # What `flask frontdesk prune` deletes, by the name in its report; each returns a count.
+    pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
     # The groups of commands that the slices add.
     commands: list[str] = field(default_factory=list)
     # Kinds of credentials that guards take beside the bearer token.

@@ -16,7 +16,14 @@ class Fault(NamedTuple):
 
 
 class Problem(Exception):
-    """Something that is answered with a status, a stable code and a text for people."""
+    """Something that is answered with a status, a stable code and a text for people.
+
+    `status` is the HTTP status, `code` the stable word for programs, and `detail` a sentence for
+    people. `members` is what the problem document has besides: the `mfa_token` and the `methods` of
+    `SecondFactorRequired` and `EnrolmentRequired`, the `max_age` and `acr_values` of
+    `ReauthenticationRequired`. `faults` says which inputs are wrong, and `headers` belong to the
+    response.
+    """
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"

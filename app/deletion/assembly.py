@@ -11,7 +11,7 @@ from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail, Untold
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
-from ..workspaces.members import Members
+from ..workspaces.ownership import Ownership
 from .due import CHORE, DueDeletions
 from .mails import DeletionMails
 from .rules import DeletionRules
@@ -29,7 +29,7 @@ def assemble(context: Context) -> None:
         accounts,
         context.account_ids,
         context.get(Freshness),
-        DeletionRules(context.session, accounts, context.get(Members)),
+        DeletionRules(context.session, accounts, context.get(Ownership)),
         context.get(Proofs),
         Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS)),
         context.emitter,
@@ -39,6 +39,7 @@ def assemble(context: Context) -> None:
         context.clock,
     )
     context.add(deletion)
+    context.pruners["deleted_accounts"] = deletion.sweep
     # Whoever changed the address may have asked for the end as well.
     context.get(EmailChanges).undoing.append(deletion.keep)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import exists, func, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import func, select
 
-from ..accounts.models import DELETING, AccountLike
+from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..administration.errors import LastRoot, SoleOwner
 from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession
-from ..workspaces.members import OWNER, Members
-from ..workspaces.models import ACTIVE, Member, Workspace
+from ..workspaces.ownership import Ownership
 
 ROOT = "root"
 
@@ -27,38 +23,12 @@ class DeletionRules:
 
     session: AnySession
     accounts: Accounts
-    members: Members
+    ownership: Ownership
 
     def check(self, account: AccountLike) -> None:
         self._keep_a_root(account)
-        if slugs := self.left_alone(account.id):
-            raise SoleOwner(slugs)
-
-    def left_alone(self, account_id: Any) -> Sequence[str]:
-        """The slugs of workspaces that others are in, and nobody else owns who is to stay."""
-        owned = select(Member.workspace_id).where(
-            Member.account_id == account_id, Member.type == OWNER
-        )
-        for workspace_id in self.session.scalars(owned.order_by(Member.workspace_id)).all():
-            self.members.lock(workspace_id)
-        own, other, owner = aliased(Member), aliased(Member), aliased(Member)
-        model = self.accounts.model
-        in_it = own.workspace_id
-        is_shared = exists().where(other.workspace_id == in_it, other.account_id != account_id)
-        is_owned = exists().where(
-            owner.workspace_id == in_it,
-            owner.account_id != account_id,
-            owner.type == OWNER,
-            owner.status == ACTIVE,
-            model.id == owner.account_id,
-            model.status != DELETING,
-        )
-        return self.session.scalars(
-            select(Workspace.slug)
-            .join(own, own.workspace_id == Workspace.id)
-            .where(own.account_id == account_id, own.type == OWNER, is_shared, ~is_owned)
-            .order_by(Workspace.slug)
-        ).all()
+        if alone := self.ownership.owned_alone(account.id):
+            raise SoleOwner([workspace.slug for workspace in alone])
 
     def _keep_a_root(self, account: AccountLike) -> None:
         if account.role != ROOT:

@@ -17,7 +17,6 @@ from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, shown
-from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
@@ -140,8 +139,15 @@ class Deletion:
             if account.status != DELETING:
                 self.session.delete(waiting)
                 return False
-            for slug in self.rules.left_alone(account_id):
-                log.warning("With account %s goes the last owner of %s", account_id, slug)
+            # Since the request an admin may have suspended the other owners.
+            for workspace in self.rules.ownership.hand_over(account_id):
+                log.warning(
+                    "Deleting account %s leaves workspace %s without an active owner. Appoint one"
+                    " with `flask workspaces add %s EMAIL --type owner`.",
+                    account_id,
+                    workspace.slug,
+                    workspace.slug,
+                )
             self.accounts.delete(account)
             return True
 
@@ -150,10 +156,7 @@ class Deletion:
         return _subject(named, (self.ids.from_text(shown_id), moment))
 
     def _hold(self, account_id: Any) -> AccountLike | None:
-        model = self.accounts.model
-        if not lock_row(self.session, model, model.id == account_id):
-            return None
-        found: AccountLike | None = self.session.get(model, account_id, populate_existing=True)
+        found: AccountLike | None = self.accounts.lock(account_id)
         return found
 
     def due(self, account_id: Any) -> datetime | None:

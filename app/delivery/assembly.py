@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.local import LocalProxy
@@ -14,11 +14,13 @@ from .mail.base import Mailer
 from .mail.brand import BrandSettings
 from .mail.channel import EmailChannel
 from .mail.mailer import open_mailer
+from .mail.message_ids import MessageIds
 from .mail.one_off import BackgroundMail, OneOffMail
 from .mail.settings import MailSettings
 from .mail.templates import Templates
 from .outbox.batches import Batches
 from .outbox.enqueue import Outbox
+from .outbox.export import export_deliveries
 from .outbox.received import ReceivedDeliveries
 from .settings import DeliverySettings
 from .sms.gateway import SmsChannel, SmsGateway
@@ -48,10 +50,13 @@ def assemble(context: Context) -> None:
     worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
     engine: Engine = context.parts["engine"] or choose_engine(context)
     engine.attend(context.app, worker)
+    context.exporters.append(partial(export_deliveries, channels))
     context.add(worker)
     context.add(engine, Engine)
     context.add(ReceivedDeliveries(context.session, channels, context.account_ids))
     context.add(Outbox(context.session, channels, engine, context.clock, context.account_ids))
+    context.when_serving.append(engine.start)
+    # Where no server calls `when_serving`, and in a process that was forked after it did.
     context.app.before_request(engine.start)
 
 
@@ -75,7 +80,8 @@ def _channels(context: Context, mailer: Mailer, account_model: type[Any]) -> Cha
     path = context.settings.of(DeliverySettings).DASHBOARD_PATH
     link = context.settings.core.page_url(path)
     templates = context.get(Templates)
-    email = EmailChannel(mailer, templates, link, context.clock, accounts("email"))
+    ids = MessageIds(context.db.engine, context.clock)
+    email = EmailChannel(mailer, templates, link, context.clock, accounts("email"), ids)
     sms = SmsChannel(context.get(SmsGateway), accounts("phone"))
     return Channels([email, sms], context.hooks.named("channel"), accounts())
 

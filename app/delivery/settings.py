@@ -1,9 +1,14 @@
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings
 
 from ..core.config.kinds import UrlPath
 from ..core.config.settings import Namespace
+
+DEFAULT_SENDER = "frontdesk@localhost"
 
 
 class DeliverySettings(Namespace):
@@ -13,3 +18,39 @@ class DeliverySettings(Namespace):
     QUEUE: str = Field(
         default="frontdesk", description="Name of the broker's queue, where there is one."
     )
+
+
+class DeliveryVariables(BaseSettings):
+    """The settings of mail and SMS: plain names, in the service and in an application."""
+
+    SMS_ACCOUNT_SID: str = Field(default="", description="Twilio account; empty: no SMS is sent.")
+    SMS_AUTH_TOKEN: SecretStr = Field(default=SecretStr(""), description="Twilio token.")
+    SMS_PHONE_NUMBER: str = Field(default="", description="The number that SMS are sent from.")
+    SMS_API_URL: str = Field(default="", description="A gateway in Twilio's shape; empty: Twilio.")
+
+    MAIL_SERVER: str = Field(
+        default="", description="SMTP server; empty: mails go to instance/outbox."
+    )
+    MAIL_PORT: int = Field(default=25, ge=1, le=65535, description="SMTP port.")
+    MAIL_USE_TLS: bool = Field(default=False, description="STARTTLS.")
+    MAIL_USE_SSL: bool = Field(default=False, description="TLS from the first byte.")
+    MAIL_USERNAME: str | None = Field(default=None, description="SMTP user.")
+    MAIL_PASSWORD: SecretStr | None = Field(default=None, description="SMTP password.")
+    MAIL_DEFAULT_SENDER: str = Field(default=DEFAULT_SENDER, description="Sender of every mail.")
+    MAIL_REPLY_TO: str | None = Field(
+        default=None, description="Where answers go; unset: to the sender."
+    )
+    MAIL_LOCAL_HOSTNAME: str | None = Field(
+        default=None,
+        description="The name that we greet the SMTP server with; unset: this machine's if it is a"
+        " full one, else the sender's domain, else the address.",
+    )
+    MAIL_SUPPRESS_SEND: bool = Field(default=False, description="On: no email is sent.")
+
+    @field_validator(
+        "MAIL_PORT", "MAIL_USE_TLS", "MAIL_USE_SSL", "MAIL_SUPPRESS_SEND", mode="before"
+    )
+    @classmethod
+    def _empty_is_unset(cls, given: Any, info: ValidationInfo) -> Any:
+        """A variable that is set to nothing (`MAIL_PORT=`) keeps its default."""
+        return cls.model_fields[str(info.field_name)].default if given == "" else given

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from flask import current_app
+
 from ..core.context import current_frontdesk
 from .delivery import LOOPBACK
-from .findings import Finding
+from .findings import Finding, ask_within
+
+RESOLVE_SECONDS = 4.0
 
 
 def check_client_host() -> Iterator[Finding]:
@@ -18,6 +23,38 @@ def check_client_host() -> Iterator[Finding]:
         yield Finding(
             "client_host", "warning", f"CORE__{name} is plain HTTP: mailed links can be read"
         )
+
+
+def check_client_name() -> Iterator[Finding]:
+    """A client that nobody but this machine, or nobody at all, can reach."""
+    core = current_frontdesk.settings.core
+    if current_app.debug or current_app.testing or core.links_to_console:
+        return
+    url = urlsplit(core.CLIENT_HOST)
+    name = url.hostname or ""
+    if url.path or url.query:
+        text = (
+            f"CORE__CLIENT_HOST has a path ({url.path}): browsers send origins without one, so CORS"
+            " refuses the client; set scheme, host and port alone"
+        )
+        yield Finding("client_host", "warning", text)
+    if name in LOOPBACK:
+        text = (
+            f"CORE__CLIENT_HOST is {core.CLIENT_HOST}: links in emails lead to the recipient's own"
+            " machine; set the client's public address"
+        )
+        yield Finding("client_host", "warning", text)
+    elif not _resolves(name):
+        text = f"the host name of CORE__CLIENT_HOST cannot be resolved: {name}"
+        yield Finding("client_host", "warning", text)
+
+
+def _resolves(name: str) -> bool:
+    try:
+        ask_within(RESOLVE_SECONDS, lambda: socket.getaddrinfo(name, None))
+    except (OSError, UnicodeError, TimeoutError):
+        return False
+    return True
 
 
 def check_console() -> Iterator[Finding]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import stat
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Literal
 from urllib.parse import urlsplit
 
 from flask import current_app
-from sqlalchemy import inspect, select
+from sqlalchemy import inspect
 
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
@@ -17,10 +18,11 @@ from ..auth.errors import ProviderUnavailable
 from ..auth.idp.service import IdpSignIn
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
-from ..core.db.migration_state import lacking_columns, our_revisions
+from ..core.db.migration_state import lacking_columns
+from ..core.db.revisions import pending_migrations
 from ..core.errors import Unavailable
 from ..core.extras import missing_extra
-from ..core.keystore import MemoryKeystore
+from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_writes
 from ..core.process.folders import migrations_folder
 from ..delivery.outbox.counts import oldest_waiting
 from ..delivery.outbox.enqueue import Outbox
@@ -28,10 +30,12 @@ from ..delivery.outbox.models import Delivery
 from ..profiles.settings import ProfilesSettings
 from .addresses import (
     check_client_host,
+    check_client_name,
     check_console,
     check_proxies,
     check_public_url,
 )
+from .databases import check_clock, check_database, check_email_index
 from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
 from .factors import check_second_factors
 from .file_stores import check_export_store, check_file_store
@@ -48,8 +52,20 @@ from .set_up import (
 LONGEST_WAIT = timedelta(minutes=5)
 
 
-def findings(checks: Iterable[Check]) -> list[Finding]:
-    return [finding for check in checks for finding in _found(check)]
+def findings(checks: Sequence[Check]) -> list[Finding]:
+    """A database that cannot be used is one finding: what needs the database is not asked then."""
+    database = _found(check_database) if check_database in checks else []
+    left = [
+        check
+        for check in checks
+        if check is not check_database and not (database and _needs_database(check))
+    ]
+    return [*database, *(finding for check in left for finding in _found(check))]
+
+
+def _needs_database(check: Check) -> bool:
+    in_database = isinstance(current_frontdesk.keystore, DatabaseKeystore)
+    return check in NEED_DATABASE or (check is check_keystore and in_database)
 
 
 def _found(check: Check) -> list[Finding]:
@@ -61,29 +77,35 @@ def _found(check: Check) -> list[Finding]:
         return [Finding(name, "fault", f"cannot be checked: {type(error).__name__}")]
 
 
-def check_database() -> Iterator[Finding]:
-    current_frontdesk.session.execute(select(1))
-    yield from ()
+def check_pooler() -> Iterator[Finding]:
+    engine = current_app.extensions["sqlalchemy"].engine
+    if engine.dialect.name == "postgresql":
+        from ..core.db.pooler import pooler_danger  # loads the driver
+
+        if danger := pooler_danger(engine):
+            yield Finding("pooler", "fault", danger)
 
 
 def check_migrations() -> Iterator[Finding]:
-    engine = current_app.extensions["sqlalchemy"].engine
-    revisions = our_revisions(engine, migrations_folder())
     context = current_frontdesk
     is_service = context.owns_application
-    if is_service or revisions.applied:
-        if revisions.pending:
-            names = ", ".join(sorted(revisions.pending))
+    with current_app.extensions["sqlalchemy"].engine.connect() as connection:
+        pending = pending_migrations(connection, migrations_folder(), is_service=is_service)
+        if pending:
             command = "flask db upgrade" if is_service else "flask db upgrade heads"
-            yield Finding("migrations", "fault", f"pending: {names}; run `{command}`")
-    elif lacking := lacking_columns(engine, context.metadata, context.accounts):
-        # A host that has our tables in its own history, or lets SQLAlchemy create them.
-        yield Finding(
-            "migrations",
-            "fault",
-            f"the database lacks {', '.join(lacking)}; bring its schema up, with"
-            " `flask db migrate` and `flask db upgrade` where our tables are in your own history",
-        )
+            text = f"pending: {', '.join(pending)}; run `{command}`"
+            yield Finding("migrations", "fault", text)
+        if pending is not None:
+            return
+        if lacking := lacking_columns(connection, context.metadata, context.accounts):
+            # An application that has our tables in its own history, or lets SQLAlchemy create them.
+            yield Finding(
+                "migrations",
+                "fault",
+                f"the database lacks {', '.join(lacking)}; bring its schema up, with"
+                " `flask db migrate` and `flask db upgrade` where our tables are in your own"
+                " history",
+            )
 
 
 def check_keystore() -> Iterator[Finding]:
@@ -94,14 +116,25 @@ def check_keystore() -> Iterator[Finding]:
         yield Finding(
             "keystore",
             level,
-            f"in memory, with {workers} worker(s): a logout is known to one worker only and is"
-            " forgotten at a restart; configure Redis or CORE__KEYSTORE=database",
+            f"in memory, with {workers} worker(s): each worker counts rate limits by itself, a code"
+            " by email works in the worker that sent it only, and a restart forgets both; configure"
+            " Redis or CORE__KEYSTORE=database",
         )
         return
+    path = context.keystore.path() if isinstance(context.keystore, DatabaseKeystore) else None
     try:
-        context.keystore.ping()
+        check_writes(context.keystore)
     except Unavailable as error:
-        yield Finding("keystore", "fault", error.detail)
+        where: object = path or getattr(context.keystore, "address", "CORE__KEYSTORE=database")
+        reason = str(error.__cause__ or "").splitlines() or ["no answer"]
+        yield Finding("keystore", "fault", f"{error.detail} at {where}: {reason[0]}")
+        return
+    if path and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        yield Finding(
+            "keystore",
+            "warning",
+            f"{path} can be read by other users of the machine: run `chmod 600` on it",
+        )
 
 
 def check_first_password() -> Iterator[Finding]:
@@ -193,12 +226,24 @@ QUICK: Sequence[Check] = (
     check_second_factors,
     check_passkeys,
 )
+NEED_DATABASE: Sequence[Check] = (
+    check_pooler,
+    check_migrations,
+    check_clock,
+    check_superuser,
+    check_worker_lag,
+    check_email_index,
+)
 CHECKS: Sequence[Check] = (
     *QUICK,
     check_database,
+    check_pooler,
     check_migrations,
+    check_clock,
     check_superuser,
     check_worker_lag,
+    check_email_index,
+    check_client_name,
     check_mail_server,
     check_broker,
     check_file_store,

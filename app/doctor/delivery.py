@@ -108,7 +108,7 @@ def _workers(engine: CeleryEngine) -> Iterator[Finding]:
     if not any(found):
         text = (
             f"no Celery worker answers that takes from the queue '{engine.queue}': what is sent"
-            " waits until one runs, `celery -A … worker`"
+            " waits until one runs, `celery -A …:celery worker`"
         )
         yield Finding("workers", "fault", text)
 

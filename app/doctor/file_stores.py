@@ -26,6 +26,10 @@ def _file_in(files: FileStore) -> Iterator[str]:
         files.delete(name)
 
 
+def _reason(error: Unavailable) -> str:
+    return f"{error.detail}: {error.__cause__ or 'the log says why'}"
+
+
 def check_file_store() -> Iterator[Finding]:
     if Avatars not in current_frontdesk.services:
         return
@@ -33,7 +37,9 @@ def check_file_store() -> Iterator[Finding]:
         with _file_in(service(Avatars).files):
             pass
     except Unavailable as error:
-        yield Finding("file_store", "fault", f"{error.detail}; the log says why")
+        yield Finding(
+            "file_store", "fault", f"{error.detail}: {error.__cause__ or 'the log says why'}"
+        )
 
 
 def check_export_store() -> Iterator[Finding]:
@@ -49,7 +55,9 @@ def check_export_store() -> Iterator[Finding]:
         with _file_in(files) as name:
             is_open = isinstance(files, S3FileStore) and files.is_open(name)
     except Unavailable as error:
-        yield Finding("export_store", "fault", f"{error.detail}; the log says why")
+        yield Finding(
+            "export_store", "fault", f"{error.detail}: {error.__cause__ or 'the log says why'}"
+        )
         return
     if is_open:
         text = (

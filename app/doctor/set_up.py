@@ -14,6 +14,7 @@ from ..core.web.operation import misplaced
 from ..delivery.mail.templates import Templates
 from ..extension.production import weakness
 from ..extension.settings import SPACES, ComposedSettings
+from ..extension.sources import unread_names
 from .findings import Finding
 
 # What WCAG asks for at this size.
@@ -29,8 +30,11 @@ def check_secret_key() -> Iterator[Finding]:
 
 
 def check_settings() -> Iterator[Finding]:
-    """What a host has beside ours is no fault; but one of ours may be mistyped past recognition."""
-    if current_frontdesk.owns_application:
+    """A name of the application's own is no error; one of ours that is mistyped is."""
+    is_service = current_frontdesk.owns_application
+    for text in unread_names(current_app, is_service=is_service):
+        yield Finding("settings", "fault", text)
+    if is_service:
         return
     given = variables(ComposedSettings)
     left = sorted(name for name in given if "__" in name and is_anothers(name, None, SPACES))

@@ -16,13 +16,11 @@ from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
 from ..profiles.assembly import open_file_store
-from ..profiles.avatars import Avatars
 from ..profiles.settings import ProfilesSettings
-from .holdings import Holdings
 from .mails import ExportMails
-from .making import CHORE, ExportMaking
-from .queue import ExportQueue
+from .making import CHORE, ExportMaking, export_queue
 from .service import Exports
+from .writer import ExportWriter
 
 
 def assemble(context: Context) -> None:
@@ -53,18 +51,19 @@ def assemble(context: Context) -> None:
         context.hooks.eraser(account, context.session)
 
     context.emitter.on(DELETED, forget)
+    # An application has the table of exports where it mounts their blueprint.
+    context.pruners["exports"] = lambda: exports.prune() if "exports" in context.mounted else 0
     if auth.ACCOUNT_EXPORTS == "off":
         return
     worker = context.get(Worker)
-    holdings = Holdings(
-        context.db.engine,
-        context.hooks,
-        worker.channels,
-        context.get(Avatars).files,
-        accounts.has_proven_address,
+    writer = ExportWriter(
+        context.db.engine, context.hooks, context.exporters, accounts.has_proven_address
     )
-    queue = ExportQueue(context.db.engine, context.clock, keep)
-    worker.chores[CHORE] = ExportMaking(queue, holdings, files, _sessions(context), accounts.model)
+    queue = export_queue(context.db.engine, context.clock)
+    making = ExportMaking(
+        queue, context.clock, keep, writer, files, _sessions(context), accounts.model
+    )
+    worker.chores[CHORE] = making.runner()
 
 
 def _sessions(context: Context) -> Callable[[], Session]:

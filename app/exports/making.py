@@ -2,108 +2,78 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from tempfile import TemporaryFile
 from typing import Any
 
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from ..delivery.worker.batch import jittered
-from ..delivery.worker.lease import Lease, insist
-from ..delivery.worker.worker import TAKEN_PAUSE
+from ..core.clock import Clock
+from ..core.queue import LeasedQueue
+from ..delivery.worker.jobs import Job, JobRunner
+from ..delivery.worker.lease import insist
 from ..storage import LargeFileStore
 from .archive import Archive
-from .holdings import Holdings
-from .queue import ClaimedExport, ExportQueue
-
-log = logging.getLogger(__name__)
+from .models import FAILED, IS_PENDING, READY, AccountExport
+from .writer import ExportWriter
 
 # No channel has such a name: a host's are words.
 CHORE = "frontdesk exports"
-MOST_ATTEMPTS = 4
-FIRST_RETRY = 20.0
-
-
-class Interrupted(Exception):
-    """The process ends, or has slept for so long that somebody else may be at it."""
 
 
 @dataclass(eq=False)
 class ExportMaking:
-    queue: ExportQueue
-    holdings: Holdings
+    queue: LeasedQueue
+    clock: Clock
+    keep: timedelta
+    writer: ExportWriter
     files: LargeFileStore
     make_session: Callable[[], Session]
     # The host's class of an account.
     model: type[Any]
 
-    def seconds_until_due(self) -> float | None:
-        return self.queue.seconds_until_due()
+    def runner(self) -> JobRunner:
+        return JobRunner(
+            self.queue,
+            "Export",
+            [AccountExport.account_id],
+            AccountExport.attempts,
+            self._make,
+            lambda job: self.queue.finish(job.claim, job.row.id, state=FAILED),
+        )
 
-    def work(self, stopping: Callable[[], bool]) -> float | None:
-        wait = self.queue.seconds_until_due()
-        if wait is None or wait > 0:
-            return wait
-        export = self.queue.claim()
-        if export is None:
-            # Another worker is claiming it at this moment.
-            time.sleep(TAKEN_PAUSE)
-        elif export.attempts > MOST_ATTEMPTS:
-            self._give_up(export, "whoever worked on it did not come back")
-        else:
-            self._attempt(export, stopping)
-        return 0.0
-
-    def _attempt(self, export: ClaimedExport, stopping: Callable[[], bool]) -> None:
-        with Lease(lambda: self.queue.renew(export)) as lease:
-
-            def go_on() -> None:
-                if stopping() or not lease.holds:
-                    raise Interrupted
-
-            try:
-                self._make(export, go_on)
-            except Interrupted:
-                insist(lambda: self.queue.give_back(export))
-            except Exception as error:
-                self._try_later(export, error)
-
-    def _make(self, export: ClaimedExport, go_on: Callable[[], None]) -> None:
+    def _make(self, job: Job, go_on: Callable[[], None]) -> None:
         with TemporaryFile() as file:
             # Of its own: a request may be under way on the application's.
             with self.make_session() as session:
-                account = session.get(self.model, export.account_id)
+                account = session.get(self.model, job.row.account_id)
                 if account is None:
                     return
                 with Archive(file) as archive:
-                    self.holdings.write(archive, account, session, go_on)
+                    self.writer.write(archive, account, session, go_on)
             size = file.seek(0, 2)
-            self._keep(export, file, size)
+            self._keep(job, file, size)
 
-    def _keep(self, export: ClaimedExport, file: Any, size: int) -> None:
+    def _keep(self, job: Job, file: Any, size: int) -> None:
         name = f"{secrets.token_hex(16)}.zip"
         self.files.put_from(name, file, "application/zip")
         kept: list[bool] = []
         try:
-            insist(lambda: kept.append(self.queue.finish(export, name, size)))
+            insist(lambda: kept.append(self._finish(job, name, size)))
         finally:
             if not any(kept):
                 self.files.delete(name)
 
-    def _try_later(self, export: ClaimedExport, error: Exception) -> None:
-        if export.attempts >= MOST_ATTEMPTS:
-            self._give_up(export, type(error).__name__, error)
-            return
-        seconds = jittered(FIRST_RETRY * 3 ** (export.attempts - 1))
-        log.warning(
-            "Export %s failed and is tried again in %.0f s", export.id, seconds, exc_info=error
-        )
-        insist(lambda: self.queue.postpone(export, seconds))
+    def _finish(self, job: Job, file: str, size: int) -> bool:
+        """Whether it was still ours: the account, or the claim, may be gone."""
+        expires_at = self.clock.now() + self.keep
+        values = {"state": READY, "file": file, "size": size, "expires_at": expires_at}
+        return self.queue.finish(job.claim, job.row.id, **values)
 
-    def _give_up(self, export: ClaimedExport, reason: str, error: Exception | None = None) -> None:
-        log.error("Export %s is given up: %s", export.id, reason, exc_info=error)
-        insist(lambda: self.queue.fail(export))
+
+def export_queue(engine: Engine, clock: Clock) -> LeasedQueue:
+    return LeasedQueue(engine, clock, AccountExport, IS_PENDING)

@@ -9,7 +9,8 @@ from ..core.db.base import Base, Id, UtcDateTime, account_key
 PENDING, READY, FAILED = "pending", "ready", "failed"
 STATES = (PENDING, READY, FAILED)
 
-_IS_PENDING = text("state = 'pending'")
+# The condition of the queue's index.
+IS_PENDING: Any = text("state = 'pending'")
 
 
 class AccountExport(Base):
@@ -21,8 +22,8 @@ class AccountExport(Base):
         Index(
             "ix_frontdesk_exports_queue",
             "due_at",
-            postgresql_where=_IS_PENDING,
-            sqlite_where=_IS_PENDING,
+            postgresql_where=IS_PENDING,
+            sqlite_where=IS_PENDING,
         ),
         # An id that is used again would be another account's to a worker that still holds it.
         {"sqlite_autoincrement": True},

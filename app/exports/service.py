@@ -115,7 +115,7 @@ class Exports:
             if name is not None:
                 after_commit(self.session, partial(self.files.delete, name))
 
-    def prune(self, most: int) -> int:
+    def prune(self, most: int = 500) -> int:
         """Delete those whose time is over, so many at once, and files that no row names."""
         now, gone = self.clock.now(), 0
         over = or_(

@@ -34,6 +34,7 @@ from ..notifications.assembly import assemble as notifications
 from ..profiles.assembly import assemble as profiles
 from ..registration.assembly import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
+from .checks import check_proxies
 from .options import Parts
 from .settings import namespaces
 from .sources import host_settings
@@ -89,6 +90,7 @@ def make_context(
         chosen = namespaces(settings)
     else:
         chosen = _without_console(_with_key_of(app, host_settings(app, settings)))
+        check_proxies(chosen)
     if not chosen.secret_key_is_set:
         log.warning(
             "SECRET_KEY is not set: a random one is used, so tokens end with this process"

@@ -14,6 +14,7 @@ from sqlalchemy import MetaData, Table, inspect
 
 from ..accounts.mapping import how_to_map, how_to_name_the_key
 from ..accounts.models import is_mapped
+from ..core.config.settings import Namespaces
 from ..core.context import EXTENSION
 from ..core.db.account_ids import WHOLE, IdKind, kind_of
 from ..core.db.session import Database, is_lite
@@ -102,6 +103,17 @@ def check_settings(given: object) -> None:
         raise SetupError(
             "frontdesk.init_app was given a mapping as settings=: it takes an object with the"
             ' settings as attributes; a mapping has its place in app.config["FRONTDESK"].'
+        )
+
+
+def check_proxies(settings: Namespaces) -> None:
+    """The service applies this setting to itself. In an application, the application decides which
+    addresses its own views see."""
+    if hops := settings.core.TRUSTED_PROXIES:
+        raise SetupError(
+            "CORE__TRUSTED_PROXIES is a setting of the service and has no effect in an application:"
+            " remove it, and write below your Flask(...): from werkzeug.middleware.proxy_fix import"
+            f" ProxyFix; app.wsgi_app = ProxyFix(app.wsgi_app, x_for={hops}, x_proto={hops})"
         )
 
 

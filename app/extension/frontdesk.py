@@ -25,6 +25,7 @@ from ..core.hooks import Hooks, check_call, check_name
 from ..core.web.envelope import wrap
 from ..core.web.problems import answer_problem
 from ..delivery.worker.celery import celery_of
+from ..delivery.worker.engine import Engine
 from . import hooks
 from .assembly import assemble, make_context
 from .checks import (
@@ -43,9 +44,17 @@ from .signing_in import A, SigningIn
 
 if TYPE_CHECKING:
     from celery import Celery
+    from flask import Response
     from marshmallow import Schema
 
     from ..notifications.service import Sent
+
+
+def _render_page(template: str, **context: Any) -> Response:
+    # Loaded with the first page: most processes show none.
+    from ..console.pages import host_page
+
+    return host_page(template, **context)
 
 
 class Frontdesk(Recording, SigningIn[A]):
@@ -66,7 +75,7 @@ class Frontdesk(Recording, SigningIn[A]):
         self._events = set(NAMES)
         self._listeners: list[tuple[str, Listener]] = []
         # Pages of the host's own in the console.
-        self.console = HostConsole()
+        self.console = HostConsole(_render_page)
         self._schemas: dict[str, type[Schema]] = {}
         # Weakly: a program that makes many applications, such as a test run, may forget them.
         self._contexts: WeakSet[Context] = WeakSet()
@@ -129,12 +138,21 @@ class Frontdesk(Recording, SigningIn[A]):
 
     @property
     def celery(self) -> Celery:
-        """What `celery -A … worker` runs to deliver: the current application's, or that of the
-        only application there is."""
+        """The Celery application that delivers, for `celery -A worker:celery worker`: the current
+        application's, or that of the only application there is."""
         contexts = [find_context()] if has_app_context() else list(self._contexts)
         if len(contexts) != 1:
             raise SetupError("frontdesk.celery is one application's: make that, and no other one.")
         return celery_of(contexts[0].app)
+
+    def start_deliveries(self, app: Flask) -> None:
+        """Have this process send queued messages from now on, instead of from its first request.
+
+        Call it in a process that serves requests, after the server has forked it.
+        """
+        engine: Engine | None = app.extensions[EXTENSION].services.get(Engine)
+        if engine is not None:
+            engine.start()
 
     def event(self, name: str) -> str:
         """Declare an event of the host's own, which may then be emitted and listened to."""

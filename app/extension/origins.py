@@ -71,6 +71,8 @@ def _plain(
 ) -> Iterator[Setting]:
     for name, field in fields.items():
         value = settings.top_level(name, field.default)
+        if name.startswith("MAIL_"):
+            value = places.app_config.get(name, value)
         if name == "SECRET_KEY":
             value = SecretStr(settings.secret_key if settings.secret_key_is_set else "")
         elif isinstance(field.default, SecretStr) or _HIDDEN.search(name):
@@ -132,7 +134,8 @@ class _Places:
     def __init__(self, context: Context) -> None:
         self.is_guest = not context.owns_application
         self.given = variables(ComposedSettings)
-        self.config = context.app.config.get(CONFIG)
+        self.app_config = context.app.config
+        self.config = self.app_config.get(CONFIG)
         self.base = said_for(context.settings.source)
         kind = type(self.base)
         self.reads = issubclass(kind, BaseSettings)
@@ -144,6 +147,8 @@ class _Places:
         self.prefix = str(getattr(self.base, "model_config", {}).get("env_prefix", ""))
 
     def find(self, space: str, name: str, field: FieldInfo, value: Any) -> tuple[str, str]:
+        if name.startswith("MAIL_") and name in self.app_config:
+            return IN_CONFIG, f'app.config["{name}"]'
         if self.is_guest:
             found = self._variable(self._names(space, name, PREFIX, True)) or self._config(
                 space, name

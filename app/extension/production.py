@@ -49,8 +49,9 @@ def find_dangers(context: Context) -> Iterator[str]:
     workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
     if workers > 1 and isinstance(context.keystore, MemoryKeystore):
         yield (
-            f"The keystore is in memory with {workers} workers: a logout is known to one of them"
-            " alone. Configure Redis, or CORE__KEYSTORE=database."
+            f"The keystore is in memory with {workers} workers: each worker counts rate limits by"
+            " itself, and a code by email works in the worker that sent it only. Configure Redis,"
+            " or CORE__KEYSTORE=database."
         )
     if not settings.of(AuthSettings).RATE_LIMITS_ENABLED:
         yield "AUTH.RATE_LIMITS_ENABLED is off: passwords and codes may be guessed without end."
@@ -58,6 +59,18 @@ def find_dangers(context: Context) -> Iterator[str]:
         yield "Debug mode is on: errors tell of the inside, and cookies travel without TLS."
     if settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
         yield f"FIRST_SUPERUSER_PASSWORD is its default, {DEFAULT_PASSWORD}."
+    if danger := _pooler_danger(context):
+        yield f"{danger}."
+
+
+def _pooler_danger(context: Context) -> str | None:
+    with context.app.app_context():
+        engine = context.db.engine
+        if engine.dialect.name != "postgresql":
+            return None
+        from ..core.db.pooler import pooler_danger  # loads the driver
+
+        return pooler_danger(engine)
 
 
 def weakness(key: str) -> str | None:

@@ -25,6 +25,7 @@ from ..auth.settings import AuthSettings
 from ..core.config.environment import is_anothers, space_of, wrong_settings
 from ..core.config.settings import CoreSettings, Namespace, Namespaces, reveal
 from ..delivery.mail.brand import BrandSettings
+from ..delivery.settings import DeliveryVariables
 from ..notifications.settings import NotificationsSettings
 from ..profiles.settings import ProfilesSettings
 from ..tasks.settings import TasksSettings
@@ -42,7 +43,7 @@ NAMESPACES: dict[str, type[Namespace]] = {
 SPACES: dict[str, type[Namespace]] = {**NAMESPACES, "BRAND": BrandSettings}
 
 
-class ComposedSettings(BaseSettings):
+class ComposedSettings(DeliveryVariables):
     """The namespaces as fields. Composed settings of a host subclass this."""
 
     model_config = SettingsConfigDict(
@@ -83,6 +84,10 @@ class ComposedSettings(BaseSettings):
     IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(default=None, description="Further ones.")
     IDP_REQUIRE_SESSION: bool | None = Field(
         default=None, description="Off: sign-in without cookies."
+    )
+    FIRST_SUPERUSER: str | None = Field(default=None, description="E-mail of the first root.")
+    FIRST_SUPERUSER_PASSWORD: SecretStr | None = Field(
+        default=None, description="Its password; must not stay the default."
     )
 
     @classmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Generic, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from flask import Request
 from typing_extensions import TypeVar
@@ -12,6 +12,10 @@ from ..auth.caller import Callers, current_account, known_account
 from ..auth.sign_in import by_host
 from ..auth.sign_in.proof import HOST
 from ..core.context import find_context
+
+if TYPE_CHECKING:
+    from ..auth.mfa.by_host import CallerAuthenticators
+    from ..auth.sessions.by_host import CallerSessions
 
 # The host's own class of an account: `Frontdesk[Account]()`.
 A = TypeVar("A", default=Any)
@@ -37,18 +41,92 @@ class SigningIn(Generic[A]):
         return cast(A, by_host.verify_password(account, password))
 
     def sign_in(
-        self, account: A, *, how: str | Sequence[str] = HOST, by_cookie: bool = False
+        self,
+        account: A,
+        *,
+        how: str | Sequence[str] = HOST,
+        by_cookie: bool = False,
+        otp: str | None = None,
+        trusted_device: str | None = None,
     ) -> dict[str, Any]:
         """Sign in whoever has shown who it is, and return what the login route would answer.
 
         `how` tells the gate by what: "password", "magic link", several in their order. Raises
-        `InactiveAccount`, or whatever the gate asks for besides.
+        `InactiveAccount`; `SecondFactorRequired` where the account has a second factor and neither
+        `otp` (a code of an authenticator app) nor `trusted_device` is given and right; and
+        `EnrolmentRequired` where it must set one up.
 
         `by_cookie`: the answer to this request sets the cookie that `POST /session` sets, and there
         is no token in what is returned. Raises `CrossSite` where another site's page has asked.
         """
         by = (how,) if isinstance(how, str) else tuple(how)
-        return by_host.sign_in(account, by, by_cookie)
+        return by_host.sign_in(account, by, by_cookie, otp, trusted_device)
+
+    def finish_sign_in(
+        self,
+        mfa_token: str,
+        *,
+        otp: str | None = None,
+        recovery_code: str | None = None,
+        credential: Mapping[str, Any] | None = None,
+        trust: bool = False,
+        by_cookie: bool = False,
+    ) -> dict[str, Any]:
+        """Finish a sign-in with a second factor, as `POST /login/mfa` does.
+
+        `mfa_token` is that of `SecondFactorRequired.members`. Give one of `otp`, `recovery_code`
+        and `credential` (of a passkey). Returns what `sign_in` returns. With `trust`, and
+        `AUTH.MFA_TRUST_DAYS` over 0, the result has `trusted_device`: keep it on the device for
+        `sign_in(trusted_device=…)`.
+
+        Raises `WrongFactor`, `InvalidProof` where the token has expired or is used, and
+        `TooManyAttempts`.
+        """
+        factors = {"otp": otp, "recovery_code": recovery_code, "credential": credential}
+        return by_host.finish_sign_in(mfa_token, factors, trust, by_cookie)
+
+    def reauthenticate(
+        self,
+        *,
+        password: str | None = None,
+        otp: str | None = None,
+        recovery_code: str | None = None,
+        credential: Mapping[str, Any] | None = None,
+        code: str | None = None,
+        login_id: str | None = None,
+    ) -> dict[str, Any]:
+        """Make the sign-in of the caller recent again (step-up), as `POST /reauthenticate` does.
+
+        For a view below an authentication decorator. Give one of the proofs; `login_id` belongs to
+        a `code` that was sent by email. Returns what `sign_in` returns: a new token, or no token
+        for a caller with a cookie, whose cookie is replaced.
+
+        Raises `IncorrectCredentials` or `WrongFactor`, `ReauthenticationRequired` where it must be
+        a second factor, and `TooManyAttempts`.
+        """
+        ways = {
+            "password": password,
+            "otp": otp,
+            "recovery_code": recovery_code,
+            "credential": credential,
+            "code": code,
+        }
+        return by_host.reauthenticate(ways, login_id)
+
+    @property
+    def sessions(self) -> CallerSessions:
+        """The sessions of the caller's account: list them, end them."""
+        # For its weight: most applications store none.
+        from ..auth.sessions.by_host import CallerSessions
+
+        return CallerSessions()
+
+    @property
+    def authenticators(self) -> CallerAuthenticators:
+        """The authenticators of the caller's account: set up, list, remove."""
+        from ..auth.mfa.by_host import CallerAuthenticators
+
+        return CallerAuthenticators()
 
     def sign_out(self, account: A) -> None:
         """End every token of the account until it signs in again, as the logout route does."""

@@ -1,5 +1,6 @@
 """Where a host's settings are said, and which place counts: who runs it has the last word.
 
+0. Of mail alone: `app.config["MAIL_SERVER"]` and the others, which Flask-Mail reads too.
 1. Variables with our name in front, `FRONTDESK_AUTH__LOGIN_LIMIT`, of the environment or `.env`.
 2. `app.config["FRONTDESK"]`, a mapping, which `app.config.from_prefixed_env()` fills as well.
 3. The settings object that `init_app` was given; where it was given none, the service's own
@@ -11,7 +12,7 @@ The names in the first two are ours alone, so that one that we do not know is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
@@ -27,16 +28,10 @@ from .settings import NAMESPACES, SPACES, ComposedSettings, namespaces
 
 CONFIG = "FRONTDESK"
 PREFIX = "FRONTDESK_"
-# The plain names beside those of `ComposedSettings`.
-_PLAIN = (
-    "FIRST_SUPERUSER",
-    "FIRST_SUPERUSER_PASSWORD",
-    "SMS_ACCOUNT_SID",
-    "SMS_AUTH_TOKEN",
-    "SMS_PHONE_NUMBER",
-    "SMS_API_URL",
-)
-TOP_LEVEL = (*(name for name in ComposedSettings.model_fields if name not in SPACES), *_PLAIN)
+TOP_LEVEL = tuple(name for name in ComposedSettings.model_fields if name not in SPACES)
+# Every variable `FRONTDESK_MAIL_…` is meant for us, however it goes on.
+FAMILIES = ("MAIL_", "SMS_", "IDP_")
+OF_FLASK_MAIL = ("MAIL_ASCII_ATTACHMENTS", "MAIL_DEBUG", "MAIL_MAX_EMAILS")
 
 # By name: a namespace in which only some fields are set, or the value of a plain name.
 Said = dict[str, Any]
@@ -103,8 +98,7 @@ def _in_environment() -> Said:
     for name in sorted(ours):
         _check_variable(name)
     loaded = load(_partly(), PREFIX)
-    said = {name: getattr(loaded, name) for name in loaded.model_fields_set}
-    return said | {name: given[PREFIX + name] for name in _PLAIN if name in ours}
+    return {name: getattr(loaded, name) for name in loaded.model_fields_set}
 
 
 @cache
@@ -123,10 +117,47 @@ def _check_variable(name: str) -> None:
     known = SPACES if nested else (*SPACES, *TOP_LEVEL)
     if space in known:
         return
-    if nested or near(space, known, likeness=MISSPELT):
+    if nested or space.startswith(FAMILIES) or near(space, known, likeness=MISSPELT):
         better = near(space, known)
         meant = f", do you mean {PREFIX}{better}{nested}{field}?" if better else ""
         raise SettingsError(f"Wrong settings: {PREFIX}{name}: there is no such setting{meant}")
+
+
+def unread_names(app: Flask, *, is_service: bool) -> Iterator[str]:
+    """Names that are set and that nothing reads, each in a sentence with the name to use."""
+    given = variables(ComposedSettings)
+    yield from _misspelt(sorted({*given, *map(str, app.config)}))
+    prefixed = sorted(name for name in given if name.startswith(PREFIX))
+    if is_service:
+        for name in prefixed:
+            plain = name.removeprefix(PREFIX)
+            if plain in TOP_LEVEL or plain.partition("__")[0] in SPACES:
+                yield f"{name} is not read by the service: write {plain}"
+        return
+    ours = app.config.get(CONFIG) or {}
+    for name in TOP_LEVEL:
+        if not name.startswith("MAIL_") or name not in app.config:
+            continue
+        places = {
+            PREFIX + name: given.get(PREFIX + name),
+            f'app.config["{CONFIG}"]["{name}"]': ours.get(name),
+        }
+        for where, value in places.items():
+            if value is not None and _text(value) != _text(app.config[name]):
+                yield f'{where} is not read, because app.config["{name}"] is set: remove one'
+
+
+def _misspelt(names: Iterable[str]) -> Iterator[str]:
+    known = (*TOP_LEVEL, *OF_FLASK_MAIL)
+    for name in names:
+        is_unknown = name.startswith(FAMILIES) and name not in known
+        if is_unknown and (better := near(name, TOP_LEVEL, likeness=MISSPELT)):
+            yield f"{name}: there is no such setting, do you mean {better}?"
+
+
+def _text(value: object) -> str:
+    """A variable is text, and Flask's configuration has numbers and booleans."""
+    return str(reveal(value)).lower()
 
 
 def _changed(settings: Namespaces, said: Said) -> Namespaces:

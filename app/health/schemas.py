@@ -18,5 +18,8 @@ class ReadinessRead(Schema):
         keys=fields.String(),
         values=Word(HEALTH),
         required=True,
-        metadata={"description": "Of each thing that the service needs"},
+        metadata={
+            "description": "`database` and `keystore` always; `schema` only where it is down,"
+            " because it is older than the code"
+        },
     )

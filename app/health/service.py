@@ -1,38 +1,98 @@
+"""Readiness: whether a request can succeed."""
+
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import Connection, MetaData, Table
 
+from ..core.db.probe import check_write, probe_connection
+from ..core.db.revisions import pending_migrations
 from ..core.db.transaction import AnySession
-from ..core.keystore import Keystore
+from ..core.keystore import Keystore, check_writes
 
 log = logging.getLogger(__name__)
+
+# The success of a check is valid for so long, so that frequent requests cost few writes.
+FRESH_SECONDS = 2.0
+# Comparing all columns of all tables takes many queries.
+COLUMNS_FRESH_SECONDS = 60.0
 
 
 @dataclass(eq=False)
 class Readiness:
     session: AnySession
     keystore: Keystore
+    metadata: MetaData
+    accounts: Table | None
+    migrations: Path
+    is_service: bool
+    # Until when the success of a check is valid, by its name.
+    _fresh: dict[str, float] = field(default_factory=dict)
 
     def check(self) -> dict[str, str]:
-        """Both at once: a silent one takes seconds to be found out."""
+        """The state of the database and of the keystore; `schema` only where it is down. Both are
+        checked at the same time: it takes seconds to notice a silent server."""
         with ThreadPoolExecutor(1) as aside:
             # With the context of the request: a keystore in the database finds its engine by it.
-            keystore = aside.submit(copy_context().run, _state, "keystore", self.keystore.ping)
-            database = _state("database", lambda: self.session.execute(select(1)))
-            return {"database": database, "keystore": keystore.result()}
+            keystore = aside.submit(copy_context().run, self._check_keystore)
+            return {**self._check_database(), "keystore": keystore.result()}
+
+    def _check_keystore(self) -> str:
+        if self._is_fresh("keystore"):
+            return "ok"
+        try:
+            check_writes(self.keystore)
+        except Exception as error:
+            # Whatever a driver raises here, the finding is the same.
+            log.warning("Not ready: the keystore accepts no writes: %s", _reason(error))
+            return "down"
+        self._keep("keystore", FRESH_SECONDS)
+        return "ok"
+
+    def _check_database(self) -> dict[str, str]:
+        if self._is_fresh("database"):
+            return {"database": "ok"}
+        try:
+            bind = self.session.get_bind()
+            with probe_connection(bind) as connection:
+                missing = self._missing(connection)
+            if missing:
+                log.warning("Not ready: the database lacks %s", ", ".join(missing))
+                return {"database": "ok", "schema": "down"}
+            check_write(bind)
+        except Exception as error:
+            log.warning("Not ready: the database accepts no writes: %s", _reason(error))
+            return {"database": "down"}
+        self._keep("database", FRESH_SECONDS)
+        return {"database": "ok"}
+
+    def _missing(self, connection: Connection) -> list[str]:
+        """What the code needs and the schema does not have."""
+        pending = pending_migrations(connection, self.migrations, is_service=self.is_service)
+        if pending is not None:
+            return pending
+        if self._is_fresh("columns"):
+            return []
+        from ..core.db.migration_state import lacking_columns  # only for tables of other histories
+
+        missing = lacking_columns(connection, self.metadata, self.accounts)
+        if not missing:
+            self._keep("columns", COLUMNS_FRESH_SECONDS)
+        return missing
+
+    def _is_fresh(self, name: str) -> bool:
+        return time.monotonic() < self._fresh.get(name, 0.0)
+
+    def _keep(self, name: str, seconds: float) -> None:
+        self._fresh[name] = time.monotonic() + seconds
 
 
-def _state(name: str, reach: Callable[[], object]) -> str:
-    try:
-        reach()
-    except Exception as error:
-        # Whatever a driver raises here, the finding is the same.
-        log.warning("The %s is out of reach: %s", name, type(error).__name__)
-        return "down"
-    return "ok"
+def _reason(error: Exception) -> str:
+    cause = error.__cause__ or error
+    return f"{type(cause).__name__}: {str(cause).splitlines()[0][:200] if str(cause) else ''}"

@@ -26,12 +26,17 @@ NOTIFICATIONS_AT_ONCE = 100
 class Retention:
     session: AnySession
     clock: Clock
+    keep_days: int | None
 
-    def prune(self, days: int, batch: int = ROWS_AT_ONCE) -> int:
-        """Delete what is older, save what is still to be sent; how many notifications that was.
+    def prune(self, days: int | None = None, batch: int = ROWS_AT_ONCE) -> int:
+        """Delete notifications older than this or the configured number of days, except those
+        still to be sent, and return how many.
 
         Notifications of other packages, by their scope, are theirs to keep.
         """
+        days = days or self.keep_days
+        if days is None:
+            return 0
         before = self.clock.now() - timedelta(days=days)
         old = (
             select(Notification.id)

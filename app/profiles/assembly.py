@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
 from .avatars import Avatars
+from .export import export_profile
 from .service import Profiles
 from .settings import ProfilesSettings
 from .visibility import Visibility
@@ -26,12 +28,15 @@ def assemble(context: Context) -> None:
     if not context.has(Accounts):
         return
     context.commands.append("profiles")
+    context.exporters.append(partial(export_profile, files))
     public = settings.PUBLIC_FIELDS
     visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
     profiles = Profiles(context.session, files, context.clock, visibility)
     context.add(visibility)
     context.add(profiles)
-    context.add(Avatars(context.session, profiles, files, context.clock))
+    avatars = Avatars(context.session, profiles, files, context.clock)
+    context.add(avatars)
+    context.pruners["avatars"] = avatars.clean
     context.emitter.on(DELETED, forget_picture)
 
 

@@ -43,6 +43,8 @@ def assemble(context: Context) -> None:
         context.clock,
     )
     context.add(verification)
+    keep_days = auth.UNVERIFIED_KEEP_DAYS
+    context.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
     if auth.REGISTRATION == "closed":
         context.lack(RegistrationClosed, Registration)
         return

@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, select
-
 from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, Purpose
 from ..core.clock import Clock
+from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
@@ -63,22 +62,15 @@ class Verification:
         issued = self.proofs.issue(self.purpose, account)
         self.one_off_mail.send_soon(self.mails.verification(account.email, issued))
 
-    def prune(self, days: int, batch: int) -> int:
-        """Forget accounts that have waited so long; nobody was ever told that they are there."""
+    def prune(self, days: int, batch: int = 1_000) -> int:
+        """Delete accounts that waited too long for their verification; no client knows them."""
         model = self.accounts.model
         before = self.clock.now() - timedelta(days=days)
-        over = select(model.id).where(
-            model.status == PENDING, model.email_unverified_since < before
+        return delete_in_batches(
+            self.session,
+            model,
+            model.status == PENDING,
+            model.email_unverified_since < before,
+            batch=batch,
+            after_batch=lambda deleted: record(self.session, "accounts.pruned", accounts=deleted),
         )
-        gone = 0
-        while True:
-            with transaction(self.session):
-                ids = self.session.scalars(over.limit(batch)).all()
-                if ids:
-                    record(self.session, "accounts.pruned", accounts=len(ids))
-                self.session.execute(
-                    delete(model).where(model.id.in_(ids), model.status == PENDING)
-                )
-            gone += len(ids)
-            if len(ids) < batch:
-                return gone

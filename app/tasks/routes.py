@@ -3,10 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from flask import request
 from marshmallow import Schema
 
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
+from ..core.keystore import KeystoreUnavailable
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
@@ -14,7 +16,7 @@ from ..core.web.operation import anyone, example, raises
 from ..core.web.reading import takes
 from . import examples
 from .assembly import assemble
-from .errors import TaskNotFound
+from .errors import TaskNotFound, TooManyTasks
 from .models import Task
 from .schemas import Owner, TaskCreate, TaskRead, TaskUpdate
 from .service import Tasks
@@ -43,12 +45,12 @@ def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]
 @blueprint.post("/")
 @anyone
 @example(json=examples.WATER, answer=examples.WATERED)
-@raises(QuotaReached)
+@raises(QuotaReached, TooManyTasks, KeystoreUnavailable)
 @takes(headers=Owner, json=create_schema)
 @answers(201, TaskRead)
 def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
     """Create a task"""
-    return service(Tasks).create(headers["owner"], json)
+    return service(Tasks).create(headers["owner"], json, request.remote_addr or "")
 
 
 @blueprint.get("/<row_id:task_id>")

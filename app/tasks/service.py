@@ -9,6 +9,8 @@ from sqlalchemy import and_, select
 from ..core.db.races import lock_name, lock_row
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import QuotaReached
+from ..core.limits import RateLimit
+from ..core.origin import network_of
 from .errors import TaskNotFound
 from .models import Task
 
@@ -21,6 +23,7 @@ NEAR = 1_000
 class Tasks:
     session: AnySession
     owner_limit: int
+    creations: RateLimit
 
     def page(self, owner: str, offset: int, limit: int) -> Sequence[Task]:
         newest_last = select(Task).where(Task.owner == owner).order_by(Task.id)
@@ -33,7 +36,9 @@ class Tasks:
             raise TaskNotFound
         return task
 
-    def create(self, owner: str, fields: Mapping[str, Any]) -> Task:
+    def create(self, owner: str, fields: Mapping[str, Any], address: str) -> Task:
+        """The IP address is rate-limited because a client can name a new owner each time."""
+        self.creations.count(network_of(address))
         with transaction(self.session):
             self._keep_within_limit(owner)
             # A host's schema need not know all that a task has.

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pydantic import Field, PositiveInt
 
+from ..core.config.kinds import Limit
 from ..core.config.settings import Namespace
 
 
@@ -10,3 +11,7 @@ class TasksSettings(Namespace):
         default=True, description="Off: the service is without the sample resource."
     )
     OWNER_LIMIT: PositiveInt = Field(default=10_000, description="Tasks that one owner may have.")
+    CREATE_LIMIT: Limit = Field(
+        default="300 per minute",
+        description="Tasks that clients can create from one IP address, whoever their owners are.",
+    )

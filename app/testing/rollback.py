@@ -8,22 +8,32 @@ from unittest import mock
 from flask import Flask
 from sqlalchemy import Connection, Engine
 
+from ..core.clock import Clock
+from ..core.context import EXTENSION, Context
 from ..core.db.base import AUTOCOMMIT
 from ..core.db.session import FollowingSession, is_lite
+from ..core.keystore import DatabaseKeystore, Keystore, MemoryKeystore
+
+_METHODS = ("get", "get_many", "put", "drop", "take", "add", "count", "remaining")
 
 
 @contextmanager
 def rolled_back(app: Flask) -> Iterator[None]:
-    """Whatever happens to the databases meanwhile, committed or not, is taken back at the end.
+    """Undo at the end all that is written to the databases meanwhile, committed or not.
 
-    Not so what is done with delivery rows, which has connections of its own: give tests that
+    The state store (rate-limit counters, one-time codes) is an empty one in memory meanwhile,
+    whichever store the settings name.
+
+    Delivered rows are not undone, because delivery has connections of its own: give tests that
     deliver a database of their own.
     """
     db: Any = app.extensions["sqlalchemy"]
     with app.app_context():
         engines = db.engines
         factory = FollowingSession(db).session_factory
+    context: Context = app.extensions[EXTENSION]
     with ExitStack() as stack:
+        stack.enter_context(_fresh_state(context.keystore, context.clock))
         for key, engine in list(engines.items()):
             stack.callback(engines.__setitem__, key, engine)
             engines[key] = stack.enter_context(_outer_transaction(engine))
@@ -33,6 +43,21 @@ def rolled_back(app: Flask) -> Iterator[None]:
             # Its sessions are given their engine when the application is made.
             options["bind"] = engines["default"]
         stack.enter_context(mock.patch.object(factory, "kw", options))
+        yield
+
+
+@contextmanager
+def _fresh_state(keystore: Keystore, clock: Clock) -> Iterator[None]:
+    """In place of the object's methods: every service has the object itself.
+
+    A store in the database would begin a transaction of its own on the connection that is in ours.
+    """
+    fresh: Any = MemoryKeystore(clock)
+    with ExitStack() as stack:
+        for name in _METHODS:
+            stack.enter_context(mock.patch.object(keystore, name, getattr(fresh, name)))
+        if isinstance(keystore, DatabaseKeystore):
+            stack.enter_context(mock.patch.object(keystore, "prune", return_value=0))
         yield
 
 

@@ -7,12 +7,14 @@ from ..auth.proofs import Proofs, Purpose
 from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
+from .export import export_workspaces
 from .invitations.mails import InvitationMails
 from .invitations.proofs import INVITATION, InvitationProofs
 from .invitations.rate import InvitationRate
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members
+from .ownership import Ownership
 from .service import Workspaces
 from .settings import WorkspacesSettings
 from .upkeep import Upkeep
@@ -22,25 +24,28 @@ def assemble(context: Context) -> None:
     if not context.has(Accounts):
         return
     context.commands.append("workspaces")
+    context.exporters.append(export_workspaces)
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
     context.add(Workspaces(session, accounts, clock, settings))
-    members = Members(session, accounts, clock)
+    ownership = Ownership(session, accounts)
+    members = Members(session, accounts, ownership, clock)
+    context.add(ownership)
     context.add(members)
     context.add(Upkeep(session, members))
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
-    context.add(
-        Invitations(
-            session,
-            accounts,
-            members,
-            InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
-            InvitationMails(context.settings.core, settings, context.get(Templates), proofs),
-            context.get(OneOffMail),  # type: ignore[type-abstract]
-            context.emitter,
-            clock,
-            settings,
-        )
+    invitations = Invitations(
+        session,
+        accounts,
+        members,
+        InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
+        InvitationMails(context.settings.core, settings, context.get(Templates), proofs),
+        context.get(OneOffMail),  # type: ignore[type-abstract]
+        context.emitter,
+        clock,
+        settings,
     )
+    context.add(invitations)
+    context.pruners["invitations"] = invitations.prune
     context.add(ReceivedInvitations(session, accounts, members, proofs, context.emitter, clock))

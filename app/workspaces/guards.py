@@ -14,7 +14,7 @@ from typing import Any, Protocol, cast, overload
 from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
-from ..auth.caller import caller, known_account
+from ..auth.caller import caller, known_account, outside_request
 from ..auth.errors import NotAuthorized
 from ..auth.guards import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like
 from ..core.context import current_frontdesk, service
@@ -39,18 +39,20 @@ WorkspaceCheck = Callable[[Entry], object]
 _Entered = list[tuple[tuple[WorkspaceResolver, bool], Entry]]
 
 
-def _last_entry() -> Entry | None:
-    entered: _Entered = getattr(request, _ENTERED, []) if has_request_context() else []
+def _last_entry(name: str) -> Entry | None:
+    if not has_request_context():
+        raise outside_request(name)
+    entered: _Entered = getattr(request, _ENTERED, [])
     return entered[-1][1] if entered else None
 
 
 def _last_workspace() -> Workspace | None:
-    entry = _last_entry()
+    entry = _last_entry("current_workspace")
     return entry.workspace if entry else None
 
 
 def _last_member() -> Member | None:
-    entry = _last_entry()
+    entry = _last_entry("current_member")
     return entry.member if entry else None
 
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import exists, func, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import select
 
 from ..accounts.addresses import fold
 from ..accounts.models import AccountLike
@@ -24,9 +23,8 @@ from .errors import (
     WorkspaceNotFound,
 )
 from .models import ACTIVE, Member, Workspace
+from .ownership import OWNER, Ownership
 from .rules import may_manage
-
-OWNER = "owner"
 
 
 class Listed(NamedTuple):
@@ -47,6 +45,7 @@ class Members:
 
     session: AnySession
     accounts: Accounts
+    ownership: Ownership
     clock: Clock
 
     def page(
@@ -164,36 +163,8 @@ class Members:
 
     def _keep_an_owner(self, member: Member) -> None:
         """Refuse what would leave the workspace without an active owner."""
-        if member.type != OWNER:
-            return
-        others = select(func.count(Member.id)).where(
-            Member.workspace_id == member.workspace_id,
-            Member.type == OWNER,
-            Member.status == ACTIVE,
-            Member.id != member.id,
-        )
-        if not self.session.scalar(others):
+        if self.ownership.needs(member):
             raise LastOwner
-
-    def owned_alone(self, account_id: Any) -> Sequence[str]:
-        """The slugs of workspaces that others are in and that would be left without an active owner
-        if this account went."""
-        own, other, owner = aliased(Member), aliased(Member), aliased(Member)
-        is_shared = exists().where(
-            other.workspace_id == own.workspace_id, other.account_id != account_id
-        )
-        is_owned = exists().where(
-            owner.workspace_id == own.workspace_id,
-            owner.account_id != account_id,
-            owner.type == OWNER,
-            owner.status == ACTIVE,
-        )
-        return self.session.scalars(
-            select(Workspace.slug)
-            .join(own, own.workspace_id == Workspace.id)
-            .where(own.account_id == account_id, own.type == OWNER, is_shared, ~is_owned)
-            .order_by(Workspace.slug)
-        ).all()
 
     def insert(
         self, workspace_id: int, account: AccountLike, kind: str, status: str = ACTIVE

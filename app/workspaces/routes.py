@@ -38,7 +38,8 @@ from .invitations.lookup import Invited
 from .invitations.schemas import InvitationCreate, InvitationPage, InvitationRead
 from .invitations.service import Invitations
 from .lookup import Entry
-from .members import OWNER, Listed, Members
+from .members import Listed, Members
+from .ownership import OWNER
 from .resolvers import PathResolver
 from .rules import MANAGERS
 from .schemas import (

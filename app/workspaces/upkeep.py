@@ -12,8 +12,9 @@ from ..core.errors import Invalid
 from ..core.records.recorder import record
 from .errors import SlugTaken
 from .lookup import Entry
-from .members import OWNER, Members
+from .members import Members
 from .models import Member, Workspace
+from .ownership import OWNER
 
 
 @dataclass(eq=False)

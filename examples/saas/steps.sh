@@ -30,3 +30,9 @@ curl --fail $api/ada/notes/ -H "Authorization: Bearer $token"
 # [recovery]
 curl --fail $api/password-recovery -H 'Content-Type: application/json' -d '{"email": "ada@example.com"}'
 # [end]
+
+# The email is sent after the response, and the server ends with this script.
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  ls instance/outbox/*.eml && break
+  sleep 0.1
+done

@@ -18,7 +18,7 @@ from app.testing.client import Api
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp
 from ..rigs import foreign_hashes
-from ..rigs.servers import ROOT
+from ..rigs.servers import checkout_environment
 
 GOLDEN = json.loads(Path(__file__).with_name("foreign_hashes.json").read_text())
 # Of those that are soon computed.
@@ -309,4 +309,4 @@ assert "app.accounts.foreign" in sys.modules
 loaded = {"argon2", "cryptography"} & set(sys.modules)
 assert not loaded, loaded
 """
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", script], env=checkout_environment(), check=True)

@@ -20,7 +20,7 @@ from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp
 from ..rigs.backends import free_port
 from ..rigs.breaches import Breached, breached_passwords
-from ..rigs.servers import ROOT
+from ..rigs.servers import ROOT, checkout_environment
 
 COMMON = "Sunshine"
 UNUSUAL = "seven quiet otters"
@@ -128,7 +128,7 @@ passwords.matches("wrong", passwords.hash("right"))
 assert _common.cache_info().currsize == 0
 assert "urllib.request" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", script], env=checkout_environment(), check=True)
 
 
 def test_a_breached_password_is_refused_with_a_code_of_its_own(

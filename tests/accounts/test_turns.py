@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,8 @@ from app.accounts.own_turns import OwnTurns
 from app.accounts.turns import Turns
 
 from ..rigs.processes import within
+from ..rigs.servers import checkout_environment
 
-ROOT = Path(__file__).parents[2]
 GETNCNT = 14
 
 # Says when it has a turn, and gives it back when it is told to, or ended.
@@ -56,7 +55,8 @@ def waiting(line: str) -> int:
 def another(line: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-c", ANOTHER, line]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as process:
+    environment = checkout_environment()
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         try:
             yield process
         finally:

@@ -15,7 +15,7 @@ from app.core.records.models import Record
 from app.workspaces.models import Workspace
 
 from ..conftest import Backend
-from ..rigs.servers import ROOT
+from ..rigs.servers import checkout_environment
 
 TIMES = 100
 
@@ -24,7 +24,7 @@ def test_each_committed_deed_has_one_record_when_processes_are_killed(
     app: Flask, backend: Backend
 ) -> None:
     command = [sys.executable, "-m", "tests.rigs.killed_deeds", backend.database_url, str(TIMES)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=300)
+    subprocess.run(command, env=checkout_environment(), check=True, timeout=300)
     with app.app_context():
         # As of one moment: a server may go on for a while with what somebody killed has asked for.
         session = current_frontdesk.session

@@ -208,4 +208,4 @@ def test_it_is_one_question_and_no_trip_to_the_keystore(
     assert len(queries) == 1
     assert trips == []
     by_token.get("/account")
-    assert trips == ["revoked:ada@example.com"]
+    assert trips == []

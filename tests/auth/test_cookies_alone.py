@@ -37,6 +37,7 @@ from ..cli.test_prune import run as prune
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cookie_browsers import CookieBrowser, set_cookie, stored_sessions
 from ..rigs.hosts import plain_app
+from ..rigs.servers import checkout_environment
 from .factors import claims, enrolled
 from .test_recovery import NEW
 
@@ -279,11 +280,10 @@ assert api.get("/api/v1/account").status_code == 401
 found = [name for name in sys.modules if name.startswith("app.auth.sessions.")]
 assert set(found) == {"app.auth.sessions.alone", "app.auth.sessions.settings"}, found
 """
-    environment: dict[str, Any] = {
-        "SECRET_KEY": "a secret key for this test, which is long enough",
-        "CORE__DATABASE_URL": "sqlite://",
-        "PYTHONPATH": ":".join(sys.path),
-    }
+    environment = checkout_environment(
+        SECRET_KEY="a secret key for this test, which is long enough",
+        CORE__DATABASE_URL="sqlite://",
+    )
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 

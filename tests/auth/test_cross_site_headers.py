@@ -31,8 +31,8 @@ PASSES = {
     "own origin, in other letters": {"Origin": "https://DESK.example.com"},
     "the client's": {"Origin": "https://app.example.com", "Sec-Fetch-Site": "same-site"},
     "a listed one": {"Origin": "https://admin.example.com", "Sec-Fetch-Site": "same-site"},
-    "the public address": {"Origin": "https://public.example.com"},
 }
+PUBLIC = "https://public.example.com"
 REFUSED = {
     "nothing at all": {},
     "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
@@ -62,7 +62,6 @@ def app(make_app: MakeApp) -> Flask:
         AUTH__COOKIE_SESSIONS="on",
         CORE__CLIENT_HOST="https://app.example.com",
         CORE__CORS_ORIGINS='["https://admin.example.com"]',
-        CORE__PUBLIC_URL="https://public.example.com",
     )
 
 
@@ -101,6 +100,20 @@ def test_no_other_page_may(app: Flask, browser: AtTheDesk, says: Mapping[str, st
     # Nobody was signed out; and what only reads is CORS's business.
     browser.ask("GET", "/account", 200, says)
     browser.ask("OPTIONS", "/account", 200, says)
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [(PUBLIC, 200), ("https://PUBLIC.example.com", 200), (DESK, 403)]
+)
+def test_public_url_and_not_the_host_header_is_our_own_origin(
+    make_app: MakeApp, origin: str, status: int
+) -> None:
+    """A client can write any Host: its own site's too."""
+    app = make_app(AUTH__COOKIE_SESSIONS="on", CORE__PUBLIC_URL=PUBLIC)
+    browser, somebody = AtTheDesk(app), make_person(app, "ada")
+    body = {"email": somebody.email, "password": somebody.password}
+    browser.post("/session", json=body, base_url=DESK)
+    browser.ask("PATCH", "/account", status, {"Origin": origin})
 
 
 def test_who_has_no_good_cookie_is_told_that_first(app: Flask, browser: AtTheDesk) -> None:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from collections.abc import Callable
 from functools import partial
+from threading import Barrier
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from app.auth.idp.oidc import REFETCH_SECONDS
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
 from ..rigs.oidc.node import Provider
-from ..rigs.oidc.proxy import KEYS, TOKEN, USERINFO, Answer, Claims, Proxy
+from ..rigs.oidc.proxy import DISCOVERY, KEYS, TOKEN, USERINFO, Answer, Claims, Proxy
 from ..rigs.oidc.visitor import Visitor
+from ..rigs.racing import at_once
 
 # The database has no part in this.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -118,12 +122,12 @@ def test_a_key_that_the_provider_does_not_publish(
     assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
 
 
-def part(json: str) -> str:
-    return base64.urlsafe_b64encode(json.encode()).decode().rstrip("=")
+def part(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def other_header(json: str, signature: str = "") -> Callable[[str], str]:
-    return lambda token: ".".join([part(json), token.split(".")[1], signature])
+def other_header(header: str, signature: str = "") -> Callable[[str], str]:
+    return lambda token: ".".join([part(header), token.split(".")[1], signature])
 
 
 @pytest.mark.parametrize(
@@ -190,6 +194,80 @@ class TestKeys:
         visitor.sign_in("ada", 502)
         proxy.reset()
         visitor.sign_in("ada")
+
+
+def announced(*algorithms: str) -> Callable[[Any], Any]:
+    return lambda document: document | {"id_token_signing_alg_values_supported": [*algorithms]}
+
+
+class TestChangedMetadata:
+    """The discovery document is kept for an hour, or until a token cannot be verified by it."""
+
+    @pytest.fixture
+    def signed_in_once(self, visitor: Visitor, ada: Person, proxy: Proxy) -> Visitor:
+        proxy.alter_json(DISCOVERY, announced("RS256"))
+        visitor.sign_in("ada")
+        proxy.calls.clear()
+        return visitor
+
+    def test_a_newly_announced_algorithm_is_accepted_at_once(
+        self, signed_in_once: Visitor, proxy: Proxy
+    ) -> None:
+        back = signed_in_once.go("ada")
+        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
+        proxy.alter_id_token(with_claims(), algorithm="ES256")
+        signed_in_once.finish(back)
+        signed_in_once.sign_in("ada")
+        assert proxy.calls[DISCOVERY] == 1
+
+    def test_keys_at_a_new_address_are_found(self, signed_in_once: Visitor, proxy: Proxy) -> None:
+        proxy.alter_json(DISCOVERY, lambda document: document | {"jwks_uri": f"{proxy.url}/moved"})
+        proxy.alter_id_token(with_claims(), publish_key=False)
+        proxy.answer("/moved", Answer(200, json.dumps(proxy.key_set()).encode()))
+        signed_in_once.sign_in("ada")
+        assert proxy.calls[DISCOVERY] == 1
+
+    def test_metadata_is_fetched_again_once_a_minute_at_most(
+        self, signed_in_once: Visitor, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        proxy.alter_id_token(with_claims(), algorithm="ES256")
+        for _ in range(3):
+            assert signed_in_once.sign_in("ada", 400).json["code"] == "sign_in_refused"
+        assert proxy.calls[DISCOVERY] == 1
+        moment = time.monotonic() + REFETCH_SECONDS
+        monkeypatch.setattr("app.auth.idp.oidc.time.monotonic", lambda: moment)
+        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
+        signed_in_once.sign_in("ada")
+        assert proxy.calls[DISCOVERY] == 2
+
+    def test_sign_ins_at_the_same_time_share_one_fetch(
+        self, signed_in_once: Visitor, idp_app: Flask, proxy: Proxy
+    ) -> None:
+        visitors = [Visitor(Api(idp_app)) for _ in range(3)]
+        backs = [visitor.go("ada") for visitor in visitors]
+        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
+        proxy.alter_id_token(with_claims(), algorithm="ES256")
+        together = Barrier(3)
+
+        def wait_for_the_others(_headers: dict[str, str], _body: bytes) -> None:
+            together.wait(10)
+
+        proxy.gate(TOKEN, wait_for_the_others)
+
+        def finishing(visitor: Visitor, back: dict[str, str]) -> Callable[[], int]:
+            return lambda: visitor.finish(back).response.status_code
+
+        assert at_once(*map(finishing, visitors, backs)) == [200] * 3
+        assert proxy.calls[DISCOVERY] == 1
+
+    def test_metadata_out_of_reach_leaves_the_known_one(
+        self, signed_in_once: Visitor, proxy: Proxy
+    ) -> None:
+        proxy.alter_id_token(with_claims(), algorithm="ES256")
+        proxy.answer(DISCOVERY, Answer(503))
+        signed_in_once.sign_in("ada", 502)
+        proxy.alter_id_token(with_claims())
+        signed_in_once.sign_in("ada")
 
 
 class TestUserInfo:

@@ -16,7 +16,7 @@ from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
-from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
+from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, newly
 from ..rigs.racing import at_once, request
 
@@ -87,14 +87,17 @@ def test_wrong_credentials_are_told_nothing_more(
 
 
 @pytest.mark.parametrize(("events", "recorded"), [("false", []), ("true", ["INSERT"])])
-def test_a_login_asks_its_database_four_times(
-    make_app: MakeApp, ada: Person, events: str, recorded: list[str]
+def test_login_asks_four_queries_and_locks_the_account_row(
+    make_app: MakeApp, ada: Person, backend: Backend, events: str, recorded: list[str]
 ) -> None:
     app = make_app(AUDIT__EVENTS=events)
     with noted_queries(app) as queries:
         log_in(Api(app), ada.email, PASSWORD)
     asked = [query.split()[0] for query in queries]
-    assert asked == ["SELECT", "SELECT", "UPDATE", "SELECT", *recorded]
+    # SQLite has no SELECT ... FOR UPDATE: it locks by an UPDATE that changes nothing.
+    lock = "UPDATE" if backend.name == "sqlite" else "SELECT"
+    assert asked == ["SELECT", "SELECT", lock, "UPDATE", "SELECT", *recorded]
+    assert ("FOR NO KEY UPDATE" in queries[2]) == (backend.name == "postgresql")
 
 
 def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerson) -> None:

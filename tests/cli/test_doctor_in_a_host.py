@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import String, func
+from sqlalchemy.ext.hybrid import hybrid_property
+from sqlalchemy.orm import Mapped, mapped_column
 
-from app import Frontdesk
+from app import AccountMixin, Frontdesk
 from app.accounts.account import Account
 from app.blueprints import auth
 
@@ -59,3 +64,40 @@ def test_our_history_is_compared_where_it_was_begun(host: Flask) -> None:
     (message,) = migration_faults(host)
     assert message.startswith("pending: 0004_profiles, 0005_notifications")
     assert message.endswith("run `flask db upgrade heads`")
+
+
+def test_missing_index_on_lower_email_of_an_own_table_is_named(tmp_path: Path) -> None:
+    host = Flask("host")
+    host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path / 'host.db'}"
+    db = SQLAlchemy(host)
+
+    class User(AccountMixin, db.Model):  # type: ignore[name-defined, misc]
+        __tablename__ = "users"
+        address: Mapped[str] = mapped_column("mail", String(255), unique=True)
+
+        @hybrid_property
+        def email(self) -> str:
+            return self.address.lower()
+
+        @email.inplace.setter
+        def _set_email(self, email: str) -> None:
+            self.address = email
+
+        @email.inplace.expression
+        @classmethod
+        def _email(cls) -> Any:
+            return func.lower(cls.address)
+
+    Frontdesk().init_app(host, db, settings=HostSettings(), account_model=User)
+    with host.app_context():
+        db.create_all()
+    [message] = email_index_warnings(host)
+    assert "users has no index on lower(email)" in message
+    change(host, "CREATE UNIQUE INDEX ix_users_lower_email ON users (lower(mail))")
+    assert email_index_warnings(host) == []
+
+
+def email_index_warnings(host: Flask) -> list[str]:
+    result = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"])
+    findings = json.loads(result.stdout.splitlines()[-1])["findings"]
+    return [finding["message"] for finding in findings if finding["check"] == "accounts"]

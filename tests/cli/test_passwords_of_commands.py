@@ -17,7 +17,7 @@ from app.testing.client import Api
 
 from ..auth.test_login import log_in
 from ..conftest import PASSWORD, SECRET, Backend, Person
-from ..rigs.servers import ROOT
+from ..rigs.servers import checkout_environment
 
 NEW = "a password never seen before"
 
@@ -106,8 +106,7 @@ def test_at_a_terminal_it_is_not_shown_while_it_is_typed(backend: Backend) -> No
     ]
     process = subprocess.Popen(
         command,
-        cwd=ROOT,
-        env={**os.environ, **environment},
+        env=checkout_environment(**environment),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -28,7 +28,7 @@ def test_no_page_of_others_sends_a_form(world: World, stranger: str) -> None:
     paths = {form.name: path_of(world, form) for form in form_routes()}
     before = rows(app)
     for form in form_routes():
-        fields = example_form(form.performs) if form.performs else {}
+        fields = example_form(form.calls) if form.calls else {}
         for cookie in cookies:
             answer = ask(app, "POST", paths[form.name], cookie, STRANGERS[stranger], data=fields)
             refused = answer.status_code == 403 and "another site" in answer.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,15 @@ class TestTheFirstRoot:
         assert client.get(f"/first-root?token={token}", base_url=HOST).status_code == 409
         assert roles(app) == {"ada@example.com": "root"}
 
+    @pytest.mark.parametrize("password", ["password", "ada@example.com", "short", "ada12345"])
+    def test_password_follows_the_rules(
+        self, app: Flask, client: FlaskClient, password: str
+    ) -> None:
+        refused = sent(client, token=token_of(app), password=password)
+        assert refused.status_code == 422
+        assert roles(app) == {}
+        assert sent(client, token=token_of(app)).status_code == 303
+
     def test_is_nobodys_without_the_link(
         self, app: Flask, client: FlaskClient, clock: SteppingClock
     ) -> None:
@@ -138,9 +148,32 @@ class TestTheServersWord:
         tell(app)
         tell(app)
         (said,) = caplog.messages
-        assert said.startswith("No account has the role root. Make the first one within 24 hours")
-        path = said.partition(PUBLIC)[2]
+        assert said.startswith("No account has the role root. Run `flask")
+        assert "first-root`" in said
+
+    def test_link_is_printed_once_to_a_terminal_and_never_logged(
+        self,
+        app: Flask,
+        clock: SteppingClock,
+        caplog: pytest.LogCaptureFixture,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        tell(app)
+        assert "token=" not in capsys.readouterr().err
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        with app.app_context():
+            current_frontdesk.keystore.drop("first-root-told")
+        tell(app)
+        printed = capsys.readouterr().err
+        path = printed.partition(PUBLIC)[2].split()[0]
         assert app.test_client().get(path, base_url=HOST).status_code == 200
+        with app.app_context():
+            current_frontdesk.keystore.drop("first-root-told")
+        tell(app)
+        assert "token=" not in capsys.readouterr().err
+        assert len(caplog.messages) == 3
+        assert not [line for line in caplog.messages if "token" in line]
 
     def test_is_not_said_where_there_is_one(
         self, app: Flask, person: MakePerson, caplog: pytest.LogCaptureFixture

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.console import actions
 from app.console.admin.drafts import sign_count
 from app.core.web.operation import operation
 from app.testing.rollback import rolled_back
@@ -44,12 +43,13 @@ FORMS = [route for route in form_routes() if route.name not in OWN_FORMS]
 
 
 def test_every_form_says_which_route_it_is_for() -> None:
-    silent = {route.name for route in form_routes() if not is_of_the_api(route.performs)}
+    silent = {route.name for route in form_routes() if not calls_the_api(route)}
     assert silent == OWN_FORMS.keys()
 
 
-def is_of_the_api(reference: str) -> bool:
-    return reference != "" and not reference.startswith("console.")
+def calls_the_api(route: Route) -> bool:
+    view = route.calls
+    return view is not None and not view.__module__.startswith("app.console.")
 
 
 def test_no_form_for_admins_is_done_for_others(world: World) -> None:
@@ -94,14 +94,14 @@ def test_forms_answer_as_their_routes_do(world: World, caller: str) -> None:
     cookie, app = CALLERS[caller](world), world.site.app
     wrong = []
     for form in FORMS:
-        takes_files = "files" in operation(actions.api_view(form.performs).view).reads
+        takes_files = "files" in operation(form.api_view).reads
         kind = "multipart/form-data" if takes_files else None
         for fields in ({}, fields_of(world, form)):
             # What it is about stays, so that both are asked about the same.
             path = path_of(world, form)
             with rolled_back(app), noted_performances() as noted:
                 by_form = ask(app, "POST", path, cookie, data=fields, content_type=kind)
-            did = [each for each in noted if each.reference == form.performs]
+            did = [each for each in noted if each.view is form.api_view]
             if not did:
                 if not is_refused(by_form):
                     wrong.append(f"{form.name} does nothing, and answers {by_form.status_code}")
@@ -126,14 +126,14 @@ def test_every_form_does_what_it_says_for_somebody(world: World) -> None:
             for cookie in cookies:
                 with rolled_back(app):
                     ask(app, "POST", path_of(world, form), cookie, data=fields)
-        if not any(each.reference == form.performs for each in noted):
+        if not any(each.view is form.api_view for each in noted):
             idle.append(form.name)
     assert set(idle) <= SWITCHED_OFF, listed(idle)
 
 
 def fields_of(world: World, form: Route) -> dict[str, str]:
     """An example, and what the page that the form is on has put into it."""
-    fields = example_form(form.performs)
+    fields = example_form(form.api_view)
     if form.name == "send_broadcast":
         with world.site.app.app_context():
             fields["counted"] = sign_count(3)
@@ -145,7 +145,7 @@ def ask_api(
 ) -> TestResponse:
     """With what the form had the route read, as whoever sent it."""
     app = world.site.app
-    rule = api_rule(app, form.performs)
+    rule = api_rule(app, form.api_view)
     method = min((rule.methods or set()) - {"HEAD", "OPTIONS"})
     values = {**values_of(world, rule.arguments), **did.path}
     path = app.url_map.bind("localhost").build(rule.endpoint, values, method=method)

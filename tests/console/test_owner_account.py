@@ -17,6 +17,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.world import PROFILE
+from ..rigs.cookie_browsers import HOST, OWN
 from .reader import Reader, fault_of, said, visible
 
 
@@ -71,6 +72,51 @@ def test_who_is_not_in_may_choose_too(app: Flask) -> None:
     reader = Reader(app)
     reader.here = "/sign-in"
     assert 'data-theme="dark"' in reader.send("/appearance", theme="dark")
+
+
+def theme_cookies(app: Flask, chosen: str, base_url: str, **sent: str) -> list[str]:
+    """The cookies of the theme that choosing one sets, `sent` being those of the browser."""
+    client = app.test_client(use_cookies=False)
+    headers = {**OWN, "Cookie": "; ".join(f"{name}={value}" for name, value in sent.items())}
+    answer = client.post("/appearance", base_url=base_url, headers=headers, data={"theme": chosen})
+    assert answer.status_code == 303
+    return [cookie for cookie in answer.headers.getlist("Set-Cookie") if "fd-theme" in cookie]
+
+
+def test_theme_cookie_is_bound_to_host_and_tls(app: Flask) -> None:
+    [cookie] = theme_cookies(app, "dark", HOST)
+    name, *attributes = cookie.split("; ")
+    assert name == "__Host-fd-theme=dark"
+    assert {"Secure", "Path=/", "SameSite=Lax"} < set(attributes)
+    assert "Domain" not in cookie
+    assert "HttpOnly" not in cookie
+    [cookie] = theme_cookies(app, "system", HOST)
+    assert cookie.startswith("__Host-fd-theme=; ")
+    assert "; Secure" in cookie
+    assert "Max-Age=0" in cookie
+
+
+def test_theme_cookie_without_prefix_is_read_and_then_replaced(app: Flask) -> None:
+    client = app.test_client(use_cookies=False)
+    page = client.get("/sign-in", base_url=HOST, headers={"Cookie": "fd-theme=dark"})
+    assert 'data-theme="dark"' in page.text
+    both = {"Cookie": "fd-theme=dark; __Host-fd-theme=light"}
+    assert 'data-theme="light"' in client.get("/sign-in", base_url=HOST, headers=both).text
+    old, new = theme_cookies(app, "light", HOST, **{"fd-theme": "dark"})
+    assert old.startswith("fd-theme=; ")
+    assert "Max-Age=0" in old
+    assert new.startswith("__Host-fd-theme=light")
+
+
+def test_theme_is_kept_without_tls_in_debug_mode(app: Flask) -> None:
+    app.debug = True
+    [cookie] = theme_cookies(app, "dark", "http://localhost:5000")
+    assert cookie.startswith("fd-theme=dark; ")
+    assert "Secure" not in cookie
+    client = app.test_client(use_cookies=False)
+    page = client.get("/sign-in", base_url="http://localhost:5000", headers={"Cookie": cookie})
+    assert 'data-theme="dark"' in page.text
+    assert 'data-theme-cookie="fd-theme"' in page.text
 
 
 def test_it_tells_what_happened_and_from_where(app: Flask, ada: Person, person: MakePerson) -> None:

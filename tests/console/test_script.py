@@ -90,6 +90,9 @@ def test_light_or_dark_stays_as_it_was_chosen(visitor: Visitor, cell: Cell) -> N
     visitor.page.get_by_role("button", name="Light or dark").click()
     visitor.open("/sign-in")
     expect(visitor.page.locator("html")).to_have_attribute("data-theme", other)
+    [cookie] = [each for each in visitor.page.context.cookies() if "theme" in each["name"]]
+    assert (cookie["name"], cookie["value"]) == ("__Host-fd-theme", other)
+    assert (cookie["secure"], cookie["httpOnly"], cookie["path"]) == (True, False, "/")
 
 
 @SCRIPTED

@@ -118,6 +118,24 @@ def test_who_must_have_one_sets_it_up_first(
     assert other.is_in()
 
 
+@pytest.mark.parametrize("uri", ["javascript:alert(1)", "https://evil.example", ""])
+def test_set_up_page_links_to_otpauth_addresses_only(
+    guest: Guest, person: MakePerson, clock: SteppingClock, uri: str
+) -> None:
+    boss = person("boss", role="admin")
+    guest.sign_in(boss.email, boss.password)
+    seen = guest.press("/sign-in/set-up")
+    phone = phone_of(guest.answer.text, clock)
+    action = next(form.action for form in seen.forms if "otp" in form.fields)
+    guest.press(action, otp=phone.wrong_code(), uri=uri)
+    page = guest.answer.text
+    assert (guest.status, "Or open the app" in page) == (400, False)
+    assert "javascript" not in page
+    assert "evil" not in page
+    guest.press(action, otp=phone.code())
+    assert guest.is_in()
+
+
 def test_nothing_is_set_up_for_somebody_else_who_was_in_there(
     guest: Guest, ada: Person, person: MakePerson
 ) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.core.web.forwarded import UNBELIEVED
+from app.core.web.forwarded import TOO_MANY, UNBELIEVED
 from app.testing.client import Api
 
 from ..conftest import MakeApp
@@ -34,7 +34,38 @@ def test_an_unbelieved_proxy_is_told_of_once(app: Flask, caplog: pytest.LogCaptu
 
 
 def test_a_proxy_that_is_believed_is_not_told_of(
-    make_app: MakeApp, caplog: pytest.LogCaptureFixture
+    make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Api(make_app(CORE__TRUSTED_PROXIES="1")).get("/health", headers=SENT)
-    assert told(caplog) == 0
+    assert "TRUSTED_PROXIES" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("hops", "sent", "count"), [("3", SENT, 1), ("2", {}, 0), ("2", SENT, 1), ("1", {}, 0)]
+)
+def test_more_trusted_proxies_than_arrive_are_logged_once(
+    make_app: MakeApp,
+    capsys: pytest.CaptureFixture[str],
+    hops: str,
+    sent: dict[str, str],
+    count: int,
+) -> None:
+    app = make_app(CORE__TRUSTED_PROXIES=hops)
+    api = Api(app)
+    for path in ("/health", "/health/ready"):
+        api.get(path)  # as a load balancer asks, which sends no such header
+    assert "TRUSTED_PROXIES" not in capsys.readouterr().err
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: Api(app).get("/tasks/", headers=sent), range(16)))
+    logged = capsys.readouterr().err
+    assert logged.count("TRUSTED_PROXIES") == 2  # in the one warning
+    assert TOO_MANY.format(hops=hops, count=count) in logged
+
+
+def test_as_many_values_as_trusted_proxies_are_no_warning(
+    make_app: MakeApp, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api = Api(make_app(CORE__TRUSTED_PROXIES="2"))
+    api.get("/tasks/", headers={"X-Forwarded-For": "203.0.113.9, 10.0.0.1"})
+    api.get("/tasks/", headers={"X-Forwarded-For": "198.51.100.1, 203.0.113.9, 10.0.0.1"})
+    assert "TRUSTED_PROXIES" not in capsys.readouterr().err

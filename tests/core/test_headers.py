@@ -140,6 +140,29 @@ def test_the_client_may_read_what_lists_tell(api: Api) -> None:
     assert exposed >= {"ETag", "Link", "Retry-After", "X-Request-ID", "X-Total-Count"}
 
 
+def test_cors_covers_every_header_of_the_api(make_app: MakeApp) -> None:
+    api = Api(make_app(AUTH__MFA="optional", AUTH__SESSIONS="on"))
+    document = api.get("/openapi.json").json
+    operations = [each for path in document["paths"].values() for each in path.values()]
+    sent = {
+        parameter["name"]
+        for operation in operations
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "header"
+    }
+    received = {
+        name
+        for operation in operations
+        for response in operation["responses"].values()
+        for name in response.get("headers", {})
+    }
+    preflight = api.send("OPTIONS", "/tasks", 200, headers=PREFLIGHT).headers
+    allowed = set(preflight["Access-Control-Allow-Headers"].split(", "))
+    assert allowed >= sent | {"Authorization", "Content-Type", "Prefer", "X-Trusted-Device"}
+    headers = api.get("/health", headers={"Origin": CLIENT}).headers
+    assert set(headers["Access-Control-Expose-Headers"].split(", ")) >= received
+
+
 def test_subdomains_are_remembered_too_where_the_operator_says_so(make_app: MakeApp) -> None:
     api = Api(make_app(CORE__HSTS_SUBDOMAINS="true"))
     over_tls = api.get("/health", base_url="https://api.example.com")

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import create_engine, make_url
 
 from app.core.clock import SystemClock
+from app.core.config.environment import SettingsError
 from app.core.config.settings import CoreSettings
 from app.core.db.base import engine_options, prepare_sqlite
 from app.core.keystore import (
@@ -22,6 +23,7 @@ from app.core.keystore import (
     Keystore,
     KeystoreUnavailable,
     MemoryKeystore,
+    check_writes,
     open_keystore,
 )
 from app.core.keystore.database import KeystoreEntry
@@ -170,8 +172,8 @@ def test_an_expired_entry_is_added_anew_by_one_of_many(
     assert Counter(together(lambda: keystore.add(key, "new", 60)))[True] == 1
 
 
-def test_a_store_within_reach_answers(keystore: Keystore) -> None:
-    keystore.ping()
+def test_a_store_within_reach_accepts_writes(keystore: Keystore) -> None:
+    check_writes(keystore)
 
 
 def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
@@ -186,7 +188,7 @@ def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
 def test_a_keystore_out_of_reach_says_so() -> None:
     gone = RedisKeystore.from_url(f"redis://127.0.0.1:{free_port()}/0")
     calls: list[Callable[[], object]] = [
-        gone.ping,
+        lambda: check_writes(gone),
         lambda: gone.get("x"),
         lambda: gone.put("x", "y", 1),
         lambda: gone.drop("x"),
@@ -257,9 +259,13 @@ def test_what_redis_refuses_leaves_the_connection_as_it_was(
         ({"REDIS_HOST": "h", "REDIS_PASSWORD": "hunter2"}, RedisKeystore),
         ({"REDIS_HOST": "h"}, MemoryKeystore),
         ({"REDIS_PASSWORD": "hunter2"}, MemoryKeystore),
-        ({"KEYSTORE": "redis"}, MemoryKeystore),
-        ({"REDIS_URL": "gopher://:hunter2@h"}, MemoryKeystore),
+        ({"REDIS_URL": "rediss://h:1/0"}, RedisKeystore),
+        ({"REDIS_URL": "unix:///run/redis.sock"}, RedisKeystore),
+        ({"REDIS_URL": ""}, MemoryKeystore),
         ({"REDIS_URL": "redis://:hunter2@h:port/0"}, MemoryKeystore),
+        ({"REDIS_URL": "redis://:hunter2/x@h:1/0"}, MemoryKeystore),
+        ({"REDIS_URL": "redis://:hunter2@h/0?unknown=1"}, MemoryKeystore),
+        ({"REDIS_HOST": "[h", "REDIS_PASSWORD": "hunter2"}, MemoryKeystore),
     ],
 )
 def test_the_settings_choose_the_keystore(
@@ -274,3 +280,23 @@ def test_the_settings_choose_the_keystore(
     by_choice = settings.get("KEYSTORE") == "memory"
     assert bool(caplog.records) is (expected is MemoryKeystore and not by_choice)
     assert "hunter2" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"REDIS_HOST": "h"},
+        {"REDIS_PASSWORD": "hunter2"},
+        {"REDIS_URL": ""},
+        {"REDIS_URL": "redis://:hunter2@h:port/0"},
+        {"REDIS_URL": "redis://:hunter2/x@h:1/0"},
+        {"REDIS_URL": "redis://:hunter2@h/0?unknown=1"},
+        {"REDIS_HOST": "[h", "REDIS_PASSWORD": "hunter2"},
+    ],
+)
+def test_redis_as_the_chosen_keystore_needs_usable_settings(settings: dict[str, str]) -> None:
+    core = CoreSettings.model_validate({"KEYSTORE": "redis", **settings})
+    with pytest.raises(SettingsError, match=r"^Wrong settings: CORE__") as raised:
+        open_keystore(core, lambda: pytest.fail("no engine is needed"), SystemClock())
+    assert "hunter2" not in str(raised.value)

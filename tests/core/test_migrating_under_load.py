@@ -21,7 +21,7 @@ from app.core.db.base import prepare_sqlite
 from ..conftest import SECRET, migrate
 from ..rigs.backends import postgres_database
 from ..rigs.populate import populate
-from ..rigs.servers import ROOT, bare_environment, gunicorn
+from ..rigs.servers import checkout_environment, gunicorn
 from ..rigs.traffic import Client, Ledger, stored, traffic
 
 ACCOUNTS = int(os.environ.get("FRONTDESK_TEST_ACCOUNTS", "2000"))
@@ -55,8 +55,7 @@ def run(step: str, url: str) -> float:
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-m", "flask", "--app", "wsgi", "db", step],
-        cwd=ROOT,
-        env=bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url),
+        env=checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url),
         capture_output=True,
         text=True,
         check=False,

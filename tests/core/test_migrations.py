@@ -28,7 +28,7 @@ from config import Settings
 
 from ..conftest import SECRET
 from ..rigs.backends import postgres_database
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import checkout_environment
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -130,10 +130,10 @@ def test_migrating_twice_changes_nothing(service: Flask) -> None:
 
 
 def test_machines_that_start_together_migrate_once(url: str) -> None:
-    environment = bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url)
+    environment = checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=url)
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
     started = [
-        subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
         for _ in range(3)
     ]
     ended = [(process.communicate(timeout=60)[1], process.returncode) for process in started]

@@ -97,7 +97,9 @@ def test_every_route_is_documented(app: Flask, document: dict[str, Any]) -> None
             path = re.sub(r"<(?:[^:<>]+:)?([^<>]+)>", r"{\1}", rule.rule)
             served |= {f"{method} {path}" for method in rule.methods or ()}
     served = {name for name in served if name.split()[0] not in ("HEAD", "OPTIONS")}
-    assert {name for name, _ in operations(document)} == served
+    # Of the path without a variable, what the one with a variable answers there too.
+    current = {f"{method} /api/v1/workspaces/current" for method in ("GET", "PATCH", "DELETE")}
+    assert {name for name, _ in operations(document)} == served | current
 
 
 def test_the_routes_of_the_interface_are_written_as_it_writes_them(
@@ -111,6 +113,59 @@ def test_the_routes_of_the_interface_are_written_as_it_writes_them(
     assert written - documented == set()
     missing_a_slash = {f"{name}/" for name in written} | {name.rstrip("/") for name in written}
     assert documented & (missing_a_slash - written) == set()
+
+
+def test_nothing_takes_a_hint_or_a_secret_question(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"].values()
+    names = {name for schema in schemas for name in schema.get("properties", {})}
+    assert "password" in names
+    # Part of the address that a code was sent to.
+    names.remove("email_hint")
+    assert [name for name in names if "hint" in name or "question" in name] == []
+
+
+def path_parameters(described: dict[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in described.get("parameters", []) if each["in"] == "path"]
+
+
+def test_a_malformed_id_is_answered_with_a_documented_code(
+    api: Api, document: dict[str, Any]
+) -> None:
+    tried = 0
+    for name, described in operations(document):
+        method, path = name.split()
+        parameters = path_parameters(described)
+        if all(each["schema"]["type"] == "string" for each in parameters):
+            continue
+        for each in parameters:
+            is_number = each["schema"]["type"] == "integer"
+            path = path.replace(f"{{{each['name']}}}", "abc" if is_number else "team")
+        answer = api.client.open(path, method=method)
+        schema = described["responses"]["404"]["content"]["application/problem+json"]["schema"]
+        component = schema["$ref"].rpartition("/")[2]
+        codes = document["components"]["schemas"][f"{component}Code"]["enum"]
+        assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found"), name
+        assert "not_found" in codes, name
+        tried += 1
+    assert tried >= 32
+
+
+def test_a_path_that_takes_any_text_promises_no_malformed_one(document: dict[str, Any]) -> None:
+    described = dict(operations(document))["GET /api/v1/workspaces/{workspace_slug}"]
+    assert (
+        "not_found"
+        not in described["responses"]["404"]["content"]["application/problem+json"]["examples"]
+    )
+
+
+def test_allow_names_the_documented_methods_of_every_path(
+    api: Api, document: dict[str, Any]
+) -> None:
+    for path, described in document["paths"].items():
+        if "{" not in path:
+            allowed = set(api.client.options(path).headers["Allow"].split(", "))
+            documented = {method.upper() for method in described}
+            assert allowed - {"HEAD", "OPTIONS"} == documented, path
 
 
 def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(
@@ -201,7 +256,7 @@ def test_a_closed_set_is_one_named_enum(document: dict[str, Any]) -> None:
 
 def test_an_operation_names_the_codes_that_it_may_answer_with(document: dict[str, Any]) -> None:
     codes = document["components"]["schemas"]["GetTaskProblemCode"]["enum"]
-    assert codes == ["task_not_found", "unavailable", "validation_error"]
+    assert codes == ["not_found", "task_not_found", "unavailable", "validation_error"]
     for name, described in operations(document):
         problem = described["operationId"][0].upper() + described["operationId"][1:] + "Problem"
         for status, response in described["responses"].items():

@@ -227,6 +227,122 @@ def test_of_two_owners_who_go_at_once_one_stays(app: Flask, person: MakePerson) 
     assert at_once(*calls) == [202, 409]
 
 
+@pytest.fixture
+def team(app: Flask, person: MakePerson) -> tuple[Person, Person]:
+    """Ada and Grace own a workspace, and Mary is a member of it."""
+    ada, grace, mary = person("ada"), person("grace"), person("mary")
+    ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
+    share(app, "team", grace.email, "owner")
+    share(app, "team", mary.email, "member")
+    return ada, grace
+
+
+def types(of: Person) -> dict[str, str]:
+    members = of.api().get("/workspaces/team/members").json
+    return {member["email"].partition("@")[0]: member["type"] for member in members}
+
+
+def test_owner_cannot_leave_while_the_other_owner_is_being_deleted(
+    team: tuple[Person, Person],
+) -> None:
+    ada, grace = team
+    here = grace.api()
+    ada.api().delete("/account", 202)
+    path = f"/workspaces/team/members/{grace.id}"
+    assert here.delete(path, 409).json["code"] == "last_owner"
+    here.patch(path, 409, json={"type": "member"})
+    assert types(grace)["grace"] == "owner"
+
+
+@for_each("status", ["suspended", "inactive"])
+def test_owner_whose_account_is_not_active_does_not_count(
+    team: tuple[Person, Person], status: str
+) -> None:
+    ada, grace = team
+    ada.change(status=status)
+    here = grace.api()
+    here.delete(f"/workspaces/team/members/{grace.id}", 409)
+    assert here.delete("/account", 409).json["workspaces"] == ["team"]
+    ada.change(status="active")
+
+
+def test_owner_whose_suspension_is_over_counts(
+    team: tuple[Person, Person], person: MakePerson, clock: SteppingClock
+) -> None:
+    ada, grace = team
+    until = (clock.now() + timedelta(minutes=5)).isoformat()
+    root = person("root", role="root").api()
+    root.patch(f"/admin/accounts/{ada.id}", json={"status": "suspended", "suspended_until": until})
+    path = f"/workspaces/team/members/{grace.id}"
+    here = grace.api()
+    here.delete(path, 409)
+    clock.step(minutes=6)
+    here.delete(path)
+
+
+def test_admin_cannot_delete_the_last_active_owner(
+    team: tuple[Person, Person], person: MakePerson
+) -> None:
+    ada, grace = team
+    ada.change(status="suspended")
+    root = person("root", role="root").api()
+    refused = root.delete(f"/admin/accounts/{grace.id}", 409).json
+    assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
+
+
+def test_owner_leaving_and_owner_being_deleted_at_once_leave_an_owner(
+    team: tuple[Person, Person],
+) -> None:
+    ada, grace = team
+    leave = request(grace.api(), "DELETE", f"/workspaces/team/members/{grace.id}")
+    statuses = at_once(request(ada.api(), "DELETE", "/account"), leave)
+    assert statuses in ([202, 409], [200, 409])
+
+
+@for_each("kind", ["admin", "member"])
+def test_longest_serving_member_becomes_owner_when_a_due_deletion_leaves_none(
+    app: Flask, person: MakePerson, clock: SteppingClock, kind: str
+) -> None:
+    ada, grace, mary = (person(f"{name}-{kind}") for name in ("ada", "grace", "mary"))
+    ada.api().post("/workspaces", json={"name": "Team", "slug": f"team-{kind}"})
+    share(app, f"team-{kind}", grace.email, "owner")
+    share(app, f"team-{kind}", mary.email, "member")
+    later = person(f"later-{kind}")
+    share(app, f"team-{kind}", later.email, kind)
+    ada.api().delete("/account", 202)
+    # After the request the other owner is suspended by an admin.
+    grace.change(status="suspended")
+    clock.step(days=15)
+    assert sweep(app) == 1
+    owner = later if kind == "admin" else mary
+    assert owner.api().get(f"/workspaces/team-{kind}").json["type"] == "owner"
+
+
+def test_due_deletion_appoints_neither_a_guest_nor_an_inactive_account(
+    app: Flask, team: tuple[Person, Person], person: MakePerson, clock: SteppingClock
+) -> None:
+    ada, grace = team
+    gus = person("gus")
+    share(app, "team", gus.email, "guest")
+    share(app, "team", "mary@example.com", "admin")
+    Person(app, None, "mary@example.com").change(status="inactive")
+    ada.api().delete("/account", 202)
+    grace.change(status="suspended")
+    clock.step(days=15)
+    assert sweep(app) == 1
+    assert types(gus) == {"grace": "owner", "mary": "admin", "gus": "guest"}
+
+
+def test_due_deletion_changes_no_workspace_that_has_another_active_owner(
+    app: Flask, team: tuple[Person, Person], clock: SteppingClock
+) -> None:
+    ada, grace = team
+    ada.api().delete("/account", 202)
+    clock.step(days=15)
+    assert sweep(app) == 1
+    assert types(grace) == {"grace": "owner", "mary": "member"}
+
+
 def share(app: Flask, slug: str, email: str, kind: str) -> None:
     result = app.test_cli_runner().invoke(args=["workspaces", "add", slug, email, "--type", kind])
     assert result.exit_code == 0, result.output

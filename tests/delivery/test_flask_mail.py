@@ -27,7 +27,7 @@ from config import Settings
 
 from ..rigs.hosts import HostSettings, plain_app
 from ..rigs.postfix import PASSWORD, USER, Postfix
-from ..rigs.servers import ROOT
+from ..rigs.servers import checkout_environment
 
 MAIL: dict[str, Any] = {
     "MAIL_SERVER": "127.0.0.1",
@@ -265,7 +265,11 @@ def test_flask_mail_is_loaded_when_it_is_used_and_not_before() -> None:
         "print(before, 'flask_mail' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=checkout_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == ["False", "True"]
 

@@ -24,7 +24,7 @@ from ..rigs import celery_host
 from ..rigs.backends import redis_server
 from ..rigs.hosts import HostSettings, host_of, plain_app
 from ..rigs.processes import within
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import checkout_environment
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
@@ -50,8 +50,7 @@ def worker(log: Path, *options: str) -> Iterator[None]:
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, *command, *options],
-            cwd=ROOT,
-            env=bare_environment(SHOP_WORKER="1", **shop),
+            env=checkout_environment(SHOP_WORKER="1", **shop),
             stdout=output,
             stderr=output,
         )

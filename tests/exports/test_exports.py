@@ -13,10 +13,10 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.core.context import service
+from app.core.data_export import Reading
 from app.core.hooks import Hooks
 from app.delivery.worker.worker import Worker
 from app.exports.making import CHORE
-from app.exports.reading import Reading
 from app.exports.service import Exports
 from app.extension.frontdesk import Frontdesk
 from app.storage import LocalFileStore, StorageUnavailable
@@ -251,7 +251,7 @@ def test_one_that_fails_is_tried_some_times_and_the_log_says_why(
 ) -> None:
     export_id = ask(ada.api())
     away = mock.patch.object(LocalFileStore, "put_from", side_effect=StorageUnavailable("away"))
-    with away as put, caplog.at_level(logging.WARNING, logger="app.exports.making"):
+    with away as put, caplog.at_level(logging.WARNING, logger="app.delivery.worker.jobs"):
         for _ in range(6):
             engine.deliver()
             clock.step(seconds=3600)
@@ -292,8 +292,8 @@ def test_a_server_that_stops_hands_its_work_on(app: Flask, ada: Person) -> None:
 def test_it_is_read_a_page_at_a_time(
     app: Flask, ada: Person, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.exports.reading.PAGE", 10)
-    monkeypatch.setattr("app.exports.reading.STRETCH", 7)
+    monkeypatch.setattr("app.core.data_export.PAGE", 10)
+    monkeypatch.setattr("app.core.data_export.STRETCH", 7)
     with app.app_context():
         for number in range(31):
             Frontdesk().notify(f"No {number}", "x", channels=["inapp", "email"], receivers=[ada.id])

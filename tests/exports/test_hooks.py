@@ -96,7 +96,7 @@ def test_an_exporter_that_fails_is_told_and_the_copy_tried_again(
 
     hooks.add("exporter", broken, "broken")
     export_id = ask(ada.api())
-    with caplog.at_level(logging.WARNING, logger="app.exports.making"):
+    with caplog.at_level(logging.WARNING, logger="app.delivery.worker.jobs"):
         engine.deliver()
     assert "the host's own trouble" in caplog.text
     assert state(ada.api(), export_id) == "pending"

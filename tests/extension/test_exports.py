@@ -12,14 +12,13 @@ import pytest
 import app
 from app import blueprints
 
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import ROOT, checkout_environment
 
 
 def said_by(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
-        cwd=ROOT,
-        env=bare_environment(),
+        env=checkout_environment(),
         capture_output=True,
         text=True,
         check=True,
@@ -41,6 +40,11 @@ def test_the_package_gives_what_its_stub_promises(module: Any, stub: str) -> Non
     assert set(module.__all__) == promised(stub)
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+def test_a_module_of_the_package_is_loaded_when_it_is_asked_for() -> None:
+    code = "import sys, app; print('app.blueprints' in sys.modules, app.blueprints.auth.name)"
+    assert said_by(code) == "False auth"
 
 
 def test_a_room_is_a_module_though_its_blueprint_has_the_same_name() -> None:

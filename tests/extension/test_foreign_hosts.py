@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import ROOT, checkout_environment
 
 SUITES = sorted((ROOT / "tests" / "extension" / "foreign").glob("host_*.py"))
 
@@ -18,12 +18,11 @@ SUITES = sorted((ROOT / "tests" / "extension" / "foreign").glob("host_*.py"))
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.stem)
 def test_a_host_with_a_model_of_its_own(suite: Path) -> None:
     # The plugins that are installed here are not a host's, and each takes its time to load.
-    environment = bare_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **_backends())
+    environment = checkout_environment(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **_backends())
     done = subprocess.run(
         # Without our own conftest, which knows the service's account.
         [sys.executable, "-m", "pytest", "-q", "-p", "app.testing.plugin"]
         + ["--confcutdir", str(suite.parent), str(suite)],
-        cwd=ROOT,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

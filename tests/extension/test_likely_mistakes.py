@@ -110,6 +110,23 @@ def test_7_the_current_account_without_a_guard() -> None:
     assert "'own', where no guard has looked who is calling: write one, such as" in sentence
 
 
+@pytest.mark.parametrize("name", ["current_account", "current_workspace", "current_member"])
+def test_7b_what_decorators_find_outside_a_request(name: str) -> None:
+    host = host_of((auth, "/desk"))
+    with host.app_context():
+        sentence = failing(lambda: getattr(flask_frontdesk, name).id)
+        assert not getattr(flask_frontdesk, name)
+    assert sentence.startswith(f"Working outside of request context: {name} is what")
+
+
+def test_7c_the_extension_outside_a_request() -> None:
+    frontdesk = Frontdesk()
+    with host_of((auth, "/desk"), frontdesk=frontdesk).app_context():
+        assert frontdesk.current_account_or_none is None
+        sentence = failing(lambda: frontdesk.current_account.email)
+    assert sentence.startswith("Working outside of request context: current_account is what")
+
+
 def test_8_a_guard_for_roles_without_any() -> None:
     sentence = failing(lambda: roles_required(lambda: "in"))  # type: ignore[arg-type]
     assert sentence.endswith('takes the roles that it lets in: @roles_required("admin")')

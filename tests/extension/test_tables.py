@@ -23,6 +23,7 @@ OURS = {
     "frontdesk_exports",
     "frontdesk_identities",
     "frontdesk_inbox",
+    "frontdesk_installation",
     "frontdesk_invitations",
     "frontdesk_account_deletions",
     "frontdesk_keystore_entries",

@@ -13,7 +13,7 @@ from flask import Flask
 from app.testing.client import Api
 
 from ..conftest import SECRET, MakeApp, MakePerson, migrate
-from ..rigs.servers import ROOT, SERVERS, bare_environment
+from ..rigs.servers import SERVERS, checkout_environment
 from ..rigs.traffic import Client
 
 
@@ -111,8 +111,7 @@ def test_what_metrics_need_is_loaded_only_where_they_are_on(tmp_path: Path, enab
     code = "import app, sys; app.create_app(); print('prometheus_client' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=bare_environment(
+        env=checkout_environment(
             SECRET_KEY=SECRET,
             CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}",
             CORE__METRICS_ENABLED=enabled,

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.auth.proofs import Proofs, ProofSubject
 from app.core.context import service
 from app.notifications.errors import AlreadyRestored, NotificationNotFound, NotRestorable
 from app.notifications.inbox import Inbox
-from app.notifications.restoring import Restoring
+from app.notifications.models import InboxItem
+from app.notifications.restoring import KIND, RESTORING, Restoring
 from app.testing.clock import SteppingClock
 
 from ..conftest import Person
@@ -20,7 +22,10 @@ from .conftest import Notify
 
 def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
     with app.app_context():
-        return service(Restoring).statement(service(Inbox).delete(person.id, item["id"]))
+        statement = service(Restoring).statement(person.id, item["id"])
+        assert statement is not None
+        service(Inbox).delete(person.id, item["id"])
+        return statement
 
 
 def restore(app: Flask, person: Person, statement: str) -> dict[str, Any]:
@@ -85,6 +90,33 @@ def test_after_some_minutes_it_is_gone_for_good(
     clock.step(minutes=11)
     with pytest.raises(NotRestorable):
         restore(app, ada, statement)
+
+
+def test_statement_holds_every_column_of_the_row(app: Flask, ada: Person, notify: Notify) -> None:
+    notify()
+    (item,) = ada.api().get("/notifications").json
+    with app.app_context():
+        statement = service(Restoring).statement(ada.id, item["id"])
+        assert statement is not None
+        stated = service(Proofs).by_token(RESTORING, KIND, statement, subject)
+    assert stated.keys() == set(InboxItem.__table__.columns.keys())
+
+
+def test_statement_from_before_a_new_column_is_refused(
+    app: Flask, ada: Person, notify: Notify
+) -> None:
+    notify()
+    (item,) = ada.api().get("/notifications").json
+    row = {"id": item["id"], "receiver_id": ada.id, "notification_id": item["notification_id"]}
+    for older in (row, [ada.id, item["id"], item["notification_id"], False]):
+        with app.app_context():
+            statement = service(Proofs).token(RESTORING, subject(older))
+        with pytest.raises(NotRestorable):
+            restore(app, ada, statement)
+
+
+def subject(stated: Any) -> ProofSubject[Any]:
+    return ProofSubject(KIND, stated, (), stated)
 
 
 @for_each("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -34,8 +33,8 @@ from ..rigs.pictures import (
     saved,
     scan_bomb_jpeg,
 )
+from ..rigs.servers import checkout_environment
 
-REPOSITORY = Path(__file__).parents[2]
 KINDS = ["PNG", "JPEG", "WEBP", "GIF"]
 
 
@@ -313,6 +312,5 @@ def test_broken_bytes_are_a_picture_or_a_refusal(kind: str, position: int, junk:
 
 def test_pillow_is_not_imported_before_it_is_used() -> None:
     check = "import sys, app.profiles.picture; sys.exit('PIL' in sys.modules)"
-    assert (
-        subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, check=False).returncode == 0
-    )
+    command = [sys.executable, "-c", check]
+    assert subprocess.run(command, env=checkout_environment(), check=False).returncode == 0

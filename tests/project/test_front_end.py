@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from ..rigs.backends import free_port, wait_for_port
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.installed import served
+from ..rigs.servers import ROOT
 
 SAAS = ROOT / "examples" / "saas"
 _SERVE = """
@@ -49,20 +48,8 @@ async () => {
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
     folder = shutil.copytree(SAAS, tmp_path / "saas")
-    port = free_port()
-    process = subprocess.Popen(
-        [python, "-c", _SERVE, str(port)],
-        cwd=folder,
-        env=bare_environment(SECRET_KEY="a key that only this test knows, long enough"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for_port(port, 60)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
+    with served(python, _SERVE, folder) as address:
+        yield address
 
 
 @pytest.fixture

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
-from ..rigs.backends import free_port, wait_for_port
 from ..rigs.htmx import htmx
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.installed import served
+from ..rigs.servers import ROOT
 
 _SERVE = """
 import sys
@@ -41,20 +40,8 @@ async () => {
 def address(python: str, tmp_path: Path) -> Iterator[str]:
     folder = shutil.copytree(ROOT / "examples" / "pages", tmp_path / "pages")
     (folder / "static" / "htmx.min.js").write_bytes(htmx())
-    port = free_port()
-    process = subprocess.Popen(
-        [python, "-c", _SERVE, str(port)],
-        cwd=folder,
-        env=bare_environment(SECRET_KEY="a key that only this test knows, long enough"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for_port(port, 30)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+    with served(python, _SERVE, folder) as address:
+        yield address
 
 
 def test_form_htmx_and_script_know_their_visitor_by_the_cookie(

@@ -177,6 +177,29 @@ def test_a_database_that_does_not_answer_is_told_in_one_sentence(clone: Path) ->
     assert "Traceback" not in said
 
 
+# A fixture for the session, a process of its own, and a request.
+OF_EACH_KIND = (
+    "tests/server/test_start.py::test_flask_run_warns_once_of_each_thing",
+    "tests/server/test_start.py::test_the_first_answer_loads_nothing_heavy",
+    "tests/tasks/test_tasks.py",
+)
+
+
+def test_tests_ignore_settings_and_data_of_the_checkout(clone: Path) -> None:
+    """With this `.env` every process that reads it stops; none can create `instance/`."""
+    (clone / ".env").write_text("CORE__NO_SUCH_SETTING=1\n")
+    (clone / "instance").write_text("")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-k", "not postgresql", *OF_EACH_KIND],
+        cwd=clone,
+        env=bare_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_make_help_names_every_command() -> None:
     helped = subprocess.run(
         ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True

@@ -50,7 +50,7 @@ def test_whoever_is_refused_at_the_door_is_told_of() -> None:
 def known_tests() -> set[str]:
     files = (ROOT / "tests").rglob("test_*.py")
     texts = (path.read_text() for path in files if "node_modules" not in path.parts)
-    return {name for text in texts for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
+    return {name for text in texts for name in re.findall(r"^ *def (test_\w+)", text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

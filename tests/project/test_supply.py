@@ -24,6 +24,7 @@ from ..rigs.htmx import htmx
 from ..rigs.servers import ROOT, bare_environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+INCLUDES = "-r requirements.txt\n"
 BOTH = pytest.mark.parametrize("path", [RUNTIME, DEVELOPMENT], ids=lambda path: path.name)
 
 
@@ -34,7 +35,13 @@ def test_every_package_is_pinned_with_the_digests_of_its_files(path: Path) -> No
     assert pins
     assert len(pins) == text.count("==") - sum((pin.marker or "").count("==") for pin in pins)
     assert all(pin.digests for pin in pins)
-    assert "".join(pin.text for pin in pins) == text.partition("\n")[2]
+    assert "".join(pin.text for pin in pins) == text.partition("\n")[2].removesuffix(INCLUDES)
+
+
+def test_the_development_file_alone_includes_what_the_service_runs_on() -> None:
+    """The tests import packages of the extras, such as redis."""
+    assert DEVELOPMENT.read_text().endswith(INCLUDES)
+    assert INCLUDES not in RUNTIME.read_text()
 
 
 @pytest.mark.parametrize(
@@ -43,7 +50,7 @@ def test_every_package_is_pinned_with_the_digests_of_its_files(path: Path) -> No
         ([RUNTIME], PROJECT["project"]["dependencies"]),
         ([RUNTIME], chain(*PROJECT["project"]["optional-dependencies"].values())),
         ([RUNTIME], PROJECT["dependency-groups"]["server"]),
-        # The two are installed together, and what the service has is not pinned twice.
+        # The second includes the first, and what the service has is not pinned twice.
         ([RUNTIME, DEVELOPMENT], PROJECT["dependency-groups"]["dev"]),
     ],
     ids=["needed", "extras", "server", "development"],
@@ -119,3 +126,27 @@ def test_only_a_file_with_the_pinned_digest_is_installed(
     )
     assert stopped.returncode == 1
     assert said in stopped.stdout + stopped.stderr
+
+
+@pytest.mark.parametrize(("digests", "installer"), [("pinned", "uv"), ("0" * 64, None)])
+def test_uv_fills_the_environment_and_holds_digests_too(
+    tmp_path: Path, digests: str, installer: str | None
+) -> None:
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    pins = {pin.name: pin for pin in read(DEVELOPMENT)}
+    small, text = pins["iniconfig"], pins["iniconfig"].text
+    if digests != "pinned":
+        for digest in small.digests:
+            text = text.replace(digest, digests)
+    (tmp_path / "requirements.txt").write_text(text)
+    (tmp_path / "requirements-dev.txt").write_text(pins["uv"].text)
+    done = subprocess.run(
+        [sys.executable, "-c", "from scripts.environment import *; ensure('requirements.txt')"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = list(tmp_path.glob(".venv/lib/*/site-packages/iniconfig-*/INSTALLER"))
+    assert [file.read_text().strip() for file in found] == ([installer] if installer else [])
+    assert (done.returncode == 0) is (installer is not None), done.stdout + done.stderr

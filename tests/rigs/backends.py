@@ -82,23 +82,23 @@ def postgres_database(name: str) -> Iterator[str]:
             server.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def redis_process(folder: Path, port: int) -> subprocess.Popen[bytes]:
+def redis_process(folder: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
     program = shutil.which("redis-server")
     if program is None:
         missing("redis-server is not installed")
     options = ["--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(folder)]
     return subprocess.Popen(
-        [str(program), "--bind", "127.0.0.1", *options],
+        [str(program), "--bind", "127.0.0.1", *options, *more],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
 @contextmanager
-def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
+def redis_server(folder: Path, port: int | None = None, *more: str) -> Iterator[str]:
     """A Redis of our own, as a URL: the machine's may hold somebody's data."""
     port = port or free_port()
-    process = redis_process(folder, port)
+    process = redis_process(folder, port, *more)
     try:
         wait_for_port(port)
         yield f"redis://127.0.0.1:{port}/0"

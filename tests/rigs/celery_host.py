@@ -43,4 +43,5 @@ def make_shop() -> tuple[Flask, Frontdesk, Celery]:
 
 
 if "SHOP_WORKER" in os.environ:
-    celery = make_shop()[2]
+    # As in `worker.py` of the documentation: the Flask application has a name of its own too.
+    app, _, celery = make_shop()

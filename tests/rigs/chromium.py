@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from .backends import missing
 
 # The first is Chromium without its windows, which take as long as the pages in them.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
+# On busy cores Swagger UI takes longer than the library's five seconds to draw every operation.
+expect.set_options(timeout=30_000)
 
 
 # Not for the whole session: while it runs, its thread can run no event loop of another's.

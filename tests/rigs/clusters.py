@@ -27,6 +27,14 @@ class Cluster:
         options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off -k {self._data}"
         self._control("start", "-o", options, "-l", self._data.parent / "log")
 
+    def copy(self, of: Cluster) -> None:
+        """Become a hot standby of another one."""
+        self._run("pg_basebackup", "-R", "-h127.0.0.1", f"-p{of.port}", "-Upostgres", "-cfast",
+                  "-D", self._data)  # fmt: skip
+
+    def promote(self) -> None:
+        self._control("promote")
+
     def stop(self, mode: str = "fast") -> None:
         self._control("stop", "-m", mode)
 
@@ -54,7 +62,8 @@ def _somebody_else(folder: Path) -> list[str]:
 
 
 @contextmanager
-def postgres_cluster() -> Iterator[Cluster]:
+def postgres_cluster(of: Cluster | None = None) -> Iterator[Cluster]:
+    """`of`: a standby of this one."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
     if not found and on_path is None:
@@ -63,7 +72,7 @@ def postgres_cluster() -> Iterator[Cluster]:
     # Not among the tests' own folders, where another user may not go.
     with TemporaryDirectory(prefix="frontdesk-cluster-") as folder:
         cluster = Cluster(programs, Path(folder))
-        cluster.make()
+        cluster.make() if of is None else cluster.copy(of)
         cluster.start()
         try:
             yield cluster

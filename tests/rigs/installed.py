@@ -6,10 +6,13 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from .backends import free_port, wait_for_port
 from .servers import ROOT, bare_environment
 
 
@@ -34,6 +37,25 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     options = ("--no-deps", "--no-index", "--no-compile", "-q")
     run("-m", "pip", "--python", made, "install", *options, str(wheel))
     return made
+
+
+@contextmanager
+def served(python: str, script: str, folder: Path) -> Iterator[str]:
+    """The address of an example's server: a script that is given its port, run in its folder."""
+    port = free_port()
+    process = subprocess.Popen(
+        [python, "-c", script, str(port)],
+        cwd=folder,
+        env=bare_environment(SECRET_KEY="a key that only this test knows, long enough"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for_port(port, 60)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 def run(

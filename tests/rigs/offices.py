@@ -143,6 +143,8 @@ def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
             "MAIL_SERVER": "127.0.0.1",
             "MAIL_PORT": str(mail.port),
             "AUTH__RATE_LIMITS_ENABLED": "false",
+            # The traffic of the tests comes from one IP address.
+            "TASKS__CREATE_LIMIT": "1000000 per minute",
             "WEB_CONCURRENCY": "2",
         }
         if broker is not None:

@@ -15,17 +15,15 @@ import sqlalchemy as sa
 
 from ..conftest import SECRET, Backend
 from .backends import free_port, wait_for_port
-
-ROOT = Path(__file__).resolve().parents[2]
+from .servers import GUNICORN, checkout_environment
 
 
 class Service:
     """Settings of one installation, and the processes that are started with them."""
 
     def __init__(self, backend: Backend, folder: Path, **environment: str) -> None:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.engine = sa.create_engine(backend.database_url)
-        self.environment = kept | {
+        self.environment = checkout_environment() | {
             "SECRET_KEY": SECRET,
             "CORE__DATABASE_URL": backend.database_url,
             "CORE__KEYSTORE": "database",
@@ -38,7 +36,6 @@ class Service:
     def start(self, *command: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", *command],
-            cwd=ROOT,
             env=self.environment,
             start_new_session=True,
             stdout=subprocess.DEVNULL,
@@ -51,9 +48,7 @@ class Service:
     @contextmanager
     def server(self) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
         port = free_port()
-        process = self.start(
-            "gunicorn", "-c", "gunicorn.conf.py", "-b", f"127.0.0.1:{port}", "wsgi:app"
-        )
+        process = self.start(*GUNICORN, "-b", f"127.0.0.1:{port}", "wsgi:app")
         try:
             wait_for_port(port, 60)
             yield f"http://127.0.0.1:{port}/api/v1", process

@@ -24,7 +24,7 @@ def note_undocumented_problems(app: Flask) -> set[str]:
             described = find_operation(app.view_functions[request.url_rule.endpoint])
             code = response.get_json()["code"]
             if described and not described.hidden and code in ours:
-                promised = documented(described, request.method).values()
+                promised = documented(described, request.method, request.url_rule).values()
                 codes = {kind.code for kinds in promised for kind in kinds}
                 if code not in codes:
                     found.add(f"{request.method} {request.url_rule.rule}: {code}")

@@ -91,14 +91,15 @@ class Proxy:
 
 
 @contextmanager
-def proxy(kind: str, service: int, folder: Path) -> Iterator[Proxy]:
-    """`nginx`, `haproxy` or `caddy` in front of the service at a port of this machine."""
+def proxy(kind: str, service: int, folder: Path, second: int | None = None) -> Iterator[Proxy]:
+    """`nginx`, `haproxy` or `caddy` in front of the service at a port of this machine, or at two:
+    the sample's second server, which is a comment there."""
     if shutil.which(kind) is None:
         missing(f"{kind} is not installed")
     folder.mkdir()
     port = free_port()
     certificate(folder)
-    command = _PREPARED[kind](port, service, folder)
+    command = _PREPARED[kind](port, service, folder, second)
     # Caddy keeps what it was told there.
     environment = bare_environment(XDG_CONFIG_HOME=str(folder))
     with (folder / "log").open("w") as log:
@@ -122,12 +123,14 @@ def certificate(folder: Path) -> None:
     (folder / "frontdesk.pem").write_text(chain.read_text() + key.read_text())
 
 
-def _nginx(port: int, service: int, folder: Path) -> list[str]:
+def _nginx(port: int, service: int, folder: Path, second: int | None) -> list[str]:
     changed = {
         "listen 443 ": f"listen 127.0.0.1:{port} ",
         "127.0.0.1:8000": f"127.0.0.1:{service}",
         "/etc/ssl/frontdesk/": f"{folder}/",
     }
+    if second:
+        changed["# server 10.0.0.2:8000 "] = f"server 127.0.0.1:{second} "
     _write("nginx.conf", folder, changed)
     # The folders of a test are its user's alone.
     user = "user root;" if os.geteuid() == 0 else ""
@@ -135,18 +138,20 @@ def _nginx(port: int, service: int, folder: Path) -> list[str]:
     return ["nginx", "-p", str(folder), "-c", f"{folder}/main.conf", "-e", "stderr"]
 
 
-def _haproxy(port: int, service: int, folder: Path) -> list[str]:
+def _haproxy(port: int, service: int, folder: Path, second: int | None) -> list[str]:
     changed = {
         "    user haproxy\n    group haproxy\n": "",
         "bind :443 ": f"bind 127.0.0.1:{port} ",
         "127.0.0.1:8000": f"127.0.0.1:{service}",
         "/etc/haproxy/": f"{folder}/",
     }
+    if second:
+        changed["# server desk2 10.0.0.2:8000 "] = f"server desk2 127.0.0.1:{second} "
     _write("haproxy.cfg", folder, changed)
     return ["haproxy", "-db", "-f", f"{folder}/haproxy.cfg"]
 
 
-def _caddy(port: int, service: int, folder: Path) -> list[str]:
+def _caddy(port: int, service: int, folder: Path, second: int | None) -> list[str]:
     tls = f"tls {folder}/fullchain.pem {folder}/privkey.pem"
     own = f"\tadmin off\n\tauto_https off\n\tstorage file_system {folder}\n"
     changed = {
@@ -154,6 +159,9 @@ def _caddy(port: int, service: int, folder: Path) -> list[str]:
         "api.example.com {": f"https://127.0.0.1:{port} {{\n\tbind 127.0.0.1\n\t{tls}",
         "127.0.0.1:8000": f"127.0.0.1:{service}",
     }
+    if second:
+        both = f"\t\treverse_proxy 127.0.0.1:{service} 127.0.0.1:{second} {{"
+        changed = {"\t\treverse_proxy 127.0.0.1:8000 {": both, **changed}
     _write("Caddyfile", folder, changed)
     return ["caddy", "run", "--config", f"{folder}/Caddyfile", "--adapter", "caddyfile"]
 
@@ -166,7 +174,7 @@ def _write(name: str, folder: Path, changed: Mapping[str, str]) -> None:
     (folder / name).write_text(text)
 
 
-_PREPARED: dict[str, Callable[[int, int, Path], list[str]]] = {
+_PREPARED: dict[str, Callable[[int, int, Path, int | None], list[str]]] = {
     "nginx": _nginx,
     "haproxy": _haproxy,
     "caddy": _caddy,

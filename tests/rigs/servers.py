@@ -15,7 +15,7 @@ from pathlib import Path
 from .backends import free_port, wait_for_port
 
 ROOT = Path(__file__).resolve().parents[2]
-GUNICORN = ("gunicorn", "-c", "gunicorn.conf.py")
+GUNICORN = ("gunicorn", "-c", str(ROOT / "gunicorn.conf.py"))
 GRANIAN = ("app.server.granian",)
 
 
@@ -23,6 +23,17 @@ def bare_environment(**more: str) -> dict[str, str]:
     """What a process needs to run, and nothing that sets the service up."""
     kept = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH")
     return {name: os.environ[name] for name in kept if name in os.environ} | more
+
+
+def checkout_environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process that imports the checkout from any working folder.
+
+    A test starts such a process in its own folder, the default: in the checkout, the process would
+    read the developer's `.env` and write to the developer's `instance/`.
+    """
+    environment = bare_environment(**more)
+    paths = [str(ROOT), *filter(None, [environment.get("PYTHONPATH")])]
+    return environment | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 @dataclass
@@ -47,8 +58,10 @@ def gunicorn(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[
 
 
 @contextmanager
-def gunicorn_server(settings: Mapping[str, str], log: Path, *options: str) -> Iterator[Server]:
-    with _server([*GUNICORN, *options, "wsgi:app"], settings, log) as server:
+def gunicorn_server(
+    settings: Mapping[str, str], log: Path, *options: str, port: int | None = None
+) -> Iterator[Server]:
+    with _server([*GUNICORN, *options, "wsgi:app"], settings, log, port) as server:
         yield server
 
 
@@ -63,13 +76,14 @@ SERVERS = {"gunicorn": gunicorn_server, "granian": granian_server}
 
 
 @contextmanager
-def _server(command: list[str], settings: Mapping[str, str], log: Path) -> Iterator[Server]:
-    port = free_port()
+def _server(
+    command: list[str], settings: Mapping[str, str], log: Path, port: int | None = None
+) -> Iterator[Server]:
+    port = port or free_port()
     with log.open("w") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", *command],
-            cwd=ROOT,
-            env=bare_environment(BIND=f"127.0.0.1:{port}", **settings),
+            env=checkout_environment(BIND=f"127.0.0.1:{port}", **settings),
             stdout=output,
             stderr=output,
         )

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from ..rigs.backends import free_port, wait_for_port
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import checkout_environment
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def address(tmp_path: Path) -> Iterator[str]:
             [sys.executable, *command, "tests.rigs.slow_login:make_host()"],
             # The service's own gunicorn.conf.py lies elsewhere.
             cwd=tmp_path,
-            env=bare_environment(PYTHONPATH=str(ROOT)),
+            env=checkout_environment(),
             stdout=log,
             stderr=log,
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import SECRET, migrate
-from ..rigs.servers import GRANIAN, ROOT, Server, bare_environment, granian_server
+from ..rigs.servers import GRANIAN, Server, checkout_environment, granian_server
 from ..rigs.slow_clients import (
     SILENT,
     SLOW_BODY,
@@ -173,8 +173,7 @@ def test_what_it_cannot_do_stops_the_start_with_one_sentence(
     }
     stopped = subprocess.run(
         [sys.executable, "-m", *GRANIAN],
-        cwd=ROOT,
-        env=bare_environment(**(settings | {name: value})),
+        env=checkout_environment(**(settings | {name: value})),
         capture_output=True,
         text=True,
         timeout=60,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ..conftest import SECRET, migrate
-from ..rigs.servers import ROOT, bare_environment, gunicorn, raw
+from ..rigs.servers import GUNICORN, checkout_environment, gunicorn, raw
 
 START = b"POST /api/v1/tasks/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
@@ -96,15 +96,16 @@ def test_workers_write_at_the_same_time_without_losing_anything(port: int) -> No
 
 def test_the_log_is_json_and_has_no_line_for_each_request(port: int, log: Path) -> None:
     raw(port, b"GET /api/v1/health?x=quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-    lines = [line for line in log.read_text().splitlines() if not line.startswith("[")]
+    lines = log.read_text().splitlines()
     assert all("message" in json.loads(line) for line in lines)
+    assert any("Starting gunicorn" in line for line in lines)
     assert "quiet" not in log.read_text()
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ["gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
+        [*GUNICORN, "wsgi:app"],
         ["flask", "--app", "wsgi", "run"],
         ["flask", "--app", "wsgi", "db", "upgrade"],
     ],
@@ -113,10 +114,9 @@ def test_the_log_is_json_and_has_no_line_for_each_request(port: int, log: Path) 
 def test_a_wrong_setting_stops_every_start_with_one_sentence(
     command: list[str], variable: str
 ) -> None:
-    environment = bare_environment(**{variable: "hunter2"}, BIND="127.0.0.1:0")
+    environment = checkout_environment(**{variable: "hunter2"}, BIND="127.0.0.1:0")
     stopped = subprocess.run(
         [sys.executable, "-m", *command],
-        cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,

@@ -13,6 +13,7 @@ import pytest
 from flask import Flask
 from sqlalchemy.engine import make_url
 
+from app.core.config.environment import SettingsError
 from app.core.process.breaker import Breaker
 from app.testing.client import Answer, Api
 
@@ -109,19 +110,21 @@ def test_the_keystore_is_down_and_comes_back(
         line.cut()
     else:
         line.silent = True
-    answer = timed(lambda: api.get("/account", 503))
+    timed(lambda: api.get("/account"))
+    form = {"username": ada.email, "password": ada.password}
+    answer = timed(lambda: Api(app).post("/login", 503, data=form))
     assert answer.json["code"] == "keystore_unavailable"
     assert answer.headers["Retry-After"] == "1"
-    timed(lambda: revoked.delete("/logout", 503))
-    form = {"username": ada.email, "password": ada.password}
-    timed(lambda: Api(app).post("/login", 503, data=form))
+    timed(lambda: revoked.delete("/logout"))
+    assert timed(lambda: api.get("/account", 401)).detail == "Token expired"
     assert timed(lambda: api.get("/health/ready", 503)).json["checks"] == {
         "database": "ok",
         "keystore": "down",
     }
     api.get("/tasks/")
     line.mend()
-    ask_until_back(api, "/account")
+    ask_until_back(api, "/health/ready")
+    ada.api().get("/account")
 
 
 def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
@@ -141,7 +144,6 @@ def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
     [
         ({"CORE__REDIS_HOST": "127.0.0.1"}, "REDIS_PASSWORD"),
         ({"CORE__REDIS_PASSWORD": "x"}, "REDIS_HOST"),
-        ({"CORE__REDIS_URL": "what://is this"}, "memory"),
     ],
 )
 def test_incomplete_settings_fall_back_to_memory_with_a_warning(
@@ -153,6 +155,11 @@ def test_incomplete_settings_fall_back_to_memory_with_a_warning(
     app = make_app(**{"CORE__REDIS_URL": "", **settings})
     assert type(app.extensions["frontdesk"].keystore).__name__ == "MemoryKeystore"
     assert missing in capsys.readouterr().err
+
+
+def test_redis_url_of_an_unsupported_scheme_stops_the_start(make_app: MakeApp) -> None:
+    with pytest.raises(SettingsError, match="CORE__REDIS_URL"):
+        make_app(CORE__REDIS_URL="what://is this")
 
 
 @only_on("sqlite")

@@ -14,7 +14,7 @@ import pytest
 
 from ..conftest import SECRET
 from ..rigs.backends import postgres_database
-from ..rigs.servers import SERVERS, Server, gunicorn_server
+from ..rigs.servers import ROOT, SERVERS, Server, gunicorn_server
 from ..rigs.traffic import Client, furnish, people, stored, traffic
 
 
@@ -38,6 +38,8 @@ def server(kind: str, url: str, tmp_path: Path) -> Iterator[Server]:
         "CORE__DATABASE_URL": url,
         "CORE__KEYSTORE": "database",
         "AUTH__RATE_LIMITS_ENABLED": "false",
+        # The traffic of the tests comes from one IP address.
+        "TASKS__CREATE_LIMIT": "1000000 per minute",
         "WEB_CONCURRENCY": "2",
     }
     with SERVERS[kind](settings, tmp_path / "log") as server:
@@ -111,9 +113,9 @@ def test_a_stop_lets_what_has_begun_come_to_its_end(server: Server) -> None:
     assert server.process.wait(timeout=30) == 0
 
 
-SLOW_START = """
+SLOW_START = f"""
 import runpy, time
-globals().update(runpy.run_path("gunicorn.conf.py"))
+globals().update(runpy.run_path({str(ROOT / "gunicorn.conf.py")!r}))
 inherited = post_fork
 def post_fork(server, worker):
     inherited(server, worker)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import SECRET
-from ..rigs.servers import GRANIAN, GUNICORN, ROOT, bare_environment
+from ..rigs.servers import GRANIAN, GUNICORN, checkout_environment
 from ..rigs.traffic import NONE, Client, furnish, people, stored, traffic
 
 # Between fork and exec: the socket is descriptor 3, and meant for this very process.
@@ -50,8 +50,7 @@ class Unit:
             told.settimeout(30)
             self.process = subprocess.Popen(
                 [sys.executable, "-c", HAND_OVER, number, "-m", *self.command],
-                cwd=ROOT,
-                env=bare_environment(NOTIFY_SOCKET=str(notify), **self.settings),
+                env=checkout_environment(NOTIFY_SOCKET=str(notify), **self.settings),
                 pass_fds=[self.listener.fileno()],
                 stdout=log,
                 stderr=log,
@@ -81,6 +80,8 @@ def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
         "CORE__DATABASE_URL": url,
         "CORE__KEYSTORE": "database",
         "AUTH__RATE_LIMITS_ENABLED": "false",
+        # The traffic of the tests comes from one IP address.
+        "TASKS__CREATE_LIMIT": "1000000 per minute",
         "WEB_CONCURRENCY": "2",
     }
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:

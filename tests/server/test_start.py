@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import SECRET
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import ROOT, checkout_environment
 
 HEAVY = {
     "alembic",
@@ -43,8 +43,7 @@ def said(program: str, tmp_path: Path, **settings: str) -> str:
     """By a process of its own, which has a database that nobody has used."""
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings),
+        env=checkout_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings),
         capture_output=True,
         text=True,
         check=True,
@@ -143,12 +142,11 @@ def test_the_keystore_brings_no_library_for_metrics(tmp_path: Path) -> None:
     assert [name for name in found if name.startswith("opentelemetry.sdk")] == []
 
 
-def test_importing_the_package_makes_no_application_and_reads_no_settings(tmp_path: Path) -> None:
+def test_importing_the_package_makes_no_application_and_reads_no_settings() -> None:
     """A host imports it, and its settings may not be ours."""
-    environment = bare_environment(CORE__TYPO="1", PYTHONPATH=str(ROOT))
+    environment = checkout_environment(CORE__TYPO="1")
     done = subprocess.run(
         [sys.executable, "-c", "import app, sys; print('app.accounts.account' in sys.modules)"],
-        cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
@@ -161,8 +159,7 @@ def test_importing_the_package_makes_no_application_and_reads_no_settings(tmp_pa
 def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "flask", "--app", "wsgi", "routes"],
-        cwd=ROOT,
-        env=bare_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
+        env=checkout_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
         capture_output=True,
         text=True,
         check=True,
@@ -189,7 +186,7 @@ def test_the_console_loads_no_page_before_one_is_asked_for(
 ) -> None:
     inside = {name for name in as_it_comes if name.startswith("app.console.")}
     assert "app.console.routes" in inside
-    assert inside & {"app.console.pages", "app.console.texts", "app.console.actions"} == set()
+    assert inside & {"app.console.pages", "app.console.texts", "app.console.api_calls"} == set()
     assert not [
         name for name in inside if name.startswith(("app.console.owner.", "app.console.admin."))
     ]

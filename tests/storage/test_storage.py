@@ -28,8 +28,7 @@ from app.storage import (
 from app.storage.s3 import S3Bucket
 
 from ..rigs.cases import for_each
-
-REPOSITORY = Path(__file__).parents[2]
+from ..rigs.servers import checkout_environment
 
 
 def bucket_at(endpoint: str, name: str = "avatars", prefix: str = "") -> S3Bucket:
@@ -281,6 +280,5 @@ def test_the_secret_key_does_not_show_in_print() -> None:
 
 def test_boto3_is_not_imported_before_it_is_used() -> None:
     check = "import sys, app.storage; sys.exit('boto3' in sys.modules or 'botocore' in sys.modules)"
-    assert (
-        subprocess.run([sys.executable, "-c", check], cwd=REPOSITORY, check=False).returncode == 0
-    )
+    command = [sys.executable, "-c", check]
+    assert subprocess.run(command, env=checkout_environment(), check=False).returncode == 0

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-from app.testing.client import Api
+import pytest
 
-from ..conftest import MakeApp
+from app.core.keystore import Keystore, KeystoreUnavailable
+from app.testing.client import Answer, Api
+from app.testing.clock import SteppingClock
+
+from ..conftest import MakeApp, only_on
 from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
@@ -111,3 +115,72 @@ def test_the_service_may_be_without_tasks(make_app: MakeApp) -> None:
     api = Api(make_app(TASKS__ENABLED="false"))
     api.get("/tasks/", 404)
     assert not [path for path in api.get("/openapi.json").json["paths"] if "tasks" in path]
+
+
+def create_as(api: Api, owner: str, status: int = 201, address: str = "198.51.100.7") -> Answer:
+    return api.post(
+        "/tasks/",
+        status,
+        json={"title": "x"},
+        headers={"X-Owner": owner},
+        environ_base={"REMOTE_ADDR": address},
+    )
+
+
+def test_new_owners_share_the_create_limit_of_their_ip_address(make_app: MakeApp) -> None:
+    api = Api(make_app())
+    for number in range(300):
+        create_as(api, f"owner-{number}")
+    refused = create_as(api, "owner-300", 429)
+    assert refused.json["code"] == "too_many_tasks"
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert api.get("/tasks/", headers={"X-Owner": "owner-300"}).json == []
+    create_as(api, "owner-300", address="198.51.100.8")
+
+
+def test_one_ipv6_network_shares_the_create_limit(make_app: MakeApp) -> None:
+    api = Api(make_app(TASKS__CREATE_LIMIT="2 per minute"))
+    create_as(api, "a", address="2001:db8::1")
+    create_as(api, "b", address="2001:db8::2")
+    create_as(api, "c", 429, address="2001:db8::3")
+    create_as(api, "c", address="2001:db8:0:1::1")
+
+
+@only_on("sqlite")
+def test_create_limit_ends_with_its_window(make_app: MakeApp, clock: SteppingClock) -> None:
+    api = Api(make_app(TASKS__CREATE_LIMIT="1/minute;2/hour"))
+    create_as(api, "a")
+    create_as(api, "a", 429)
+    clock.step(seconds=61)
+    create_as(api, "a")
+    clock.step(seconds=61)
+    assert int(create_as(api, "a", 429).headers["Retry-After"]) > 3000
+
+
+def test_create_limit_is_exact_for_parallel_requests(make_app: MakeApp) -> None:
+    api = Api(make_app(TASKS__CREATE_LIMIT="3 per hour"))
+    create = request(api, "POST", "/tasks/", json={"title": "x"})
+    assert at_once(*[create] * 8) == [201] * 3 + [429] * 5
+
+
+def test_create_limit_is_a_quota_and_stays_on_without_rate_limits(make_app: MakeApp) -> None:
+    api = Api(make_app(TASKS__CREATE_LIMIT="1/hour", AUTH__RATE_LIMITS_ENABLED="false"))
+    create_as(api, "a")
+    create_as(api, "b", 429)
+
+
+@only_on("sqlite")
+def test_no_task_is_created_while_the_state_store_is_unavailable(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app()
+    keystore: Keystore = app.extensions["frontdesk"].keystore
+
+    def fail(*_: object, **__: object) -> int:
+        raise KeystoreUnavailable
+
+    monkeypatch.setattr(keystore, "count", fail)
+    refused = create_as(Api(app), "a", 503)
+    assert refused.json["code"] == "keystore_unavailable"
+    assert "Retry-After" in refused.headers
+    assert Api(app).get("/tasks/", headers={"X-Owner": "a"}).json == []

@@ -18,7 +18,6 @@ from app.core.db.transaction import transaction
 from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, Person
 from ..profiles.test_profiles import ADA as PROFILE
-from .test_import import _in_a_folder_of_its_own as _in_a_folder_of_its_own
 
 
 @pytest.fixture

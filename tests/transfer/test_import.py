@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
@@ -25,15 +24,10 @@ from app.workspaces.models import Member, Workspace
 from ..auth.test_login import listen_to, log_in
 from ..cli.test_command_line import run
 from ..conftest import PASSWORD, SECRET, Backend, Person
-from ..rigs.servers import ROOT, bare_environment
+from ..rigs.servers import ROOT, checkout_environment
 
 WERKZEUG = "scrypt:2:1:1$salt$dcb5c5d5b3bb3a1ee5c8cd7a3ba9b9db4b2d1ac9b9ca0ac1d0e6f4c6ff0a1c11"
 HASH = "$2b$04$" + "." * 53
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def bring_in(app: Flask, lines: list[Any], *options: str) -> dict[str, Any]:
@@ -240,7 +234,7 @@ def test_an_import_that_is_killed_is_gone_on_with(
                 "workspaces": [{"slug": "all", "name": "A"}],
             }
             file.write(json.dumps(line) + "\n")
-    environment = bare_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url)
+    environment = checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url)
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "import", "-"]
     # A stream without an end: however late the kill comes, the import is not done.
     with subprocess.Popen(
@@ -248,7 +242,6 @@ def test_an_import_that_is_killed_is_gone_on_with(
     ) as endless:
         process = subprocess.Popen(
             [*command, "--report", str(tmp_path / "killed.csv")],
-            cwd=ROOT,
             env=environment,
             stdin=endless.stdout,
             stdout=subprocess.DEVNULL,

@@ -16,7 +16,7 @@ from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.db.races import lock_row
+from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
 from ...core.records.recorder import record
@@ -131,18 +131,11 @@ class EmailChanges:
         if self.session.scalar(leads_here.limit(1)) is None:
             self._forget(EmailChange.account_id == account.id)
 
-    def prune(self, batch: int) -> int:
+    def prune(self, batch: int = 1_000) -> int:
         """Forget those that can neither be made nor undone any more."""
         lives = self.proofs.confirming.token_life + self.proofs.undoing.token_life
-        over = select(EmailChange.id).where(EmailChange.requested_at < self.clock.now() - lives)
-        gone = 0
-        while True:
-            with transaction(self.session):
-                ids = self.session.scalars(over.limit(batch)).all()
-                self._forget(EmailChange.id.in_(ids))
-            gone += len(ids)
-            if len(ids) < batch:
-                return gone
+        over = EmailChange.requested_at < self.clock.now() - lives
+        return delete_in_batches(self.session, EmailChange, over, batch=batch)
 
     def _store(self, account: AccountLike, email: str) -> EmailChange:
         """The newest alone can be made."""
@@ -196,10 +189,7 @@ class EmailChanges:
 
     def _hold(self, account_id: Any) -> AccountLike | None:
         """Its changes are made one after the other."""
-        model = self.accounts.model
-        if not lock_row(self.session, model, model.id == account_id):
-            return None
-        found: AccountLike | None = self.session.get(model, account_id, populate_existing=True)
+        found: AccountLike | None = self.accounts.lock(account_id)
         return found
 
     def _again(self, change_id: int) -> EmailChange | None:

@@ -8,7 +8,16 @@ from typing import Any
 
 import requests
 from authlib.oidc.core import CodeIDToken
-from joserfc.errors import BadSignatureError, ClaimError, InvalidClaimError, JoseError
+from joserfc.errors import (
+    BadSignatureError,
+    ClaimError,
+    InvalidClaimError,
+    InvalidKeyIdError,
+    InvalidKeyTypeError,
+    JoseError,
+    MissingKeyError,
+    UnsupportedAlgorithmError,
+)
 from joserfc.jwk import KeySet
 
 from ...core.web.fields import storable
@@ -20,6 +29,19 @@ log = logging.getLogger(__name__)
 
 CLOCK_SKEW_SECONDS = 30
 TIMES = ("exp", "iat", "nbf")
+
+
+_UNKNOWN = (
+    BadSignatureError,
+    InvalidKeyIdError,
+    InvalidKeyTypeError,
+    MissingKeyError,
+    UnsupportedAlgorithmError,
+)
+
+
+class UnknownSignature(Exception):
+    """An ID token with an algorithm or key that the provider's metadata, as we know it, lacks."""
 
 
 class _IdToken(CodeIDToken):  # type: ignore[misc]
@@ -35,7 +57,10 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
 
 
 def verified(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str, Any]:
-    """The claims of the ID token in the token endpoint's answer."""
+    """The claims of the ID token in the token endpoint's answer.
+
+    Raises `UnknownSignature` where newer metadata of the provider may verify it.
+    """
     if not isinstance(token.get("id_token"), str):
         raise Nonsense("the token endpoint gave no ID token")
     # Looked at beforehand, so that what goes wrong below is the token's fault and not the keys'.
@@ -51,6 +76,8 @@ def verified(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str,
         raise
     except ClaimError as error:
         raise SignInRefused from error
+    except _UNKNOWN as error:
+        raise UnknownSignature(f"{type(error).__name__} {error.description!r:.200}") from error
     except Exception as error:
         # A forger chooses what the parser stumbles over, so every stumble means the same.
         reason = error.description if isinstance(error, JoseError) else ""

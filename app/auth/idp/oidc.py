@@ -1,6 +1,7 @@
 """One OpenID Connect provider, spoken to through Authlib's Flask client.
 
-In order of time: its discovery document is fetched and kept for an hour, with its keys; `begin`
+In order of time: its discovery document is fetched and kept for an hour, with its keys, or until an
+ID token has an algorithm or key that is not in them; `begin`
 says where the browser signs in; `claims` redeems the code that comes back and returns what the
 provider vouches for, after the ID token's signature, issuer, audience, nonce and expiry have been
 checked. Two words leave this module: `SignInRefused` (what was sent is no good) and
@@ -12,11 +13,12 @@ Authlib is heavy: this module is imported when somebody first signs in by a prov
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import copy_context
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, TypeVar
 
 import requests
@@ -25,7 +27,7 @@ from authlib.integrations.base_client import OAuthError
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
 from .discovery import Discovered, Nonsense, discover
-from .id_token import verified
+from .id_token import UnknownSignature, verified
 from .pending import PendingSignIn
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,9 @@ STEP_SECONDS = 10.0
 # A provider that hangs holds so many of our threads and no more; others wait this long for a seat.
 SEATS = 4
 SEAT_SECONDS = 0.5
+
+# How often ID tokens that cannot be verified have the discovery document fetched again.
+REFETCH_SECONDS = 60.0
 
 # Errors that are the visitor's; all others are about us or the provider.
 REFUSALS = (*CODE_ERRORS, "invalid_request", "access_denied")
@@ -56,6 +61,8 @@ class OpenIdProvider:
         self._pkce = pkce
         self._token_endpoint = TokenEndpoint(client_id, client_secret)
         self._known: Discovered | None = None
+        self._refetching = Lock()
+        self._next_refetch = 0.0
         self._seats = BoundedSemaphore(SEATS)
 
     def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
@@ -79,7 +86,11 @@ class OpenIdProvider:
         def ask() -> dict[str, Any]:
             known = self._discovered()
             token = self._token_endpoint.redeem(known.client, known.auth_methods, **request)
-            claims = verified(known.client, token, nonce)
+            try:
+                claims = verified(known.client, token, nonce)
+            except UnknownSignature as error:
+                known = self._discovered_after(known, error)
+                claims = verified(known.client, token, nonce)
             if claims.keys() >= EMAIL_CLAIMS:
                 return claims
             # An address of one document must not pass for the verified one of the other.
@@ -90,10 +101,21 @@ class OpenIdProvider:
 
     def _discovered(self) -> Discovered:
         if self._known is None or not self._known.is_fresh:
-            self._known = discover(
-                self._metadata_url, self._client_id, self._client_secret, pkce=self._pkce
-            )
+            self._known = self._discover()
         return self._known
+
+    def _discover(self) -> Discovered:
+        return discover(self._metadata_url, self._client_id, self._client_secret, pkce=self._pkce)
+
+    def _discovered_after(self, known: Discovered, error: UnknownSignature) -> Discovered:
+        """What the provider says now. A sign-in that waited for another's fetch takes that one."""
+        with self._refetching:
+            if self._known is known:
+                if time.monotonic() < self._next_refetch:
+                    raise error
+                self._next_refetch = time.monotonic() + REFETCH_SECONDS
+                self._known = self._discover()
+            return self._discovered()
 
     def _ask(self, call: Callable[[], T]) -> T:
         """Let `call` speak with the provider, for so long and no longer."""
@@ -124,6 +146,9 @@ def _in_our_words() -> Iterator[None]:
         yield
     except (SignInRefused, ProviderUnavailable):
         raise
+    except UnknownSignature as error:
+        log.warning("An ID token was refused: %s", error)
+        raise SignInRefused from error
     except OAuthError as error:
         if error.error in REFUSALS:
             log.info("The identity provider refused a code: %s", error.error)

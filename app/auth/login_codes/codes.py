@@ -26,6 +26,13 @@ class Asked(NamedTuple):
     code: str
 
 
+class UsedLoginCode(NamedTuple):
+    # To which it was mailed.
+    email: str
+    # As it was when the code was compared; None where the email address has no account.
+    account: AccountLike | None
+
+
 @dataclass(eq=False)
 class LoginCodes:
     keystore: Keystore
@@ -45,8 +52,8 @@ class LoginCodes:
         self.keystore.put(_newest(email), key, seconds)
         return Asked(login_id, issued.code)
 
-    def use(self, login_id: str, code: str, only: AccountLike | None = None) -> str:
-        """Whose mail it came with. Of many at once, one uses it; otherwise InvalidProof.
+    def use(self, login_id: str, code: str, only: AccountLike | None = None) -> UsedLoginCode:
+        """Of many at once, one uses it; otherwise InvalidProof.
 
         Of an id that is no longer the newest not even a try is counted: asking once more, as
         anybody may, would else be a way to end another's code by guessing at it.
@@ -59,7 +66,7 @@ class LoginCodes:
         if only is not None and (account is None or account.id != only.id):
             raise InvalidProof
         self.proofs.use_code(self.purpose, _subject(key, account), code, login_id)
-        return email
+        return UsedLoginCode(email, account)
 
 
 def _key(login_id: str) -> str:

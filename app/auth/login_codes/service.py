@@ -63,11 +63,11 @@ class LoginByCode:
 
     def sign_in(self, login_id: str, code: str, address: str) -> Opened | Challenge:
         try:
-            email = self.codes.use(login_id, code)
+            email, account = self.codes.use(login_id, code)
         except InvalidProof:
             raise InvalidProof(note={"event": "sign_in"}) from None
         with transaction(self.session):
-            account = self.accounts.find(email) or self._sign_up(email)
+            account = account or self._sign_up(email)
             if not self.accounts.has_proven_address(account):
                 # Whoever chose its password may be somebody else, who never read its mail.
                 self.accounts.reclaim(account)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...accounts.models import AccountLike
 from ...accounts.service import EMAIL_CHANGED, Accounts
 from ...core.config.environment import SettingsError
 from ...core.context import Context
+from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
@@ -65,7 +67,7 @@ def assemble(context: Context) -> None:
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
     devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
     authenticators = Authenticators(session, accounts, codes, devices, requirement, notices, clock)
-    wrong = FactorFailures(context.keystore, notices, auth.RATE_LIMITS_ENABLED)
+    wrong = FactorFailures(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED)
     factors = SecondFactors(
         session,
         context.get(Failures),
@@ -103,6 +105,7 @@ def assemble(context: Context) -> None:
         gate.stages.append(FactorStage(session, factors, devices, tokens, requirement))
         gate.answers.extend(FactorStage.answers)
     _forget_devices(context, devices)
+    _forgive_wrong_factors(context, wrong)
 
 
 def keys_of(context: Context, auth: AuthSettings) -> Sequence[str]:
@@ -132,3 +135,18 @@ def _forget_devices(context: Context, devices: TrustedDevices) -> None:
 
     for event in (EMAIL_CHANGED, PASSWORD_CHANGED, PASSWORD_RESET):
         context.emitter.on(event, forget)
+
+
+def _forgive_wrong_factors(context: Context, wrong: FactorFailures) -> None:
+    """After the commit: a state store in the database must not wait for our own write."""
+
+    def after(forgive: Callable[[Any], None]) -> Callable[[AccountLike, object], None]:
+        def listener(account: AccountLike, _options: object) -> None:
+            account_id = account.id
+            after_commit(context.session, lambda: forgive(account_id))
+
+        return listener
+
+    context.emitter.on(PASSWORD_CHANGED, after(wrong.forgive))
+    context.emitter.on(PASSWORD_RESET, after(wrong.forgive_after_reset))
+    context.get(Failures).unlocking.append(wrong.forgive)

@@ -12,6 +12,7 @@ from sqlalchemy import delete, func, select
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
 from ...core.records.recorder import Target, record
 from .devices import TrustedDevices
@@ -93,20 +94,15 @@ class Authenticators:
         """All of an account's, or those that fulfil the conditions."""
         return self._delete(Authenticator.account_id == account_id, *which)
 
-    def prune(self, batch: int) -> int:
-        """Forget those that were not confirmed in time."""
-        over = select(Authenticator.id).where(
+    def prune(self, batch: int = 1_000) -> int:
+        """Delete authenticators that were not confirmed in time."""
+        return delete_in_batches(
+            self.session,
+            Authenticator,
             Authenticator.confirmed_at.is_(None),
             Authenticator.created_at <= self.clock.now() - WAITS,
+            batch=batch,
         )
-        gone = 0
-        while True:
-            with transaction(self.session):
-                ids = self.session.scalars(over.limit(batch)).all()
-                self._delete(Authenticator.id.in_(ids))
-            gone += len(ids)
-            if len(ids) < batch:
-                return gone
 
     def _get(self, account_id: Any, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(

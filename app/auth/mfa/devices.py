@@ -18,6 +18,7 @@ from sqlalchemy import delete, select
 
 from ...accounts.models import AccountLike
 from ...core.clock import Clock
+from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
 from ...core.origin import current_origin
 from ...core.records.recorder import Target, record
@@ -72,12 +73,11 @@ class TrustedDevices:
         """Within the transaction of a sign-in."""
         if not self.days:
             return False
-        with self.session.no_autoflush:
-            found = self.session.scalar(
-                select(TrustedDevice).where(
-                    TrustedDevice.digest == _digest(account, secret), *self._alive(account.id)
-                )
+        found = self.session.scalar(
+            select(TrustedDevice).where(
+                TrustedDevice.digest == _digest(account, secret), *self._alive(account.id)
             )
+        )
         if found is None:
             return False
         found.last_used_at = self.clock.now()
@@ -105,16 +105,9 @@ class TrustedDevices:
         """All of an account's."""
         self._delete(TrustedDevice.account_id == account_id)
 
-    def prune(self, batch: int) -> int:
-        over = select(TrustedDevice.id).where(TrustedDevice.expires_at <= self.clock.now())
-        gone = 0
-        while True:
-            with transaction(self.session):
-                ids = self.session.scalars(over.limit(batch)).all()
-                self._delete(TrustedDevice.id.in_(ids))
-            gone += len(ids)
-            if len(ids) < batch:
-                return gone
+    def prune(self, batch: int = 1_000) -> int:
+        over = TrustedDevice.expires_at <= self.clock.now()
+        return delete_in_batches(self.session, TrustedDevice, over, batch=batch)
 
     def _alive(self, account_id: Any) -> tuple[Any, ...]:
         """By the setting as it is now too, which an operator may have made stricter."""

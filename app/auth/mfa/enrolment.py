@@ -67,8 +67,6 @@ class AppEnrolment:
         """Every sign-in from before ends, for any of them may be somebody else's who knows the
         password; whoever confirms is signed in anew, with the factor. Of several at once one is."""
         with transaction(self.session):
-            # The keystore first, as at the gate: whoever must have a factor may have logged out.
-            self.gate.revocations.lift(who.account.email, self.session)
             account = hold(self.accounts, who.account)
             made = self._waiting(account.id, authenticator_id)
             secret, now = self.apps.open(made.secret, account.id, made.id), self.clock.now()

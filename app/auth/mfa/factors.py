@@ -18,10 +18,9 @@ from .limits import FactorFailures
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
 from .requirement import Requirement
 
-# Says of what somebody shows which proof it is (`sign_in.proof`), or None where it is wrong. It
-# must write nothing itself: whoever signs in lifts a revocation in the keystore, which in the
-# database waits for no write of ours. What uses the proof up it hands to `write_last`, which may
-# still refuse it, by raising WrongFactor, when somebody else was faster.
+# Says of what somebody shows which proof it is (`sign_in.proof`), or None where it is wrong. What
+# uses the proof up is handed to `write_last`, so that the row is locked for a short time; that
+# write raises WrongFactor where another request has used the proof up.
 FactorCheck = Callable[[AccountLike, Any], str | None]
 
 
@@ -39,24 +38,23 @@ class SecondFactors:
         counted twice: as a wrong password from this address, and for the account from anywhere."""
         check = self.factors.get(kind)
         with transaction(self.session):
-            with self.session.no_autoflush:
-                self.wrong_factors.try_one(account)
-                try:
-                    proof = check(account, value) if check else None
-                except SecretUnreadable:
-                    self.wrong_factors.forget_one(account.id)
-                    raise
+            counted = self.wrong_factors.count_try(account, kind, address)
+            try:
+                proof = check(account, value) if check else None
+            except SecretUnreadable:
+                self.wrong_factors.uncount(counted)
+                raise
             if proof is None:
                 self.failures.count(account.email, address)
                 raise WrongFactor(note={"account_id": account.id})
             account_id = account.id
-            after_commit(self.session, lambda: self.wrong_factors.forget_one(account_id))
+            after_commit(self.session, lambda: self.wrong_factors.uncount(counted))
+            after_commit(self.session, lambda: self.wrong_factors.remember(account_id, address))
             return proof
 
     def methods(self, account_id: Any) -> list[str]:
         """What the account can answer a challenge by; empty where it has no authenticator."""
-        with self.session.no_autoflush:
-            found = set(self.session.scalars(self._found, {"account_id": account_id}))
+        found = set(self.session.scalars(self._found, {"account_id": account_id}))
         if found.isdisjoint(self.requirement.kinds):
             return []
         return [name for name in (TOTP_KIND, PASSKEY_KIND, RECOVERY_CODE) if name in found]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.db.races import lock_row
 from ..errors import InvalidCredentials
 from ..proofs import account_subject
 
@@ -10,9 +9,8 @@ from ..proofs import account_subject
 def hold(accounts: Accounts, account: AccountLike) -> AccountLike:
     """The account until the end of the transaction: nobody else changes its factors meanwhile. What
     has ended the caller's token in this moment ends the caller's wishes too."""
-    model, state = accounts.model, account_subject(account).state
-    lock_row(accounts.session, model, model.id == account.id)
-    held: AccountLike | None = accounts.session.get(model, account.id, populate_existing=True)
+    state = account_subject(account).state
+    held: AccountLike | None = accounts.lock(account.id)
     if held is None or account_subject(held).state != state:
         raise InvalidCredentials
     return held

@@ -77,9 +77,6 @@ class PasskeyRegistration:
         proved = self._prove(who.account, given)
         is_factor = PASSKEY_KIND in self.authenticators.requirement.kinds
         with transaction(self.session):
-            if is_factor:
-                # The keystore first, as at the gate: whoever must have one may have logged out.
-                self.gate.revocations.lift(who.account.email, self.session)
             account = hold(self.accounts, who.account)
             self.authenticators.make_room(account)
             if proved.is_first and self.passkeys.of(account.id):

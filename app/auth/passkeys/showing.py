@@ -73,8 +73,7 @@ class PasskeyProofs:
         return Use(passkey, shown, self.clock.now())
 
     def accept(self, use: Use) -> AccountLike:
-        """Within a transaction, at whose end it is written: in a database that is the keystore too,
-        a sign-in waits for no write of its own."""
+        """Within a transaction, at whose end the use is written."""
         account = self.accounts.by_id(use.passkey.account_id)
         if account is None:
             raise PasskeyRefused("unknown")

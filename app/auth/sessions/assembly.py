@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from datetime import timedelta
-
 from ...accounts.service import Accounts
 from ...core.context import Context
 from ...delivery.mail.one_off import OneOffMail, Untold
@@ -15,7 +13,6 @@ from .own import OwnSessions
 from .reading import SessionRows
 from .refresh import Refresh
 from .refresh_token import RefreshTokens
-from .retention import SessionRetention
 from .service import Sessions
 
 
@@ -29,7 +26,7 @@ def assemble(context: Context) -> Sessions:
 
 def make_sessions(context: Context) -> Sessions:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    rows = SessionRows(accounts.rows, accounts.model, idle=timedelta(days=auth.SESSION_IDLE_DAYS))
+    rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
     fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
     refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)
     sessions = Sessions(context.session, rows, context.clock, auth, refresh_tokens)
@@ -40,9 +37,7 @@ def make_sessions(context: Context) -> Sessions:
 def furnish(context: Context) -> None:
     """What its routes and commands need; most of that stands behind the gate."""
     auth = context.settings.of(AuthSettings)
-    idle = timedelta(days=auth.SESSION_IDLE_DAYS)
-    context.add(OwnSessions(context.session, context.clock, idle))
-    context.add(SessionRetention(context.session, context.clock))
+    context.add(OwnSessions(context.session, context.clock, auth.session_limits))
     if not auth.REFRESH_TOKEN_DAYS:
         context.lack(UnsupportedGrant, Refresh)
         return
@@ -57,6 +52,5 @@ def furnish(context: Context) -> None:
             one_off_mail if auth.SECURITY_MAILS else Untold(),
             context.clock,
             auth,
-            idle,
         )
     )

@@ -19,13 +19,12 @@ from .service import Sessions
 
 def make_door(context: Context, *elsewhere: str) -> CookieDoor:
     """`elsewhere`: further origins whose pages may ask with a cookie."""
-    core, auth = context.settings.core, context.settings.of(AuthSettings)
-    ours = [*elsewhere, *filter(None, [core.PUBLIC_URL])]
+    auth = context.settings.of(AuthSettings)
     door = CookieDoor(
         context.session,
         context.get(Sessions),
         Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE),
-        CrossSiteCheck(frozenset(origin_of(url).lower() for url in ours)),
+        CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere)),
     )
     context.add(door)
     return door

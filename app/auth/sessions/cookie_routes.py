@@ -9,6 +9,7 @@ from ...core.context import service
 from ...core.web.answering import answers
 from ...core.web.fields import Message
 from ...core.web.operation import anyone, example, raises
+from ...core.web.pages import clear_browser_cache
 from ...core.web.reading import takes
 from ..blueprint import address
 from ..caller import caller
@@ -68,4 +69,5 @@ def get_cookie_session() -> dict[str, Any]:
 def close_cookie_session() -> dict[str, str]:
     """Sign out of this browser: its session ends, and its cookie goes in any case"""
     service(CookieDoor).leave()
+    clear_browser_cache()
     return {"message": "Signed out"}

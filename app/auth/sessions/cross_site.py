@@ -12,7 +12,9 @@ from typing import Any
 
 from flask import Request, current_app
 
+from ...core.context import find_context
 from ...core.errors import Forbidden
+from ...core.web.envelope import origin_of
 
 # What a browser says of a request that our own page makes, or that its user makes without a page.
 _OWN = ("same-origin", "none")
@@ -33,7 +35,7 @@ class CrossSiteCheck:
     else have them all.
     """
 
-    # Scheme and host: of this service, of its client, and further ones that CORS lets in.
+    # Scheme and host, besides our own: of the client, and further ones that CORS lets in.
     origins: frozenset[str]
 
     def check(self, request: Request, note: Mapping[str, Any] | None = None) -> None:
@@ -47,8 +49,13 @@ class CrossSiteCheck:
 
 
 def own_origin(request: Request) -> str:
-    """A Secure cookie comes over TLS alone, so that the page was https whatever a proxy in front
-    does not tell: an http:// page of our own name may be anybody's who sits on the line."""
+    """`CORE.PUBLIC_URL` where it is set: a client can write any `Host` header.
+
+    Otherwise the host that was asked. A Secure cookie comes over TLS alone, so that the page was
+    https whatever a proxy in front does not tell: an http:// page of our own name may be anybody's
+    who sits on the line."""
+    if public_url := find_context().settings.core.PUBLIC_URL:
+        return origin_of(public_url).lower()
     scheme = "http" if is_plain(request) else "https"
     return f"{scheme}://{request.environ.get('HTTP_HOST', '')}".lower()
 

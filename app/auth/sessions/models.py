@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -7,6 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
 from ...core.db.tables import WHEN_MOUNTED
+from .settings import SessionLimits
 
 TOKEN, COOKIE = "token", "cookie"
 SECRET_BYTES = 32
@@ -58,6 +59,6 @@ class AccountSession(Base):
     ip: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))
     user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
 
-    def ends_by(self, idle: timedelta) -> datetime:
+    def ends_by(self, limits: SessionLimits) -> datetime:
         """Its end, unless it is used until then."""
-        return min(self.expires_at, self.used_at + idle)
+        return min(self.expires_at, self.created_at + limits.longest, self.used_at + limits.idle)

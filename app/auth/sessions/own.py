@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from .devices import label_of
 from .errors import SessionNotFound
 from .models import AccountSession
 from .reading import SessionRow
+from .settings import SessionLimits
 
 # Why a session has ended, where it did not end by itself.
 BY_OWNER = "owner"
@@ -56,7 +57,7 @@ class OwnSession(NamedTuple):
 class OwnSessions:
     session: AnySession
     clock: Clock
-    idle: timedelta
+    limits: SessionLimits
 
     def list(
         self, caller: Caller, account: AccountLike, offset: int, limit: int
@@ -125,7 +126,8 @@ class OwnSessions:
             AccountSession.account_id == account.id,
             AccountSession.ended_at.is_(None),
             AccountSession.expires_at > now,
-            AccountSession.used_at > now - self.idle,
+            AccountSession.created_at > now - self.limits.longest,
+            AccountSession.used_at > now - self.limits.idle,
         )
         return live if since is None else and_(live, AccountSession.created_at >= since)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from ...accounts.models import AccountLike
 from ...accounts.rows import AccountRows
 from ...core.db.rows import Rows
 from .models import AccountSession
+from .settings import SessionLimits
 
 if TYPE_CHECKING:
 
@@ -40,9 +41,9 @@ _COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
 
 
 class SessionRows:
-    def __init__(self, accounts: AccountRows, model: type[Any], idle: timedelta) -> None:
+    def __init__(self, accounts: AccountRows, model: type[Any], limits: SessionLimits) -> None:
         self.accounts = accounts
-        self._idle = idle
+        self._limits = limits
         named = AccountSession.public_id == bindparam("public_id")
         own = AccountSession.account_id == model.id
         asked = accounts.selected(*_COLUMNS)
@@ -79,6 +80,7 @@ class SessionRows:
         since = account.tokens_valid_from
         return (
             now < session.expires_at
-            and now - session.used_at < self._idle
+            and now - session.created_at < self._limits.longest
+            and now - session.used_at < self._limits.idle
             and (since is None or session.created_at >= since)
         )

@@ -44,7 +44,6 @@ class Refresh:
     notices: OneOffMail
     clock: Clock
     settings: AuthSettings
-    idle: timedelta
 
     def exchange(self, text: str) -> dict[str, Any]:
         """What a sign-in answers, for a refresh token that counts; otherwise InvalidGrant."""
@@ -88,7 +87,7 @@ class Refresh:
     def _counts(self, held: AccountSession, account: AccountLike) -> bool:
         """As the gate asks it of an account, and each request of a session."""
         now, since = self.clock.now(), account.tokens_valid_from
-        if held.ended_at is not None or now >= held.ends_by(self.idle):
+        if held.ended_at is not None or now >= held.ends_by(self.settings.session_limits):
             return False
         if account.logged_out_at is not None or (since is not None and held.created_at < since):
             return False
@@ -112,7 +111,7 @@ class Refresh:
                 refreshed_at=now,
                 used_at=now,
                 expires_at=min(
-                    held.created_at + timedelta(days=self.settings.SESSION_DAYS),
+                    held.created_at + self.settings.session_limits.longest,
                     now + timedelta(days=self.settings.REFRESH_TOKEN_DAYS),
                 ),
             )

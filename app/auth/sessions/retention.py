@@ -1,43 +1,21 @@
-"""Sessions that are long over go."""
+"""Deletes sessions that ended long ago."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import or_
 
 from ...core.clock import Clock
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.pruning import delete_in_batches
+from ...core.db.transaction import AnySession
 from .models import AccountSession
 
-# For so long it can be seen when and why one has ended.
+# Until then an admin can look up when and why a session ended.
 KEEP_DAYS = 30
 
 
-@dataclass(eq=False)
-class SessionRetention:
-    session: AnySession
-    clock: Clock
-
-    def prune(self, batch: int) -> int:
-        """Delete those that ended a month ago, so many at a time, and tell how many they were."""
-        before = self.clock.now() - timedelta(days=KEEP_DAYS)
-        over = (
-            select(AccountSession.id)
-            .where(or_(AccountSession.expires_at < before, AccountSession.ended_at < before))
-            .limit(batch)
-        )
-        gone = 0
-        while True:
-            with transaction(self.session):
-                deleted: Any = self.session.execute(
-                    delete(AccountSession)
-                    .where(AccountSession.id.in_(over))
-                    .execution_options(synchronize_session=False)
-                )
-            count: int = deleted.rowcount
-            gone += count
-            if count < batch:
-                return gone
+def prune_sessions(session: AnySession, clock: Clock, batch: int = 5_000) -> int:
+    before = clock.now() - timedelta(days=KEEP_DAYS)
+    ended = or_(AccountSession.expires_at < before, AccountSession.ended_at < before)
+    return delete_in_batches(session, AccountSession, ended, batch=batch)

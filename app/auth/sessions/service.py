@@ -53,6 +53,7 @@ class Sessions:
         when that does."""
         now, origin = self.clock.now(), current_origin()
         shown = datetime.fromtimestamp(factor_at, UTC) if factor_at else None
+        lives = self._life(entrance) or token_life
         secret = secrets.token_bytes(SECRET_BYTES)
         made = AccountSession(
             account_id=account.id,
@@ -63,7 +64,7 @@ class Sessions:
             factor_at=now if has_factor(by) else shown,
             created_at=now,
             used_at=now,
-            expires_at=now + (self._life(entrance) or token_life),
+            expires_at=now + min(self.settings.session_limits.longest, lives),
             ip=kept_address(origin.address, self.settings.SESSION_ADDRESSES),
             user_agent=kept_user_agent(origin.user_agent),
         )
@@ -91,16 +92,15 @@ class Sessions:
         if session.kind != TOKEN or not self._is_refreshed(entrance):
             return {}
         written = self.refresh_tokens.write(session.public_id, session.counter, session.secret)
-        idle = timedelta(days=self.settings.SESSION_IDLE_DAYS)
-        return {"refresh_token": written, "refresh_expires": session.ends_by(idle)}
+        ends_by = session.ends_by(self.settings.session_limits)
+        return {"refresh_token": written, "refresh_expires": ends_by}
 
     def _is_refreshed(self, entrance: Entrance) -> bool:
         asked = entrance.refresh or self.settings.REFRESH_ALWAYS
         return asked and self.settings.REFRESH_TOKEN_DAYS > 0
 
     def _life(self, entrance: Entrance) -> timedelta | None:
-        days = timedelta(days=self.settings.SESSION_DAYS)
         if entrance.cookie:
-            return days
+            return self.settings.session_limits.longest
         refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
-        return min(days, refreshed) if self._is_refreshed(entrance) else None
+        return refreshed if self._is_refreshed(entrance) else None

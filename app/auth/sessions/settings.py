@@ -1,10 +1,20 @@
 from __future__ import annotations
 
-from typing import Literal
+from datetime import timedelta
+from typing import Literal, NamedTuple
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
 from ...accounts.settings import AccountSettings
+
+
+class SessionLimits(NamedTuple):
+    """Every session ends by both, whichever comes first."""
+
+    # After its sign-in.
+    longest: timedelta
+    # Without use.
+    idle: timedelta
 
 
 class SessionSettings(AccountSettings):
@@ -52,6 +62,12 @@ class SessionSettings(AccountSettings):
     COOKIE_SAMESITE: Literal["Lax", "Strict"] = Field(
         default="Lax", description="The cookie's SameSite."
     )
+
+    @property
+    def session_limits(self) -> SessionLimits:
+        return SessionLimits(
+            timedelta(days=self.SESSION_DAYS), timedelta(days=self.SESSION_IDLE_DAYS)
+        )
 
     @property
     def refreshes(self) -> bool:

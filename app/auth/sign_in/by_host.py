@@ -5,38 +5,109 @@ It passes the same limits and the same gate as whoever comes by our routes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flask import has_request_context, request
 
 from ...accounts.errors import AccountNotFound
-from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
+from ...accounts.models import VERIFIED_STATE, AccountLike
+from ...accounts.service import Accounts, state_of
 from ...core.context import find_context, service
-from ...core.errors import SetupError
+from ...core.errors import Invalid, SetupError
 from ...core.web.reading import instance
+from ..caller import caller
+from ..guards import check_active
 from ..schemas import login_read
 from ..settings import AuthSettings
-from .gate import Gate, payload_of
+from ..step_up.service import Reauthentication
+from .entrance import come_in, go_on_as
+from .gate import Challenge, Gate, Opened, overtaken, payload_of
 from .log_out import LogOut
 from .password import Login
 
 if TYPE_CHECKING:
+    from marshmallow import Schema
+
     from ..sessions.cookie_door import CookieDoor
 
 
 def verify_password(account: Any, password: str) -> AccountLike:
     email = account if isinstance(account, str) else account.email
-    address = (request.remote_addr or "") if has_request_context() else ""
-    return service(Login).verify(email, password, address)
+    verified = service(Login).verify(email, password, _address())
+    # On the object itself: its columns are read again when the session has expired them.
+    setattr(verified, VERIFIED_STATE, state_of(verified))
+    return verified
 
 
-def sign_in(account: Any, by: tuple[str, ...], by_cookie: bool = False) -> dict[str, Any]:
+def sign_in(
+    account: Any,
+    by: tuple[str, ...],
+    by_cookie: bool = False,
+    otp: str | None = None,
+    trusted_device: str | None = None,
+) -> dict[str, Any]:
+    enter(by_cookie, otp, trusted_device)
+    stored = _stored(account)
+    verified = getattr(account, VERIFIED_STATE, None)
+    if verified is not None and verified != state_of(stored):
+        # Between the two calls; the sign-in policy compares what happens from here on.
+        raise overtaken(by, stored.id)
+    return dump(login_read(), service(Gate).admit(stored, by))
+
+
+def finish_sign_in(
+    mfa_token: str, factors: Mapping[str, Any], trust: bool, by_cookie: bool
+) -> dict[str, Any]:
+    # For its weight: most applications have no second factors.
+    from ..mfa.schemas import SHOWN, second_step_read
+    from ..mfa.sign_in import SecondStep
+
+    name, value = _only_one(factors)
+    require_mfa()
+    enter(by_cookie)
+    step = service(SecondStep)
+    outcome = step.finish(mfa_token, SHOWN[name], value, _address(), trust=trust)
+    return dump(second_step_read(), outcome)
+
+
+def reauthenticate(ways: Mapping[str, Any], login_id: str | None) -> dict[str, Any]:
+    name, value = _only_one(ways)
+    check_active()
+    go_on_as(caller())
+    given = (login_id or "", value) if name == "code" else value
+    return dump(login_read(), service(Reauthentication).show(caller(), name, given, _address()))
+
+
+def enter(by_cookie: bool, otp: str | None = None, trusted_device: str | None = None) -> None:
+    """What the application has read of the request, before it signs an account in."""
     if by_cookie:
         _cookie_door().enter()
-    payload = payload_of(service(Gate).admit(_stored(account), by))
-    response: dict[str, Any] = instance(login_read()).dump(payload)
+    if has_request_context():
+        come_in(cookie=by_cookie, otp=otp, device=trusted_device)
+
+
+def dump(schema: type[Schema], outcome: Opened | Challenge, **more: Any) -> dict[str, Any]:
+    response: dict[str, Any] = instance(schema).dump({**payload_of(outcome), **more})
     return response
+
+
+def require_mfa() -> None:
+    if find_context().settings.of(AuthSettings).MFA == "off":
+        raise SetupError("Multi-factor authentication is off in this application: set AUTH.MFA.")
+
+
+def _only_one(given: Mapping[str, Any]) -> tuple[str, Any]:
+    """Which of them a form has is up to whoever sends it, and no error of the application."""
+    named = [(name, value) for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        names = list(given)
+        raise Invalid.about(names[0], f"Exactly one of {', '.join(names)} must be given.")
+    return named[0]
+
+
+def _address() -> str:
+    return (request.remote_addr or "") if has_request_context() else ""
 
 
 def sign_out(account: Any) -> None:

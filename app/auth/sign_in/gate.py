@@ -7,19 +7,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, AccountLike
-from ...accounts.service import Accounts
+from ...accounts.service import Accounts, SignInState, state_of
 from ...core.clock import Clock
+from ...core.db.races import is_locked
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.events import Emitter
 from ...core.hooks import Hooks
 from ...core.origin import note_account
 from ...core.records.recorder import record
-from ..errors import AccountDeleting, AwaitsVerification, InactiveAccount
+from ..errors import (
+    AccountDeleting,
+    AwaitsVerification,
+    InactiveAccount,
+    IncorrectCredentials,
+    InvalidProof,
+    PasskeyRefused,
+    SignInRefused,
+)
 from ..tokens.access import AMR, Tokens
 from ..tokens.revocation import Revocations
 from .entrance import Entrance, current_entrance
-from .proof import has_factor, methods
+from .proof import PASSKEY, PASSWORD, PROVIDER, has_factor, methods
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -79,6 +88,7 @@ Stage = Callable[[SignIn], Challenge | None]
 @dataclass(eq=False)
 class Gate:
     session: AnySession
+    accounts: Accounts
     tokens: Tokens
     revocations: Revocations
     emitter: Emitter
@@ -97,20 +107,40 @@ class Gate:
     def admit(
         self, account: AccountLike, by: tuple[str, ...], factor_at: float | None = None
     ) -> Opened | Challenge:
-        """Sign an account in that has proved who it is, unless a stage asks for more."""
+        """Sign an account in that has proved who it is, unless a stage asks for more.
+
+        Before anything is written its row is locked, and compared with what the account was when
+        it proved that: a change of its credentials that overlaps refuses this sign-in or ends it.
+        """
         sign_in = SignIn(account, by, current_entrance(), factor_at)
+        proved = account.status, state_of(account)
         with transaction(self.session):
             for stage in self.stages:
                 challenge = stage(sign_in)
                 if challenge is not None:
                     return challenge
+            if not is_locked(self.session, account):
+                self._lock(account, proved, by)
             return self._open(sign_in)
+
+    def _lock(
+        self, account: AccountLike, proved: tuple[str, SignInState], by: tuple[str, ...]
+    ) -> None:
+        """Not called where the transaction has locked the row before: what locked it has compared
+        it too."""
+        account_id = account.id
+        stored: AccountLike | None = self.accounts.lock(account_id)
+        if stored is not None and (stored.status, state_of(stored)) == proved:
+            return
+        if stored is not None:
+            check_active(self.accounts, stored)
+        raise overtaken(by, account_id)
 
     def _open(self, sign_in: SignIn) -> Opened:
         account = sign_in.account
-        # The keystore first: in the database it must not wait for our own write.
-        self.revocations.lift(account.email, self.session)
+        self.accounts.reinstate(account)
         account.logged_out_at = None
+        self.revocations.remove(self.session, account.email)
         # A host that does without it has None in the column's place.
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
@@ -154,13 +184,15 @@ class Gate:
         if session is not None and sign_in.entrance.cookie:
             return {"expires": session.expires_at}
         told: dict[str, Any] = {AMR: methods(sign_in.by)}
+        latest = None
         if session is not None:
+            latest = session.expires_at
             told = {
                 AMR: session.amr.split(),
                 "auth_time": int(session.authenticated_at.timestamp()),
                 "sid": str(session.public_id),
             }
-        token, expires = self.tokens.issue(account.email, claims, told)
+        token, expires = self.tokens.issue(account.email, claims, told, latest)
         carried = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:
             carried |= self.sessions.refreshing(session, sign_in.entrance)
@@ -183,12 +215,26 @@ class Gate:
 
 def active_only(accounts: Accounts) -> Stage:
     def check(sign_in: SignIn) -> None:
-        if sign_in.account.status == PENDING:
-            raise AwaitsVerification(note={"account_id": sign_in.account.id})
-        if sign_in.account.status == DELETING:
-            raise AccountDeleting(note={"account_id": sign_in.account.id})
-        if not accounts.is_active(sign_in.account):
-            raise InactiveAccount(note={"account_id": sign_in.account.id})
-        accounts.reinstate(sign_in.account)
+        check_active(accounts, sign_in.account)
 
     return check
+
+
+def check_active(accounts: Accounts, account: AccountLike) -> None:
+    if account.status == PENDING:
+        raise AwaitsVerification(note={"account_id": account.id})
+    if account.status == DELETING:
+        raise AccountDeleting(note={"account_id": account.id})
+    if not accounts.is_active(account):
+        raise InactiveAccount(note={"account_id": account.id})
+
+
+def overtaken(by: tuple[str, ...], account_id: object) -> Problem:
+    """The refusal of a sign-in whose account was changed after its proof: the one that its proof
+    would meet now."""
+    note = {"event": "sign_in", "account_id": account_id}
+    if by == (PASSWORD,):
+        return IncorrectCredentials(note=note)
+    if by == (PASSKEY,):
+        return PasskeyRefused("account_changed", account_id=account_id)
+    return SignInRefused(note=note) if by == (PROVIDER,) else InvalidProof(note=note)

@@ -33,16 +33,12 @@ class LogOut:
         self.account(caller.attached_account, caller.expires_at or 0.0)
 
     def account(self, account: AccountLike, token_expires: float = 0.0) -> None:
-        """Log an account out until it logs in again.
-
-        The row says so too, which costs nothing to read: a keystore that is flushed, or starts
-        empty, brings no token back to life.
-        """
-        now = self.clock.now()
-        seconds = token_expires - now.timestamp()
-        self.revocations.revoke(account.email, account.id, seconds)
+        """Sign an account out until it signs in again: each request reads that in its row."""
         with transaction(self.session):
+            now = self.clock.now()
             account.logged_out_at = now
+            seconds = token_expires - now.timestamp()
+            self.revocations.store(self.session, account.email, account.id, seconds)
             if self.is_final:
                 self.accounts.end_tokens(account)
             self.emitter.emit(LOGGED_OUT, account, self.session)

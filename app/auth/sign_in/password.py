@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from ...accounts.addresses import fold
-from ...accounts.holding import held_with
 from ...accounts.models import AccountLike
 from ...accounts.passwords import Passwords
-from ...accounts.service import Accounts
+from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
@@ -20,8 +20,9 @@ Result = TypeVar("Result")
 
 class _Proved(NamedTuple):
     account_id: object
-    # The one that the password was compared with, and what is to be stored in its place.
-    password_hash: str
+    # As it was when the password was compared.
+    state: SignInState
+    # A hash to be stored in place of the one it was compared with.
     renewed: str | None
 
 
@@ -52,13 +53,11 @@ class Login:
     def _then(
         self, act: Callable[[AccountLike], Result], email: str, password: str, address: str
     ) -> Result:
-        # Another sign-in may renew the hash in between; then the one that it has stored decides.
+        # What is stored may change in between: then the password is compared once more.
         for _ in range(2):
             proved = self._prove(email, password, address)
-            with transaction(self.session):
-                account = self._account(proved)
-                if account is not None:
-                    return act(account)
+            with suppress(IncorrectCredentials), transaction(self.session):
+                return act(self._account(proved))
         raise IncorrectCredentials(note={"account_id": proved.account_id})
 
     def _prove(self, email: str, password: str, address: str) -> _Proved:
@@ -66,7 +65,7 @@ class Login:
         # Host code around us may have: its session stays as it is.
         in_use = is_in_use(self.session)
         self.failures.check(email, address)
-        account_id, password_hash = self.accounts.rows.credentials(email)
+        account_id, password_hash, since = self.accounts.rows.credentials(email)
         if not in_use:
             # A hash takes a quarter of a second: no database connection waits for it.
             release(self.session)
@@ -78,16 +77,18 @@ class Login:
         renewed = None
         if tried.renew:
             renewed = self.passwords.hash(password)
-        return _Proved(account_id, password_hash, renewed)
+        return _Proved(account_id, SignInState(password_hash, since), renewed)
 
-    def _account(self, proved: _Proved) -> AccountLike | None:
-        """None where another hash is stored by now: of a password that was reset, the old one opens
-        nothing, nor does its hash come back."""
+    def _account(self, proved: _Proved) -> AccountLike:
+        """IncorrectCredentials where its state has changed since: the old password opens nothing
+        after a reset, nor is its hash stored again."""
+        account: AccountLike | None
         if proved.renewed is not None:
-            account = held_with(self.accounts, proved.account_id, proved.password_hash)
-            if account is not None:
-                account.password_hash = proved.renewed
-            return account
-        account = self.accounts.by_id(proved.account_id)
-        unchanged = account is not None and account.password_hash == proved.password_hash
-        return account if unchanged else None
+            account = self.accounts.lock(proved.account_id)
+        else:
+            account = self.accounts.by_id(proved.account_id)
+        if account is None or state_of(account) != proved.state:
+            raise IncorrectCredentials
+        if proved.renewed is not None:
+            account.password_hash = proved.renewed
+        return account

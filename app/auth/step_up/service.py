@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
-from ...core.db.races import lock_row
+from ...accounts.service import Accounts, state_of
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
 from ...core.records.recorder import record
@@ -82,13 +81,11 @@ class Reauthentication:
 
     def _hold(self, caller: Caller) -> AccountLike:
         """What has ended the caller's token in this moment is not outlived by another one."""
-        model, own = self.accounts.model, caller.account
-        found: AccountLike | None = None
-        if lock_row(self.session, model, model.id == own.id):
-            found = self.session.get(model, own.id, populate_existing=True)
+        own = caller.account
+        found: AccountLike | None = self.accounts.lock(own.id)
         if (
             found is None
-            or found.tokens_valid_from != own.tokens_valid_from
+            or state_of(found).tokens_valid_from != state_of(own).tokens_valid_from
             or found.logged_out_at != own.logged_out_at
         ):
             raise InvalidCredentials

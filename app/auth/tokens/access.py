@@ -91,11 +91,17 @@ class Tokens:
         self._verified: dict[str, TokenClaims] = {}
 
     def issue(
-        self, email: str, claims: Mapping[str, Any], sign_in: Mapping[str, Any] = _NOTHING
+        self,
+        email: str,
+        claims: Mapping[str, Any],
+        sign_in: Mapping[str, Any] = _NOTHING,
+        latest: datetime | None = None,
     ) -> tuple[str, datetime]:
-        """A token and the moment of its expiry. No claim of the host's replaces one of ours."""
+        """A token and the moment of its expiry, which is not after `latest`. No claim of the host's
+        replaces one of ours."""
         now = self._clock.now()
-        expires = (now + self.lifetime).replace(microsecond=0)
+        ends = now + self.lifetime
+        expires = (ends if latest is None else min(ends, latest)).replace(microsecond=0)
         ours = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
         told = {name: sign_in[name] for name in self._told & sign_in.keys()}
         token = self._signer.sign(email, {**self._theirs(claims), **told, **ours})

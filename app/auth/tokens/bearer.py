@@ -14,7 +14,6 @@ from ...accounts.service import Accounts
 from ..caller import Caller, caller_of
 from ..errors import InvalidCredentials, LoggedOut
 from .access import TokenClaims, Tokens
-from .revocation import Revocations
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -32,7 +31,6 @@ class BearerReader:
 
     accounts: Accounts
     tokens: Tokens
-    revocations: Revocations
     sessions: Sessions | None = None
 
     def __call__(self, request: Request) -> Caller | None:
@@ -55,8 +53,7 @@ class BearerReader:
         )
 
     def _account(self, claims: TokenClaims) -> tuple[AccountLike, Any]:
-        """One look into the keystore and one query."""
-        revoked = self.revocations.find(claims.email)
+        """One query."""
         session = None
         if self.sessions is None or claims.session_id is None:
             account = self.accounts.rows.read(claims.email)
@@ -64,9 +61,7 @@ class BearerReader:
             account, session = self.sessions.rows.of_token(claims.email, claims.session_id)
         if account is None:
             raise AccountNotFound(note={"event": "credential"})
-        if account.logged_out_at is not None or (
-            revoked is not None and revoked == str(account.id)
-        ):
+        if account.logged_out_at is not None:
             raise LoggedOut(note={"account_id": account.id})
         if not _counts(claims, account) or (self.sessions is not None and session is None):
             raise InvalidCredentials(note={"account_id": account.id})

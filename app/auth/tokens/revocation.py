@@ -1,15 +1,20 @@
-"""Logout: while an account's e-mail stands in the keystore, none of its tokens count.
+"""Sign-outs in the shared state store, for other programs.
 
-The value is the account's id, so that an address which passes to another account does not bring
-the revocation along.
+The account's row (`logged_out_at`) decides, and nothing here reads the store. The API contract
+promises the email address of a signed-out account there too: it is stored and removed after the
+commit. A store that is out of reach is logged, and the sign-out or sign-in stands.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...core.db.transaction import AnySession, after_rollback
-from ...core.keystore import Keystore
+from ...core.db.transaction import AnySession, after_commit
+from ...core.keystore import Keystore, KeystoreUnavailable
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
@@ -17,24 +22,25 @@ class Revocations:
     keystore: Keystore
     longest_token_seconds: int
 
-    def revoke(self, email: str, account_id: object, token_seconds: float) -> None:
-        """Remembered for as long as any token from before may live."""
+    def store(
+        self, session: AnySession, email: str, account_id: object, token_seconds: float
+    ) -> None:
+        """For as long as any token from before may live. The value is the account's id: the email
+        address may pass to another account."""
         seconds = max(self.longest_token_seconds, int(token_seconds) + 1)
-        self.keystore.put(_key(email), str(account_id), seconds)
+        key, value = _key(email), str(account_id)
+        after_commit(session, lambda: _try(lambda: self.keystore.put(key, value, seconds)))
 
-    def find(self, email: str) -> str | None:
-        """The id of the account that is revoked under this e-mail."""
-        return self.keystore.get(_key(email))
-
-    def lift(self, email: str, session: AnySession) -> None:
-        """End a revocation within a login; it stands again if the login comes to nothing."""
+    def remove(self, session: AnySession, email: str) -> None:
         key = _key(email)
-        if self.keystore.get(key) is None:
-            return
-        seconds = self.keystore.remaining(key)
-        revoked = self.keystore.take(key)
-        if revoked is not None:
-            after_rollback(session, lambda: self.keystore.put(key, revoked, max(1, seconds)))
+        after_commit(session, lambda: _try(lambda: self.keystore.drop(key)))
+
+
+def _try(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except KeystoreUnavailable:
+        log.warning("The state store is out of reach: it does not show a sign-in or sign-out.")
 
 
 def _key(email: str) -> str:

@@ -7,18 +7,19 @@ from typing import Any
 from flask import Response, request
 
 from ...accounts.service import Accounts
+from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import ROOT, may_look_after
 from ...auth.caller import caller
+from ...auth.mfa import admin_routes as mfa_admin_api
 from ...core.context import service
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
-from ..notices import Undo
 from ..pages import page
 from ..persons import Face
 from ..texts import _
-from ..ways import go, to
+from ..ways import Undo, go, to
 from .accounts import AT, roles_to_give
 from .around import around
 from .events import with_names
@@ -28,7 +29,9 @@ OWN = "managed_account_page"
 
 
 def details_of(account_id: Any) -> dict[str, Any]:
-    found: dict[str, Any] = look("administration.routes.get_managed_account", account_id=account_id)
+    found: dict[str, Any] = get_from_api(
+        administration_api.get_managed_account, account_id=account_id
+    )
     return found
 
 
@@ -72,10 +75,10 @@ def _back(said: str, account_id: Any, undo: Undo | None = None) -> Response:
     return go(f".{OWN}", said, undo=undo, account_id=account_id)
 
 
-@performs("administration.routes.update_managed_account", refused=managed_account_page)
-def change_managed_account(perform: Perform, account_id: Any) -> Response:
+@calls_api(administration_api.update_managed_account, refused=managed_account_page)
+def change_managed_account(call_api: ApiCall, account_id: Any) -> Response:
     """Its role, or its status where no date goes with that."""
-    changed = perform()
+    changed = call_api()
     if "role" in request.form:
         return _back(
             _("{email} is {role} now.", email=changed["email"], role=changed["role"]), account_id
@@ -94,33 +97,33 @@ def _undo_status(account_id: Any) -> Undo:
     return Undo(url, {"status": service(Accounts).active_status})
 
 
-@performs("administration.routes.recover_account", refused=managed_account_page)
-def mail_managed_account_password(perform: Perform, account_id: Any) -> Response:
-    perform()
+@calls_api(administration_api.recover_account, refused=managed_account_page)
+def mail_managed_account_password(call_api: ApiCall, account_id: Any) -> Response:
+    call_api()
     return _back(_("A mail to choose a new password with is on its way."), account_id)
 
 
-@performs("administration.routes.sign_out_account", refused=managed_account_page)
-def sign_out_managed_account(perform: Perform, account_id: Any) -> Response:
-    email = perform()["email"]
+@calls_api(administration_api.sign_out_account, refused=managed_account_page)
+def sign_out_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+    email = call_api()["email"]
     return _back(_("{email} is signed out everywhere.", email=email), account_id)
 
 
-@performs("administration.routes.unlock_account", refused=managed_account_page)
-def unlock_managed_account(perform: Perform, account_id: Any) -> Response:
-    email = perform()["email"]
+@calls_api(administration_api.unlock_account, refused=managed_account_page)
+def unlock_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+    email = call_api()["email"]
     return _back(_("The wrong passwords of {email} are forgotten.", email=email), account_id)
 
 
-@performs("administration.routes.verify_account", refused=managed_account_page)
-def verify_managed_account(perform: Perform, account_id: Any) -> Response:
-    email = perform()["email"]
+@calls_api(administration_api.verify_account, refused=managed_account_page)
+def verify_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+    email = call_api()["email"]
     return _back(_("{email} counts as proven.", email=email), account_id)
 
 
-@performs("auth.mfa.admin_routes.reset_authenticators", refused=managed_account_page)
-def reset_managed_account_factors(perform: Perform, account_id: Any) -> Response:
-    perform()
+@calls_api(mfa_admin_api.reset_authenticators, refused=managed_account_page)
+def reset_managed_account_factors(call_api: ApiCall, account_id: Any) -> Response:
+    call_api()
     return _back(_("The second factors are gone, and every sign-in has ended."), account_id)
 
 
@@ -136,8 +139,8 @@ def delete_managed_account_page(account_id: Any) -> Response:
     )
 
 
-@performs("administration.routes.delete_managed_account", refused=delete_managed_account_page)
-def delete_managed_account(perform: Perform, account_id: Any) -> Response:
+@calls_api(administration_api.delete_managed_account, refused=delete_managed_account_page)
+def delete_managed_account(call_api: ApiCall, account_id: Any) -> Response:
     # Typed out, or nothing is deleted.
-    gone = perform(query={"email": request.form.get("email", "")})
+    gone = call_api(query={"email": request.form.get("email", "")})
     return go(f".{AT}", _("The account {email} is deleted.", email=gone["email"]))

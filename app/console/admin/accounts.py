@@ -9,13 +9,14 @@ from flask import Response, request
 
 from ...accounts.models import DELETING, PENDING, ROLES
 from ...accounts.service import Accounts
+from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import may_look_after
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.web.operation import hidden
-from ..actions import ListPage, Perform, look_through, performs
+from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
 from ..desk import Desk
 from ..pages import page
 from ..texts import _
@@ -39,8 +40,8 @@ def managed_accounts_page() -> Response:
     query = with_moments(given, starts="last_login_before", ends="created_after")
     faults: Sequence[str] = ()
     try:
-        found = look_through(
-            "administration.routes.list_managed_accounts", query={**query, **place, "limit": ROWS}
+        found = list_from_api(
+            administration_api.list_managed_accounts, query={**query, **place, "limit": ROWS}
         )
     except Invalid as problem:
         found, faults = ListPage([], {}), faults_of(problem)
@@ -96,14 +97,14 @@ def roles_to_give() -> list[str]:
     return [role for role in reversed(ROLES) if may_look_after(actor, role)]
 
 
-@performs("administration.routes.create_managed_account", refused=new_managed_account_page)
-def make_managed_account(perform: Perform) -> Response:
+@calls_api(administration_api.create_managed_account, refused=new_managed_account_page)
+def make_managed_account(call_api: ApiCall) -> Response:
     way, form = request.form.get("way", "invite"), request.form
     given: dict[str, Any] = {"email": form.get("email", ""), "invite": way == "invite"}
     given |= {name: form[name] for name in ("phone", "role") if form.get(name)}
     if way == "password":
         given["password"] = form.get("password", "")
-    made = perform(json=given)
+    made = call_api(json=given)
     said = (
         _("{email} has an account, and a mail to choose a password with.", email=made["email"])
         if way == "invite"

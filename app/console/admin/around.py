@@ -8,14 +8,17 @@ from typing import Any
 from sqlalchemy import select
 
 from ...accounts.models import AccountLike
+from ...administration import routes as administration_api
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
+from ...auth.sessions import admin_routes as sessions_admin_api
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
+from ...core.web.operation import View
 from ...deletion.service import Deletion
 from ...exports.service import Exports
 from ...profiles.models import Profile
-from ..actions import look
+from ..api_calls import get_from_api
 from ..desk import Desk
 
 FEW = 8
@@ -28,10 +31,10 @@ def around(account: AccountLike) -> dict[str, Any]:
     account_id = account.id
     found: dict[str, Any] = {
         "profile": _profile(account_id),
-        "sessions": _sessions(account_id),
-        "memberships": _memberships(account_id),
-        "events": _list("administration.routes.list_account_events", account_id),
-        "deliveries": _list("administration.routes.list_account_deliveries", account_id),
+        "sessions": _list(sessions_admin_api.list_account_sessions, account_id, SOME),
+        "memberships": _list(administration_api.list_account_memberships, account_id, SOME),
+        "events": _list(administration_api.list_account_events, account_id, FEW),
+        "deliveries": _list(administration_api.list_account_deliveries, account_id, FEW),
         "locked_minutes": _locked_minutes(account.email),
         "identities": [],
         "factors": [],
@@ -56,26 +59,8 @@ def _profile(account_id: Any) -> Profile | None:
     return found
 
 
-def _sessions(account_id: Any) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = look(
-        "auth.sessions.admin_routes.list_account_sessions",
-        query={"limit": SOME},
-        account_id=account_id,
-    )
-    return rows
-
-
-def _memberships(account_id: Any) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = look(
-        "administration.routes.list_account_memberships",
-        query={"limit": SOME},
-        account_id=account_id,
-    )
-    return rows
-
-
-def _list(reference: str, account_id: Any) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = look(reference, query={"limit": FEW}, account_id=account_id)
+def _list(view: View, account_id: Any, limit: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = get_from_api(view, query={"limit": limit}, account_id=account_id)
     return rows
 
 

@@ -10,8 +10,9 @@ from ...auth.caller import caller
 from ...core.context import service
 from ...core.web.fields import Received, Whole
 from ...core.web.reading import takes
+from ...notifications import admin_routes as broadcasts_api
 from ...notifications.sent import SentItem, SentNotifications
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import fragment, page
 from ..texts import _, _n
 from ..ways import go
@@ -64,9 +65,9 @@ def broadcast_progress(notification_id: int) -> Response:
     return fragment("admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item))
 
 
-@performs("notifications.admin_routes.retry_notification", refused=broadcast_page)
-def retry_broadcast(perform: Perform, notification_id: int) -> Response:
-    perform()
+@calls_api(broadcasts_api.retry_notification, refused=broadcast_page)
+def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
+    call_api()
     return go(
         ".broadcast_page",
         _("What failed is tried again."),
@@ -74,9 +75,9 @@ def retry_broadcast(perform: Perform, notification_id: int) -> Response:
     )
 
 
-@performs("notifications.admin_routes.delete_sent_notification", refused=broadcast_page)
-def delete_broadcast(perform: Perform, notification_id: int) -> Response:
-    gone = perform()
+@calls_api(broadcasts_api.delete_sent_notification, refused=broadcast_page)
+def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
+    gone = call_api()
     text = _n("It is gone from one inbox.", "It is gone from {n} inboxes.", gone["receivers"])
     return go(".broadcasts_page", text)
 
@@ -87,8 +88,8 @@ def is_going_out(item: SentItem) -> bool:
 
 def _failed(notification_id: int, after: int | None) -> list[Any]:
     query = {"limit": FAILED_LISTED} | ({"after": after} if after else {})
-    found: list[Any] = look(
-        "notifications.admin_routes.list_notification_deliveries",
+    found: list[Any] = get_from_api(
+        broadcasts_api.list_notification_deliveries,
         query=query,
         notification_id=notification_id,
     )

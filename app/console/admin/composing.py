@@ -6,16 +6,18 @@ from typing import Any
 
 from flask import Response, request
 
+from ...administration import routes as administration_api
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.web.reading import checked
 from ...delivery.message import Email
 from ...delivery.settings import DeliverySettings
+from ...notifications import admin_routes as broadcasts_api
 from ...notifications.draft import Draft
 from ...notifications.schemas import INAPP, Broadcast
 from ...notifications.service import Notifications
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..forms import note_refusal
 from ..pages import fragment, framed, page
 from ..texts import _, _n
@@ -46,10 +48,10 @@ def compose() -> Response:
     return _checking(draft)
 
 
-@performs("notifications.admin_routes.tell_reach")
-def count_reach(perform: Perform) -> Response:
+@calls_api(broadcasts_api.tell_reach)
+def count_reach(call_api: ApiCall) -> Response:
     """For the script of the page that is looked at: counting a million takes a moment."""
-    return fragment("admin/broadcasts/reach.html", **_reach(perform, DraftOfBroadcast.sent()))
+    return fragment("admin/broadcasts/reach.html", **_reach(call_api, DraftOfBroadcast.sent()))
 
 
 @admins_only
@@ -78,11 +80,11 @@ def check_again() -> Response:
     return _checking(DraftOfBroadcast.sent())
 
 
-@performs("notifications.admin_routes.send_notification", refused=check_again)
-def send_broadcast(perform: Perform) -> Response:
+@calls_api(broadcasts_api.send_notification, refused=check_again)
+def send_broadcast(call_api: ApiCall) -> Response:
     draft = DraftOfBroadcast.sent()
     _check_typed(told_count())
-    sent = perform(json=draft.body, query={})
+    sent = call_api(json=draft.body, query={})
     text = _n("It goes out to one account.", "It goes out to {n} accounts.", sent["receivers"])
     return go(".broadcast_page", text, notification_id=sent["id"])
 
@@ -106,7 +108,7 @@ def _writing(draft: DraftOfBroadcast, status: int = 200) -> Response:
     found: list[Any] = []
     if draft.search and not draft.is_for_everyone:
         query = {"search": draft.search, "limit": FOUND}
-        found = look("administration.routes.list_managed_accounts", query=query)
+        found = get_from_api(administration_api.list_managed_accounts, query=query)
     return page(
         "admin/broadcasts/compose.html",
         status=status,
@@ -121,7 +123,7 @@ def _writing(draft: DraftOfBroadcast, status: int = 200) -> Response:
 def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
     """Those that are chosen are counted at once, and all of them when somebody asks."""
     counts = not draft.is_for_everyone or "count" in request.form
-    reach = _reach(Perform("notifications.admin_routes.tell_reach", {}), draft) if counts else {}
+    reach = _reach(ApiCall(broadcasts_api.tell_reach, {}), draft) if counts else {}
     return page(
         "admin/broadcasts/check.html",
         at="broadcasts_page",
@@ -133,8 +135,8 @@ def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
     )
 
 
-def _reach(perform: Perform, draft: DraftOfBroadcast) -> dict[str, Any]:
+def _reach(call_api: ApiCall, draft: DraftOfBroadcast) -> dict[str, Any]:
     asked = {name: value for name, value in draft.body.items() if name != "data"}
-    reach = perform(json={**asked, "channels": draft.channels})
+    reach = call_api(json={**asked, "channels": draft.channels})
     count = reach["receivers"]
     return {"reach": reach, "counted": sign_count(count), "is_many": count > MANY}

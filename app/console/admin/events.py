@@ -8,13 +8,14 @@ from typing import Any
 from flask import Response, request
 
 from ...accounts.service import Accounts
+from ...audit import routes as audit_api
 from ...auth.guards import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import shown
 from ...core.errors import Invalid
 from ...core.records.catalogue import CATALOGUE, RecordType
 from ...core.web.operation import hidden
-from ..actions import ListPage, look, look_through
+from ..api_calls import ListPage, get_from_api, list_from_api
 from ..navigation import ADMINS
 from ..pages import page
 from ..texts import _
@@ -39,7 +40,7 @@ def admin_events_page() -> Response:
     faults: Sequence[str] = ()
     try:
         query = _query(given)
-        found = look_through("audit.routes.list_events", query={**query, **place, "limit": ROWS})
+        found = list_from_api(audit_api.list_events, query={**query, **place, "limit": ROWS})
     except Invalid as problem:
         found, faults = ListPage([], {}), faults_of(problem)
     return page(
@@ -62,7 +63,7 @@ def admin_events_page() -> Response:
 def admin_events_file() -> Response:
     """All that the filters let through, an event on each line, the oldest first."""
     try:
-        lines: Response = look("audit.routes.export_events", query=_query(asked(FILTERS)))
+        lines: Response = get_from_api(audit_api.export_events, query=_query(asked(FILTERS)))
     except Invalid:
         # The page says what is wrong with them.
         return go_to(to(f".{AT}", **request.args))

@@ -18,8 +18,8 @@ from ...core.web.operation import hidden
 from ...delivery.outbox.standing import finished, waiting
 from ...doctor.checks import LONGEST_WAIT, QUICK, findings
 from ..navigation import ADMINS
+from ..page_globals import zone
 from ..pages import page
-from ..times import zone
 
 DAYS = 14
 IN, REFUSED, MADE = "login.succeeded", "login.failed", "account.created"

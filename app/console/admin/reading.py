@@ -13,8 +13,8 @@ from ...accounts.service import Accounts
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import shown
 from ...core.errors import Invalid
+from ..page_globals import zone
 from ..texts import _
-from ..times import zone
 
 _DAY = timedelta(days=1)
 

@@ -10,15 +10,15 @@ from flask import Response, request
 from ...accounts.models import SUSPENDED
 from ...accounts.service import Accounts
 from ...accounts.suspension import keeps_dates
+from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.web.operation import hidden
-from ..actions import Perform, performs
-from ..notices import Undo
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
-from ..ways import go, to
+from ..ways import Undo, go, to
 from .account import details_of, may_change
 from .accounts import AT
 from .reading import moment_of_day
@@ -40,14 +40,14 @@ def suspend_managed_account_page(account_id: Any) -> Response:
     )
 
 
-@performs("administration.routes.update_managed_account", refused=suspend_managed_account_page)
-def suspend_managed_account(perform: Perform, account_id: Any) -> Response:
+@calls_api(administration_api.update_managed_account, refused=suspend_managed_account_page)
+def suspend_managed_account(call_api: ApiCall, account_id: Any) -> Response:
     given: dict[str, Any] = {"status": SUSPENDED}
     if until := _until():
         given["suspended_until"] = until
     if reason := request.form.get("suspended_reason", "").strip():
         given["suspended_reason"] = reason.replace("\r\n", "\n")
-    changed = perform(json=given)
+    changed = call_api(json=given)
     url = to(".change_managed_account", account_id=account_id)
     undo = Undo(url, {"status": service(Accounts).active_status})
     said = _("{email} is suspended, and signed out.", email=changed["email"])

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from ...accounts.addresses import fold
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...auth.errors import InvalidProof
@@ -53,12 +54,14 @@ class FirstRoot:
     def make(self, token: str, email: str, password: str) -> AccountLike:
         """Of two with the same link at once, one makes it."""
         self.check(token)
+        accounts = self.context.get(Accounts)
+        accounts.passwords.rules.check(password, fold(email), "password")
         keystore, key = self.context.keystore, "first-root"
         if not keystore.add(key, "making", _MAKING_SECONDS):
             raise RootExists
         try:
             self.check(token)
-            made: AccountLike = self.context.get(Accounts).create(email, password, role=ROOT)
+            made: AccountLike = accounts.create(email, password, role=ROOT)
             return made
         finally:
             keystore.drop(key)

@@ -15,7 +15,7 @@ from ...core.context import find_context, service
 from ...core.web.fields import Received, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.reading import takes
-from ..actions import shows_refusals
+from ..api_calls import show_form_again
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -43,7 +43,7 @@ def first_root_page() -> Response:
 
 @anyone
 @hidden
-@shows_refusals(first_root_page)
+@show_form_again(first_root_page)
 @takes(form=FirstRootMake)
 def make_first_root(form: dict[str, Any]) -> Response:
     made = FirstRoot(find_context()).make(**form)

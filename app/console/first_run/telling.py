@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import sys
 from threading import Thread
 
+import click
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -30,10 +32,17 @@ def tell(app: Flask) -> None:
             first = FirstRoot(context)
             if first.is_missing() and context.keystore.add("first-root-told", "1", _TOLD_SECONDS):
                 log.warning(
-                    "No account has the role root. Make the first one within %s hours, at %s",
-                    HOURS,
-                    first.link(),
+                    "No account has the role root. Run `flask --app wsgi frontdesk first-root` for"
+                    " a link to the page that creates it."
                 )
+                _print_link(context, first)
         except (SQLAlchemyError, Unavailable) as error:
             # Of a database that is not migrated, or not there yet, others tell.
             log.info("Whether there is a root account is not known: %s", type(error).__name__)
+
+
+def _print_link(context: Context, first: FirstRoot) -> None:
+    """To a terminal only, and once in the life of a link: logs are stored and read by others."""
+    if sys.stderr.isatty() and context.keystore.add("first-root-printed", "1", HOURS * 3600):
+        link = first.link()
+        click.echo(f"Create the first root account within {HOURS} hours: {link}", err=True)

@@ -6,25 +6,22 @@ from flask import Response, request
 
 from ...accounts.schemas import account_update
 from ...audit.service import Records
+from ...auth import account_routes as account_api
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
-from ...auth.sessions.cross_site import is_plain
 from ...core.context import service
 from ...core.web.operation import anyone, hidden
 from ...core.web.reading import instance
-from ..actions import Perform, look, performs
+from ...exports.service import Exports
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
 from ..pages import page
 from ..texts import _
+from ..theme import choose_theme, theme
 from ..ways import go, go_to, page_before, to
 from .activity import deeds
-from .exports import newest_export
 from .languages import languages_to_choose, zones_to_choose
 
-# Read by the layout, and set by a script too.
-THEME = "fd-theme"
-THEMES = ("light", "dark")
-_A_YEAR = 365 * 24 * 3600
 # Of what has happened; the rest has a page of its own.
 _NEWEST = 5
 
@@ -32,8 +29,9 @@ _NEWEST = 5
 @active_account_required
 @hidden
 def account_page() -> Response:
-    account = look("auth.account_routes.get_account")
-    recent = service(Records).of_oneself(caller().account.id, None, _NEWEST)
+    account = get_from_api(account_api.get_account)
+    account_id = caller().account.id
+    recent = service(Records).of_oneself(account_id, None, _NEWEST)
     on = service(Desk).on
     return page(
         "owner/account.html",
@@ -41,16 +39,16 @@ def account_page() -> Response:
         says=instance(account_update()).load_fields,
         languages=languages_to_choose(account.get("locale")),
         zones=zones_to_choose(account.get("time_zone")),
-        theme=request.cookies.get(THEME),
+        theme=theme(),
         recent=deeds(recent.rows),
         is_more=recent.after is not None,
-        export=newest_export() if on.exports else None,
+        export=service(Exports).newest(account_id) if on.exports else None,
     )
 
 
-@performs("auth.account_routes.change_account", refused=account_page)
-def change_details(perform: Perform) -> Response:
-    perform()
+@calls_api(account_api.change_account, refused=account_page)
+def change_details(call_api: ApiCall) -> Response:
+    call_api()
     return go(".account_page", _("Your details are saved."))
 
 
@@ -59,11 +57,5 @@ def change_details(perform: Perform) -> Response:
 def set_appearance() -> Response:
     """Of this browser alone: nothing of it is stored here."""
     response = go_to(page_before() or to(".account_page"), _("The pages look so from now on."))
-    chosen = request.form.get("theme")
-    if chosen in THEMES:
-        response.set_cookie(
-            THEME, chosen, max_age=_A_YEAR, secure=not is_plain(request), samesite="Lax"
-        )
-    else:
-        response.delete_cookie(THEME, secure=not is_plain(request), samesite="Lax")
+    choose_theme(response, request.form.get("theme"))
     return response

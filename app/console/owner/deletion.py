@@ -11,11 +11,12 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.errors import Fault
 from ...core.web.operation import hidden
+from ...deletion import routes as deletion_api
 from ...deletion.routes import deletion_required
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
+from ..page_globals import moment
 from ..pages import page
 from ..texts import _
-from ..times import moment
 from ..ways import go
 
 
@@ -31,10 +32,10 @@ def deletion_page() -> Response:
     )
 
 
-@performs("deletion.routes.delete_account", refused=deletion_page)
-def delete_account(perform: Perform) -> Response:
+@calls_api(deletion_api.delete_account, refused=deletion_page)
+def delete_account(call_api: ApiCall) -> Response:
     try:
-        answer = perform()
+        answer = call_api()
     except SoleOwner as problem:
         slugs = problem.members["workspaces"]
         problem.faults = [Fault("", "workspaces", slug) for slug in slugs]

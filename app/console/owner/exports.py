@@ -8,17 +8,14 @@ from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.web.operation import hidden
-from ...exports.models import AccountExport
+from ...exports import routes as exports_api
 from ...exports.routes import exports_required
 from ...exports.service import Exports
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import fragment
 from ..texts import _
 from ..ways import go
-
-
-def newest_export() -> AccountExport | None:
-    return service(Exports).newest(caller().account.id)
+from .account import account_page
 
 
 @active_account_required
@@ -26,20 +23,12 @@ def newest_export() -> AccountExport | None:
 @hidden
 def export_state() -> Response:
     """How far it is, for the page that waits for it."""
-    return fragment("owner/export.html", export=newest_export())
+    return fragment("owner/export.html", export=service(Exports).newest(caller().account.id))
 
 
-@active_account_required
-@hidden
-def _account_page() -> Response:
-    from .account import account_page
-
-    return account_page()
-
-
-@performs("exports.routes.create_export", refused=_account_page)
-def ask_export(perform: Perform) -> Response:
-    perform()
+@calls_api(exports_api.create_export, refused=account_page)
+def ask_export(call_api: ApiCall) -> Response:
+    call_api()
     return go(".account_page", _("Your copy is being made."), _anchor="data")
 
 
@@ -47,5 +36,5 @@ def ask_export(perform: Perform) -> Response:
 @exports_required
 @hidden
 def fetch_export(export_id: int) -> Response:
-    found: Response = look("exports.routes.get_export_file", export_id=export_id)
+    found: Response = get_from_api(exports_api.get_export_file, export_id=export_id)
     return found

@@ -14,8 +14,8 @@ from ...core.web.fields import Received, Whole
 from ...core.web.operation import hidden
 from ...core.web.reading import takes
 from ...notifications.inbox import Inbox, Item
+from ..navigation import unread
 from ..pages import fragment, page
-from ..unread import unread
 from .messages import preview, with_links
 
 AT_ONCE = 25

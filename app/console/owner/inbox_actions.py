@@ -11,48 +11,49 @@ from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
 from ...core.web.operation import hidden
-from ...notifications.inbox import Item
+from ...notifications import routes as inbox_api
 from ...notifications.restoring import Restoring
-from ..actions import Perform, performs
-from ..notices import Notice, Undo
+from ..api_calls import ApiCall, calls_api
+from ..navigation import count_again, unread
 from ..pages import fragment
 from ..texts import _, _n
-from ..unread import count_again, unread
-from ..ways import asked_next, go, go_to, is_part, page_before, to
+from ..ways import Notice, Undo, asked_next, go, go_to, is_part, page_before, to
 from .inbox import item_part
 
 
-@performs("notifications.routes.mark_inbox_item")
-def open_item(perform: Perform, notification_id: int) -> Response:
+@calls_api(inbox_api.mark_inbox_item)
+def open_item(call_api: ApiCall, notification_id: int) -> Response:
     """A message is read when somebody opens it, and a GET changes nothing."""
-    item = perform(query={"status": True})
+    item = call_api(query={"status": True})
     return go(".item_page", item_id=item["id"])
 
 
-@performs("notifications.routes.mark_inbox_item")
-def mark_item(perform: Perform, notification_id: int) -> Response:
-    item = perform()
+@calls_api(inbox_api.mark_inbox_item)
+def mark_item(call_api: ApiCall, notification_id: int) -> Response:
+    item = call_api()
     if is_part():
         return _with_unread(item_part(item))
     return go_to(_back())
 
 
-@performs("notifications.routes.mark_inbox")
-def mark_all_items(perform: Perform) -> Response:
+@calls_api(inbox_api.mark_inbox)
+def mark_all_items(call_api: ApiCall) -> Response:
     waiting = unread(caller().account)
-    perform(query={"status": True})
+    call_api(query={"status": True})
     return go(
         ".dashboard", _n("One message marked as read.", "{n} messages marked as read.", waiting)
     )
 
 
-@performs("notifications.routes.delete_inbox_item")
-def delete_item(perform: Perform, notification_id: int) -> Response:
-    deleted = perform()
-    said = Notice(_("Message deleted."), undo=_undo(deleted))
+@calls_api(inbox_api.delete_inbox_item)
+def delete_item(call_api: ApiCall, notification_id: int) -> Response:
+    # Before the deletion, while the row can still be read.
+    undo = _undo(notification_id)
+    call_api()
+    said = Notice(_("Message deleted."), undo=undo)
     if is_part():
         return _with_unread(fragment("owner/inbox_deleted.html", said=said))
-    return go_to(_back(), said.text, undo=said.undo)
+    return go_to(_back(), said.text, undo=undo)
 
 
 @active_account_required
@@ -74,8 +75,10 @@ def _back() -> str:
     return asked_next(page_before() or to(".dashboard"))
 
 
-def _undo(deleted: Item) -> Undo:
-    statement = service(Restoring).statement(deleted)
+def _undo(item_id: int) -> Undo | None:
+    statement = service(Restoring).statement(caller().account.id, item_id)
+    if statement is None:
+        return None
     fields = {"statement": statement, "next": _back()}
     return Undo(to(".restore_item"), fields)
 

@@ -12,10 +12,11 @@ from ...auth.guards import active_account_required
 from ...core.errors import Fault, Problem, TooLarge
 from ...core.web.operation import hidden
 from ...core.web.reading import instance
+from ...profiles import routes as profiles_api
 from ...profiles.errors import PictureTooLarge, ProfileNotFound
 from ...profiles.models import PROPERTIES
 from ...profiles.schemas import create_schema, update_schema
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -36,28 +37,28 @@ def profile_page() -> Response:
     )
 
 
-@performs("profiles.routes.create_profile", refused=profile_page)
-def make_profile(perform: Perform) -> Response:
-    perform()
+@calls_api(profiles_api.create_profile, refused=profile_page)
+def make_profile(call_api: ApiCall) -> Response:
+    call_api()
     return go(".profile_page", _("Your profile is saved."))
 
 
-@performs("profiles.routes.update_profile", refused=profile_page)
-def change_profile(perform: Perform) -> Response:
-    perform()
+@calls_api(profiles_api.update_profile, refused=profile_page)
+def change_profile(call_api: ApiCall) -> Response:
+    call_api()
     return go(".profile_page", _("Your profile is saved."))
 
 
-@performs("profiles.routes.delete_profile", refused=profile_page)
-def delete_profile(perform: Perform) -> Response:
-    perform()
+@calls_api(profiles_api.delete_profile, refused=profile_page)
+def delete_profile(call_api: ApiCall) -> Response:
+    call_api()
     return go(".profile_page", _("Your profile is deleted."))
 
 
-@performs("profiles.routes.set_avatar", refused=profile_page)
-def set_avatar(perform: Perform) -> Response:
+@calls_api(profiles_api.set_avatar, refused=profile_page)
+def set_avatar(call_api: ApiCall) -> Response:
     try:
-        perform()
+        call_api()
     except Problem as problem:
         # Whatever is wrong is wrong with the one field that there is.
         text = PictureTooLarge.detail if problem.status == TooLarge.status else problem.detail
@@ -66,15 +67,15 @@ def set_avatar(perform: Perform) -> Response:
     return go(".profile_page", _("Your picture is saved."))
 
 
-@performs("profiles.routes.update_profile", refused=profile_page)
-def remove_avatar(perform: Perform) -> Response:
-    perform(json={"avatar": None})
+@calls_api(profiles_api.update_profile, refused=profile_page)
+def remove_avatar(call_api: ApiCall) -> Response:
+    call_api(json={"avatar": None})
     return go(".profile_page", _("Your picture is removed."))
 
 
 def _profile() -> dict[str, Any] | None:
     try:
-        found: dict[str, Any] = look("profiles.routes.get_profile")
+        found: dict[str, Any] = get_from_api(profiles_api.get_profile)
     except ProfileNotFound:
         return None
     return found

@@ -5,12 +5,14 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...accounts.service import Accounts
+from ...auth import account_routes as account_api
 from ...auth.caller import caller
 from ...auth.email_change.service import EmailChanges
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.web.operation import hidden
-from ..actions import Perform, performs
+from ...registration import routes as registration_api
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -31,17 +33,17 @@ def email_page() -> Response:
     )
 
 
-@performs("auth.account_routes.request_email_change", refused=email_page)
-def change_email(perform: Perform) -> Response:
-    perform()
+@calls_api(account_api.request_email_change, refused=email_page)
+def change_email(call_api: ApiCall) -> Response:
+    call_api()
     email = request.form["email"].strip()
     return go(
         ".email_page", _("We have mailed {email}. Open the link there to confirm it.", email=email)
     )
 
 
-@performs("registration.routes.mail_verification", refused=email_page)
-def mail_own_verification(perform: Perform) -> Response:
+@calls_api(registration_api.mail_verification, refused=email_page)
+def mail_own_verification(call_api: ApiCall) -> Response:
     email = caller().account.email
-    perform(json={"email": email})
+    call_api(json={"email": email})
     return go(".email_page", _("A mail to {email} is on its way.", email=email))

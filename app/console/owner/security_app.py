@@ -7,10 +7,11 @@ from typing import Any
 from flask import Response, request
 
 from ...auth.guards import active_account_required
+from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
 from ...auth.mfa.guards import factors_required
 from ...core.web.operation import hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -26,10 +27,10 @@ def new_app_page() -> Response:
     return page("owner/security/app_new.html", at="security_page")
 
 
-@performs("auth.mfa.routes.begin_app", refused=new_app_page)
-def begin_own_app(perform: Perform) -> Response:
+@calls_api(mfa_api.begin_app, refused=new_app_page)
+def begin_own_app(call_api: ApiCall) -> Response:
     """Its secret comes once, so that no redirect may come in between."""
-    return _to_be_confirmed(perform())
+    return _to_be_confirmed(call_api())
 
 
 @active_account_required
@@ -44,9 +45,9 @@ def own_app_page(authenticator_id: int) -> Response:
     return _to_be_confirmed({**shown, "qr": totp.qr_code(uri)})
 
 
-@performs("auth.mfa.routes.confirm_app", refused=own_app_page)
-def confirm_own_app(perform: Perform, authenticator_id: int) -> Response:
-    codes = perform()["recovery_codes"]
+@calls_api(mfa_api.confirm_app, refused=own_app_page)
+def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
+    codes = call_api()["recovery_codes"]
     if codes:
         return codes_shown(codes, _("The app is set up."))
     return go(".factors_page", _("The app is set up. You are signed out everywhere but here."))

@@ -8,6 +8,8 @@ from flask import Response
 
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
+from ...auth.mfa import recovery_routes as recovery_api
+from ...auth.mfa import routes as mfa_api
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.errors import AuthenticatorNotFound
 from ...auth.mfa.guards import factors_required
@@ -17,7 +19,7 @@ from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -28,11 +30,11 @@ from .fresh_first import fresh_first
 @factors_required
 @hidden
 def factors_page() -> Response:
-    found = look("auth.mfa.routes.list_authenticators")
+    found = get_from_api(mfa_api.list_authenticators)
     auth = current_frontdesk.settings.of(AuthSettings)
     requirement = service(Authenticators).requirement
     has_factor = any(each["kind"] in requirement.kinds for each in found)
-    devices = look("auth.mfa.recovery_routes.list_trusted_devices") if has_factor else []
+    devices = get_from_api(recovery_api.list_trusted_devices) if has_factor else []
     return page(
         "owner/security/factors.html",
         at="security_page",
@@ -51,7 +53,7 @@ def factors_page() -> Response:
 @hidden
 @fresh_first
 def authenticator_page(authenticator_id: int) -> Response:
-    found = look("auth.mfa.routes.list_authenticators")
+    found = get_from_api(mfa_api.list_authenticators)
     shown = next((each for each in found if each["id"] == authenticator_id), None)
     if shown is None:
         raise AuthenticatorNotFound
@@ -66,21 +68,21 @@ def authenticator_page(authenticator_id: int) -> Response:
     )
 
 
-@performs("auth.mfa.routes.rename_authenticator", refused=authenticator_page)
-def rename_own_authenticator(perform: Perform, authenticator_id: int) -> Response:
-    renamed = perform()
+@calls_api(mfa_api.rename_authenticator, refused=authenticator_page)
+def rename_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
+    renamed = call_api()
     return go(_page_of(renamed), _("It is called {name} now.", name=renamed["name"]))
 
 
-@performs("auth.mfa.routes.remove_authenticator", refused=authenticator_page)
-def remove_own_authenticator(perform: Perform, authenticator_id: int) -> Response:
-    removed = perform()
+@calls_api(mfa_api.remove_authenticator, refused=authenticator_page)
+def remove_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
+    removed = call_api()
     return go(_page_of(removed), _("{name} is removed.", name=removed["name"]))
 
 
-@performs("auth.mfa.recovery_routes.forget_trusted_device")
-def forget_own_device(perform: Perform, device_id: int) -> Response:
-    forgotten = perform()
+@calls_api(recovery_api.forget_trusted_device)
+def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
+    forgotten = call_api()
     device = label_of(forgotten["user_agent"]) or _("That device")
     return go(".factors_page", _("{device} is asked for a second factor again.", device=device))
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...auth.guards import active_account_required
+from ...auth.mfa import routes as mfa_api
 from ...auth.mfa.models import PASSKEY_KIND
+from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions.devices import label_of
 from ...core.context import service
 from ...core.errors import NotFound
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
 from ..pages import page
 from ..texts import _
@@ -29,7 +31,7 @@ def passkeys_page() -> Response:
         at="security_page",
         passkeys=[
             each
-            for each in look("auth.mfa.routes.list_authenticators")
+            for each in get_from_api(mfa_api.list_authenticators)
             if each["kind"] == PASSKEY_KIND
         ],
     )
@@ -49,9 +51,9 @@ def new_passkey_page() -> Response:
     )
 
 
-@performs("auth.passkeys.routes.add_passkey", refused=new_passkey_page)
-def add_own_passkey(perform: Perform) -> Response:
-    added = perform(json={"name": request.form.get("name", ""), "credential": sent_credential()})
+@calls_api(passkeys_api.add_passkey, refused=new_passkey_page)
+def add_own_passkey(call_api: ApiCall) -> Response:
+    added = call_api(json={"name": request.form.get("name", ""), "credential": sent_credential()})
     if codes := added.get("recovery_codes"):
         return codes_shown(codes, _("The passkey is added."))
     return go(".passkeys_page", _("The passkey is added. You can sign in by it from now on."))

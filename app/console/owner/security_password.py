@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flask import Response
 
+from ...auth import account_routes as account_api
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.web.operation import hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -22,9 +23,9 @@ def password_page() -> Response:
     return _with_password() if _has_one() else _without_password()
 
 
-@performs("auth.account_routes.change_password", refused=password_page)
-def change_own_password(perform: Perform) -> Response:
-    perform()
+@calls_api(account_api.change_password, refused=password_page)
+def change_own_password(call_api: ApiCall) -> Response:
+    call_api()
     return go(
         ".security_page", _("Your password is changed. You are signed out everywhere but here.")
     )

@@ -10,10 +10,11 @@ from flask import Response
 from ...auth.caller import caller
 from ...auth.fresh import Freshness
 from ...auth.guards import active_account_required
+from ...auth.mfa import recovery_routes as recovery_api
 from ...auth.mfa.guards import factors_required
 from ...core.context import service
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
 from .fresh_first import fresh_first
 
@@ -26,14 +27,14 @@ def recovery_codes_page() -> Response:
     return page(
         "owner/security/recovery_codes.html",
         at="security_page",
-        left=look("auth.mfa.recovery_routes.count_recovery_codes")["left"],
+        left=get_from_api(recovery_api.count_recovery_codes)["left"],
         has_factor=service(Freshness).has_factor(caller().account),
     )
 
 
-@performs("auth.mfa.recovery_routes.make_recovery_codes", refused=recovery_codes_page)
-def make_own_recovery_codes(perform: Perform) -> Response:
-    return codes_shown(perform()["recovery_codes"])
+@calls_api(recovery_api.make_recovery_codes, refused=recovery_codes_page)
+def make_own_recovery_codes(call_api: ApiCall) -> Response:
+    return codes_shown(call_api()["recovery_codes"])
 
 
 def codes_shown(codes: Sequence[str], said: Any = "") -> Response:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import Response
 
 from ...auth.guards import active_account_required
+from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
-from ..paging import Paging
 from ..texts import _, _n
-from ..ways import go
+from ..ways import Paging, go
 
 PER_PAGE = 25
 
@@ -19,7 +19,7 @@ PER_PAGE = 25
 @hidden
 def sessions_page() -> Response:
     paging = Paging.asked(PER_PAGE)
-    found = look("auth.sessions.routes.list_sessions", query=paging.query)
+    found = get_from_api(sessions_api.list_sessions, query=paging.query)
     return page(
         "owner/security/sessions.html",
         at="security_page",
@@ -29,18 +29,18 @@ def sessions_page() -> Response:
     )
 
 
-@performs("auth.sessions.routes.end_session")
-def end_own_session(perform: Perform, session_id: str) -> Response:
-    ended = perform()
+@calls_api(sessions_api.end_session)
+def end_own_session(call_api: ApiCall, session_id: str) -> Response:
+    ended = call_api()
     if ended["current"]:
         return go(".sign_in_page", _("You are signed out."))
     device = ended["label"] or _("That device")
     return go(".sessions_page", _("{device} is signed out.", device=device))
 
 
-@performs("auth.sessions.routes.end_sessions")
-def end_other_sessions(perform: Perform) -> Response:
-    ended = perform(query={"others": "true"})["ended"]
+@calls_api(sessions_api.end_sessions)
+def end_other_sessions(call_api: ApiCall) -> Response:
+    ended = call_api(query={"others": "true"})["ended"]
     return go(
         ".sessions_page",
         _n("One other device is signed out.", "{n} other devices are signed out.", ended),

@@ -52,7 +52,11 @@ const deeds = {
       ? root.dataset.theme === "dark"
       : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = isDark ? "light" : "dark";
-    document.cookie = `fd-theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
+    const name = root.dataset.themeCookie;
+    const secure = name.startsWith("__Host-") ? ";secure" : "";
+    document.cookie = `${name}=${root.dataset.theme};path=/;max-age=31536000;samesite=lax${secure}`;
+    // Set before the cookie had its prefix.
+    if (secure) document.cookie = "fd-theme=;path=/;max-age=0";
   },
 };
 

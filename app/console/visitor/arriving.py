@@ -5,44 +5,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from ...auth.sessions.cookie_door import CookieDoor
-from ...auth.sessions.cross_site import is_plain
 from ...auth.settings import AuthSettings
 from ...auth.sign_in.entrance import bring_device
 from ...core.context import current_frontdesk, service
+from ..cookies import read_cookie, set_cookie
 from ..ways import asked_next, go_to, to
 
+NAME = "fd-device"
 _DAY = 24 * 3600
 
 
 def arrive() -> None:
     """Before a form signs somebody in."""
-    if secret := request.cookies.get(_name()):
-        bring_device(secret)
+    bring_trusted_device()
     service(CookieDoor).enter()
+
+
+def bring_trusted_device() -> None:
+    """Make the browser's trusted-device cookie count for this request."""
+    if secret := read_cookie(NAME):
+        bring_device(secret)
 
 
 def arrived(answer: Any, said: str = "") -> Response:
     """To the page that was asked for. What trusts this browser is kept where no script reads it."""
     response = go_to(asked_next(to(".dashboard")), said)
     if isinstance(answer, dict) and (secret := answer.get("trusted_device")):
-        response.set_cookie(
-            _name(),
-            secret,
-            max_age=trust_days() * _DAY,
-            path="/",
-            secure=not is_plain(request),
-            httponly=True,
-            samesite="Lax",
-        )
+        set_cookie(response, NAME, secret, trust_days() * _DAY)
     return response
 
 
 def trust_days() -> int:
     return current_frontdesk.settings.of(AuthSettings).MFA_TRUST_DAYS
-
-
-def _name() -> str:
-    return "fd-device" if is_plain(request) else "__Host-fd-device"

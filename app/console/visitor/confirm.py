@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from flask import Response, request
 
+from ...auth import step_up_routes as step_up_api
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...auth.sign_in.proof import has_factor
 from ...auth.step_up.service import Reauthentication
 from ...core.context import service
 from ...core.web.operation import hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..ways import asked_next, go_to, to
 from . import passkey_options
+from .arriving import bring_trusted_device
 from .passkeys import sent_credential
 from .provider import provider_name
 
@@ -36,15 +38,16 @@ def confirm_page() -> Response:
     return _page(way, ways)
 
 
-@performs("auth.step_up_routes.reauthenticate", refused=confirm_page)
-def confirm_identity(perform: Perform) -> Response:
-    perform()
+@calls_api(step_up_api.reauthenticate, refused=confirm_page)
+def confirm_identity(call_api: ApiCall) -> Response:
+    bring_trusted_device()
+    call_api()
     return go_to(asked_next(to(".dashboard")))
 
 
-@performs("auth.step_up_routes.reauthenticate", refused=confirm_page)
-def confirm_by_passkey(perform: Perform) -> Response:
-    perform(json={"credential": sent_credential()})
+@calls_api(step_up_api.reauthenticate, refused=confirm_page)
+def confirm_by_passkey(call_api: ApiCall) -> Response:
+    call_api(json={"credential": sent_credential()})
     return go_to(asked_next(to(".dashboard")))
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from flask import Response, request
 
+from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
+from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions.cookie_door import CookieDoor
 from ...core.context import service
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import asked_next, go, to
@@ -37,9 +39,9 @@ def enrolment_page() -> Response:
     return _page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-@performs("auth.mfa.routes.begin_app", refused=enrolment_page)
-def begin_app_at_sign_in(perform: Perform) -> Response:
-    return _app_page(perform())
+@calls_api(mfa_api.begin_app, refused=enrolment_page)
+def begin_app_at_sign_in(call_api: ApiCall) -> Response:
+    return _app_page(call_api())
 
 
 @anyone
@@ -48,18 +50,21 @@ def app_at_sign_in_page(authenticator_id: int) -> Response:
     if "mfa_token" not in request.form:
         return go(".sign_in_page")
     secret, uri = (request.form.get(name, "") for name in ("secret", "uri"))
+    # The page links to this address: no other scheme, such as `javascript:`, may get there.
+    if not uri.startswith("otpauth://"):
+        uri = ""
     shown = {"id": authenticator_id, "secret": secret, "uri": uri}
-    return _app_page({**shown, "qr": totp.qr_code(uri) if uri.startswith("otpauth://") else ""})
+    return _app_page({**shown, "qr": totp.qr_code(uri) if uri else ""})
 
 
-@performs("auth.mfa.routes.confirm_app", refused=app_at_sign_in_page)
-def confirm_app_at_sign_in(perform: Perform, authenticator_id: int) -> Response:
+@calls_api(mfa_api.confirm_app, refused=app_at_sign_in_page)
+def confirm_app_at_sign_in(call_api: ApiCall, authenticator_id: int) -> Response:
     arrive()
-    return _enrolled(perform())
+    return _enrolled(call_api())
 
 
-@performs("auth.passkeys.routes.add_passkey", refused=enrolment_page)
-def add_passkey_at_sign_in(perform: Perform) -> Response:
+@calls_api(passkeys_api.add_passkey, refused=enrolment_page)
+def add_passkey_at_sign_in(call_api: ApiCall) -> Response:
     arrive()
     named = request.form.get("name", "").strip() or str(_("Passkey"))
     given = {
@@ -67,7 +72,7 @@ def add_passkey_at_sign_in(perform: Perform) -> Response:
         "credential": sent_credential(),
         "mfa_token": request.form.get("mfa_token", ""),
     }
-    return _enrolled(perform(json=given))
+    return _enrolled(call_api(json=given))
 
 
 def _page(mfa_token: str, methods: list[str]) -> Response:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from flask import Response, request
 
+from ...auth.login_codes import cookie_routes as login_codes_cookie_api
+from ...auth.login_codes import routes as login_codes_api
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page, somebody_is_in
 from ..texts import _
 from ..ways import asked_next, go, go_to, to
@@ -22,10 +24,10 @@ def mailed_code_page() -> Response:
     return page("visitor/mailed_code.html", next=asked_next(""))
 
 
-@performs("auth.login_codes.routes.ask_for_code", refused=mailed_code_page)
-def ask_for_sign_in_code(perform: Perform) -> Response:
+@calls_api(login_codes_api.ask_for_code, refused=mailed_code_page)
+def ask_for_sign_in_code(call_api: ApiCall) -> Response:
     again = "again" in request.form
-    answer = perform()
+    answer = call_api()
     if "confirm" in request.form and somebody_is_in():
         return code_mailed_page(answer["login_id"])
     said = _("Another mail is on its way. Only its code counts from now on.") if again else ""
@@ -41,10 +43,10 @@ def typed_code_page() -> Response:
     return _code_page(request.form["login_id"])
 
 
-@performs("auth.login_codes.cookie_routes.open_cookie_session_by_code", refused=typed_code_page)
-def sign_in_by_code(perform: Perform) -> Response:
+@calls_api(login_codes_cookie_api.open_cookie_session_by_code, refused=typed_code_page)
+def sign_in_by_code(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(perform())
+    return arrived(call_api())
 
 
 def _code_page(login_id: str, said: str = "") -> Response:

@@ -8,15 +8,16 @@ from typing import Any
 import orjson
 from flask import Response, request
 
-from ..actions import Perform, performs
+from ...auth.passkeys import cookie_routes as passkeys_cookie_api
+from ..api_calls import ApiCall, calls_api
 from .arriving import arrive, arrived
 from .sign_in import sign_in_page
 
 
-@performs("auth.passkeys.cookie_routes.open_cookie_session_by_passkey", refused=sign_in_page)
-def sign_in_by_passkey(perform: Perform) -> Response:
+@calls_api(passkeys_cookie_api.open_cookie_session_by_passkey, refused=sign_in_page)
+def sign_in_by_passkey(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(perform(json={"credential": sent_credential()}))
+    return arrived(call_api(json={"credential": sent_credential()}))
 
 
 def sent_credential() -> Any:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from flask import Response, request, session
 
+from ...auth import routes as auth_api
 from ...auth.guards import idp_required
 from ...auth.idp.redirects import RedirectUris
 from ...auth.sessions.cross_site import own_origin
@@ -18,7 +19,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, find_context, service
 from ...core.errors import Unavailable
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
 from ..texts import _
 from ..ways import asked_next, own_path_of, to
@@ -47,7 +48,7 @@ def provider_name() -> str:
 @hidden
 def provider_sign_in() -> Response:
     """A link, and no form: browsers let a form of ours lead nowhere else."""
-    response: Response = look("auth.routes.idp_login", query={"redirect_uri": _way_back()})
+    response: Response = get_from_api(auth_api.idp_login, query={"redirect_uri": _way_back()})
     if wanted := asked_next(""):
         session[_NEXT] = wanted
     else:
@@ -67,11 +68,11 @@ def provider_callback() -> Response:
     return page("visitor/provider_callback.html", provider=provider_name(), carried=carried)
 
 
-@performs("auth.routes.idp_callback", refused=provider_callback)
-def finish_provider_sign_in(perform: Perform) -> Response:
+@calls_api(auth_api.idp_callback, refused=provider_callback)
+def finish_provider_sign_in(call_api: ApiCall) -> Response:
     arrive()
     given = {name: request.form.get(name, "") for name in ("code", "state")}
-    return arrived(perform(json={**given, "redirect_uri": _way_back()}))
+    return arrived(call_api(json={**given, "redirect_uri": _way_back()}))
 
 
 def _wanted() -> str:
@@ -88,7 +89,8 @@ def _way_back() -> str:
     allowed, core = service(RedirectUris), current_frontdesk.settings.core
     default = allowed.default if urlsplit(allowed.default).path == path else None
     here = own_origin(request)
-    hosts = filter(None, (core.PUBLIC_URL, here, request.host_url.rstrip("/")))
+    # Without PUBLIC_URL, a proxy may keep to itself whether the page has TLS.
+    hosts = [here] if core.PUBLIC_URL else [here, request.host_url.rstrip("/")]
     asked = [*filter(None, (default,)), *(f"{host}{path}" for host in hosts)]
     for uri in asked:
         if allowed.allows(uri):

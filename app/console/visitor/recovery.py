@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from flask import Response, request
 
+from ...auth import routes as auth_api
 from ...auth.errors import InvalidProof
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
@@ -21,9 +22,9 @@ def forgot_page() -> Response:
     return page("visitor/forgot.html", email=request.args.get("email", ""))
 
 
-@performs("auth.routes.recover_password", refused=forgot_page)
-def ask_for_reset(perform: Perform) -> Response:
-    perform()
+@calls_api(auth_api.recover_password, refused=forgot_page)
+def ask_for_reset(call_api: ApiCall) -> Response:
+    call_api()
     return _code_page(_("Another mail is on its way.") if "again" in request.form else "")
 
 
@@ -34,9 +35,9 @@ def reset_code_page() -> Response:
     return _code_page() if "email" in request.form else go(".forgot_page")
 
 
-@performs("auth.routes.verify_token", refused=reset_code_page)
-def check_reset_code(perform: Perform) -> Response:
-    perform()
+@calls_api(auth_api.verify_token, refused=reset_code_page)
+def check_reset_code(call_api: ApiCall) -> Response:
+    call_api()
     return _password_page()
 
 
@@ -49,9 +50,9 @@ def reset_page() -> Response:
     return _password_page()
 
 
-@performs("auth.routes.reset_password", refused=reset_page)
-def choose_new_password(perform: Perform) -> Response:
-    perform()
+@calls_api(auth_api.reset_password, refused=reset_page)
+def choose_new_password(call_api: ApiCall) -> Response:
+    call_api()
     return go(".sign_in_page", _("Your password is changed. Sign in with the new one."))
 
 
@@ -59,7 +60,7 @@ def _counts(token: str) -> bool:
     if not token:
         return False
     try:
-        Perform("auth.routes.verify_token", {})(json={"token": token})
+        ApiCall(auth_api.verify_token, {})(json={"token": token})
     except InvalidProof:
         return False
     except Problem as problem:

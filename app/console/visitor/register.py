@@ -9,7 +9,8 @@ from flask import Response, request
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ...registration import routes as registration_api
+from ..api_calls import ApiCall, calls_api
 from ..pages import page, somebody_is_in
 from ..texts import _
 from ..ways import asked_next, go, go_to, to
@@ -35,10 +36,10 @@ def register_page() -> Response:
     )
 
 
-@performs("registration.routes.register", refused=register_page)
-def register_account(perform: Perform) -> Response:
+@calls_api(registration_api.register, refused=register_page)
+def register_account(call_api: ApiCall) -> Response:
     arrive()
-    answer = perform()
+    answer = call_api()
     if "account" in answer:
         return arrived(answer, _("Welcome. Your account is made."))
     return _check_mail()
@@ -54,18 +55,18 @@ def verify_page() -> Response:
     return page("visitor/verify.html", token=token, next=asked_next(""))
 
 
-@performs("registration.routes.verify_email", refused=verify_page)
-def verify_address(perform: Perform) -> Response:
-    perform()
+@calls_api(registration_api.verify_email, refused=verify_page)
+def verify_address(call_api: ApiCall) -> Response:
+    call_api()
     said = _("Your address is confirmed.")
     if somebody_is_in():
         return go_to(asked_next(to(".dashboard")), said)
     return go(".sign_in_page", said, next=asked_next("") or None)
 
 
-@performs("registration.routes.mail_verification", refused=verify_page)
-def mail_verification_again(perform: Perform) -> Response:
-    perform()
+@calls_api(registration_api.mail_verification, refused=verify_page)
+def mail_verification_again(call_api: ApiCall) -> Response:
+    call_api()
     return _check_mail(_("If this address waits to be confirmed, another mail is on its way."))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from flask import Response, request
 
+from ...auth.mfa import cookie_routes as mfa_cookie_api
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..ways import asked_next, go
 from . import passkey_options
@@ -29,27 +30,27 @@ def second_step_page() -> Response:
     return _page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-@performs("auth.mfa.cookie_routes.finish_cookie_session", refused=second_step_page)
-def finish_by_app(perform: Perform) -> Response:
+@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+def finish_by_app(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(perform())
+    return arrived(call_api())
 
 
-@performs("auth.mfa.cookie_routes.finish_cookie_session", refused=second_step_page)
-def finish_by_recovery_code(perform: Perform) -> Response:
+@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+def finish_by_recovery_code(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(perform())
+    return arrived(call_api())
 
 
-@performs("auth.mfa.cookie_routes.finish_cookie_session", refused=second_step_page)
-def finish_by_passkey(perform: Perform) -> Response:
+@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+def finish_by_passkey(call_api: ApiCall) -> Response:
     arrive()
     given = {
         "mfa_token": request.form.get("mfa_token", ""),
         "credential": sent_credential(),
         "trust": request.form.getlist("trust")[-1:] == ["true"],
     }
-    return arrived(perform(json=given))
+    return arrived(call_api(json=given))
 
 
 def _page(mfa_token: str, methods: list[str]) -> Response:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from flask import Response
 
+from ...auth.sessions import cookie_routes as cookie_sessions_api
 from ...core.web.operation import anyone, hidden
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..pages import page, somebody_is_in
 from ..texts import _
 from ..ways import asked_next, go, go_to, to
@@ -27,13 +28,13 @@ def sign_in_page() -> Response:
     )
 
 
-@performs("auth.sessions.cookie_routes.open_cookie_session", refused=sign_in_page)
-def sign_in(perform: Perform) -> Response:
+@calls_api(cookie_sessions_api.open_cookie_session, refused=sign_in_page)
+def sign_in(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(perform())
+    return arrived(call_api())
 
 
-@performs("auth.sessions.cookie_routes.close_cookie_session")
-def sign_out(perform: Perform) -> Response:
-    perform()
+@calls_api(cookie_sessions_api.close_cookie_session)
+def sign_out(call_api: ApiCall) -> Response:
+    call_api()
     return go(".sign_in_page", _("You are signed out."))

@@ -10,15 +10,15 @@ from flask import Response, request
 from ...auth.guards import active_account_required
 from ...core.errors import Fault, Invalid
 from ...core.web.operation import hidden
+from ...workspaces import routes as workspaces_api
 from ...workspaces.errors import AlreadyAMember
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
 from ...workspaces.invitations.models import STATES
 from ...workspaces.routes import IN_PATH
 from ...workspaces.rules import MANAGERS, may_manage
-from ..actions import Perform, look, performs
-from ..paging import Paging
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..texts import _, _n
-from ..ways import go
+from ..ways import Paging, go
 from .room import room_page, types_to_give
 
 PER_PAGE = 25
@@ -35,7 +35,9 @@ def workspace_invitations_page(workspace_slug: str) -> Response:
     state = request.args.get("state", "")
     state = state if state in STATES else ""
     query = {**paging.query, "state": state} if state else paging.query
-    found = look("workspaces.routes.list_invitations", query=query, workspace_slug=workspace_slug)
+    found = get_from_api(
+        workspaces_api.list_invitations, query=query, workspace_slug=workspace_slug
+    )
     return room_page(
         "invitations.html",
         "invitations",
@@ -50,14 +52,14 @@ def workspace_invitations_page(workspace_slug: str) -> Response:
     )
 
 
-@performs("workspaces.routes.invite", refused=workspace_invitations_page)
-def send_invitations(perform: Perform, workspace_slug: str) -> Response:
+@calls_api(workspaces_api.invite, refused=workspace_invitations_page)
+def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
     typed = " ".join(request.form.getlist("emails"))
     emails = [each for each in _BETWEEN.split(typed) if each]
     message = request.form.get("message", "").replace("\r\n", "\n").strip()
     body = {"emails": emails, "type": request.form.get("type", ""), "message": message or None}
     try:
-        invited = perform(json=body)
+        invited = call_api(json=body)
     except AlreadyAMember as refused:
         present = ", ".join(refused.members["emails"])
         refused.faults = [
@@ -71,19 +73,19 @@ def send_invitations(perform: Perform, workspace_slug: str) -> Response:
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 
-@performs("workspaces.routes.resend_invitation", refused=workspace_invitations_page)
+@calls_api(workspaces_api.resend_invitation, refused=workspace_invitations_page)
 def resend_workspace_invitation(
-    perform: Perform, workspace_slug: str, invitation_id: int
+    call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("{email} has another mail.", email=perform()["email"])
+    said = _("{email} has another mail.", email=call_api()["email"])
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 
-@performs("workspaces.routes.revoke_invitation", refused=workspace_invitations_page)
+@calls_api(workspaces_api.revoke_invitation, refused=workspace_invitations_page)
 def revoke_workspace_invitation(
-    perform: Perform, workspace_slug: str, invitation_id: int
+    call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("The invitation of {email} is taken back.", email=perform()["email"])
+    said = _("The invitation of {email} is taken back.", email=call_api()["email"])
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 

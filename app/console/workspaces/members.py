@@ -10,6 +10,7 @@ from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.web.operation import hidden
+from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import (
     active_member_required,
     current_member,
@@ -20,11 +21,10 @@ from ...workspaces.members import Members
 from ...workspaces.models import ACTIVE
 from ...workspaces.routes import IN_PATH
 from ...workspaces.rules import MANAGERS, may_manage
-from ..actions import Perform, look, performs
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
-from ..paging import Paging
 from ..texts import _
-from ..ways import go
+from ..ways import Paging, go
 from .room import room_page, types_to_give
 
 PER_PAGE = 25
@@ -38,7 +38,7 @@ def workspace_page(workspace_slug: str) -> Response:
     paging = Paging.asked(PER_PAGE)
     search = request.args.get("search", "").strip()[:320]
     query = {**paging.query, "search": search} if search else paging.query
-    found = look("workspaces.routes.list_members", query=query, workspace_slug=workspace_slug)
+    found = get_from_api(workspaces_api.list_members, query=query, workspace_slug=workspace_slug)
     members = paging.shown(found)
     # The ids as the rows have them, which JSON may write otherwise.
     own = str(caller().account.id)
@@ -78,15 +78,15 @@ def member_page(workspace_slug: str, account_id: Any) -> Response:
     )
 
 
-@performs("workspaces.routes.update_member", refused=member_page)
-def change_workspace_member(perform: Perform, workspace_slug: str, account_id: Any) -> Response:
-    changed = perform()
+@calls_api(workspaces_api.update_member, refused=member_page)
+def change_workspace_member(call_api: ApiCall, workspace_slug: str, account_id: Any) -> Response:
+    changed = call_api()
     said = _("{email} is changed.", email=changed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)
 
 
-@performs("workspaces.routes.remove_member", refused=member_page)
-def remove_workspace_member(perform: Perform, workspace_slug: str, account_id: Any) -> Response:
-    removed = perform()
+@calls_api(workspaces_api.remove_member, refused=member_page)
+def remove_workspace_member(call_api: ApiCall, workspace_slug: str, account_id: Any) -> Response:
+    removed = call_api()
     said = _("{email} is no member any more.", email=removed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)

@@ -7,11 +7,11 @@ from flask import Response
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.web.operation import hidden
-from ..actions import Perform, look, performs
+from ...workspaces import routes as workspaces_api
+from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
-from ..paging import Paging
 from ..texts import _
-from ..ways import go
+from ..ways import Paging, go
 
 PER_PAGE = 50
 
@@ -20,7 +20,7 @@ PER_PAGE = 50
 @hidden
 def workspaces_page() -> Response:
     paging = Paging.asked(PER_PAGE)
-    found = look("workspaces.routes.list_workspaces", query=paging.query)
+    found = get_from_api(workspaces_api.list_workspaces, query=paging.query)
     return page(
         "workspaces/mine.html",
         workspaces=paging.shown(found),
@@ -35,9 +35,9 @@ def new_workspace_page() -> Response:
     return page("workspaces/new.html", at="workspaces_page")
 
 
-@performs("workspaces.routes.create_workspace", refused=new_workspace_page)
-def make_workspace(perform: Perform) -> Response:
-    made = perform()
+@calls_api(workspaces_api.create_workspace, refused=new_workspace_page)
+def make_workspace(call_api: ApiCall) -> Response:
+    made = call_api()
     return go(
         ".workspace_page",
         _("{name} is made. Invite whoever belongs to it.", name=made["name"]),
@@ -45,9 +45,9 @@ def make_workspace(perform: Perform) -> Response:
     )
 
 
-@performs("workspaces.routes.switch_workspace", refused=workspaces_page)
-def switch_workspace(perform: Perform) -> Response:
-    entered = perform()
+@calls_api(workspaces_api.switch_workspace, refused=workspaces_page)
+def switch_workspace(call_api: ApiCall) -> Response:
+    entered = call_api()
     return go(
         ".workspace_page",
         _("{name} is your current workspace.", name=entered["name"]),

@@ -7,13 +7,14 @@ from flask import Response, request
 from ...auth.caller import caller
 from ...auth.errors import InvalidProof
 from ...auth.guards import active_account_required
+from ...auth.sessions import cookie_routes as cookie_sessions_api
 from ...core.context import service
 from ...core.errors import Invalid
 from ...core.web.operation import anyone, hidden
+from ...workspaces.invitations import routes as invitations_api
 from ...workspaces.invitations.errors import AddressNotProven
 from ...workspaces.invitations.received import ReceivedInvitations
-from ..actions import Perform, look, performs
-from ..errors import tell
+from ..api_calls import ApiCall, calls_api, get_from_api, report
 from ..pages import page, somebody_is_in
 from ..texts import _
 from ..ways import go
@@ -25,25 +26,21 @@ MOST = 100
 @hidden
 def received_invitations_page() -> Response:
     try:
-        found = look(
-            "workspaces.invitations.routes.list_received_invitations", query={"limit": MOST}
-        )
+        found = get_from_api(invitations_api.list_received_invitations, query={"limit": MOST})
     except AddressNotProven:
         found = None
     return page("workspaces/received.html", invitations=found)
 
 
-@performs(
-    "workspaces.invitations.routes.accept_received_invitation", refused=received_invitations_page
-)
-def accept_own_invitation(perform: Perform, invitation_id: int) -> Response:
-    perform()
+@calls_api(invitations_api.accept_received_invitation, refused=received_invitations_page)
+def accept_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
+    call_api()
     return go(".workspaces_page", _("You are in. The workspace is in this list."))
 
 
-@performs("workspaces.invitations.routes.decline_received_invitation")
-def decline_own_invitation(perform: Perform, invitation_id: int) -> Response:
-    perform()
+@calls_api(invitations_api.decline_received_invitation)
+def decline_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
+    call_api()
     return go(".received_invitations_page", _("The invitation is declined."))
 
 
@@ -53,9 +50,9 @@ def invitation_page() -> Response:
     """Mail scanners open it too: nothing is done before somebody presses."""
     token = request.values.get("token", "")
     try:
-        shown = look("workspaces.invitations.routes.get_mailed_invitation", query={"token": token})
+        shown = get_from_api(invitations_api.get_mailed_invitation, query={"token": token})
     except (InvalidProof, Invalid) as problem:
-        tell(problem)
+        report(problem)
         return page("workspaces/invitation_over.html", status=problem.status)
     return page(
         "workspaces/invitation.html",
@@ -66,22 +63,22 @@ def invitation_page() -> Response:
     )
 
 
-@performs("workspaces.invitations.routes.accept_mailed_invitation", refused=invitation_page)
-def accept_invitation(perform: Perform) -> Response:
-    perform()
+@calls_api(invitations_api.accept_mailed_invitation, refused=invitation_page)
+def accept_invitation(call_api: ApiCall) -> Response:
+    call_api()
     return go(".workspaces_page", _("You are in. The workspace is in this list."))
 
 
-@performs("workspaces.invitations.routes.decline_mailed_invitation", refused=invitation_page)
-def decline_invitation(perform: Perform) -> Response:
-    perform()
+@calls_api(invitations_api.decline_mailed_invitation, refused=invitation_page)
+def decline_invitation(call_api: ApiCall) -> Response:
+    call_api()
     return page("workspaces/invitation_declined.html")
 
 
-@performs("auth.sessions.cookie_routes.close_cookie_session", refused=invitation_page)
-def answer_as_somebody_else(perform: Perform) -> Response:
+@calls_api(cookie_sessions_api.close_cookie_session, refused=invitation_page)
+def answer_as_somebody_else(call_api: ApiCall) -> Response:
     """Whoever is signed in is not the one who is invited."""
-    perform()
+    call_api()
     return go(".invitation_page", token=request.form.get("token", ""))
 
 

@@ -7,10 +7,11 @@ from flask import Response, request
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.web.operation import hidden
+from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import active_member_required, current_member
-from ...workspaces.members import OWNER
+from ...workspaces.ownership import OWNER
 from ...workspaces.routes import IN_PATH
-from ..actions import Perform, performs
+from ..api_calls import ApiCall, calls_api
 from ..texts import _
 from ..ways import go
 from .room import room_page
@@ -23,20 +24,20 @@ def workspace_settings_page(workspace_slug: str) -> Response:
     return room_page("settings.html", "settings", owns=current_member.type == OWNER)
 
 
-@performs("workspaces.routes.change_workspace", refused=workspace_settings_page)
-def change_workspace_settings(perform: Perform, workspace_slug: str) -> Response:
-    changed = perform()
+@calls_api(workspaces_api.change_workspace, refused=workspace_settings_page)
+def change_workspace_settings(call_api: ApiCall, workspace_slug: str) -> Response:
+    changed = call_api()
     said = _("Saved.")
     return go(".workspace_settings_page", said, workspace_slug=changed["slug"])
 
 
-@performs("workspaces.routes.remove_member", refused=workspace_settings_page)
-def leave_workspace(perform: Perform, workspace_slug: str) -> Response:
-    perform(account_id=caller().account.id)
+@calls_api(workspaces_api.remove_member, refused=workspace_settings_page)
+def leave_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
+    call_api(account_id=caller().account.id)
     return go(".workspaces_page", _("You have left the workspace."))
 
 
-@performs("workspaces.routes.delete_workspace", refused=workspace_settings_page)
-def delete_own_workspace(perform: Perform, workspace_slug: str) -> Response:
-    gone = perform(query={"name": request.form.get("name", "").strip()})
+@calls_api(workspaces_api.delete_workspace, refused=workspace_settings_page)
+def delete_own_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
+    gone = call_api(query={"name": request.form.get("name", "").strip()})
     return go(".workspaces_page", _("{name} is deleted.", name=gone["name"]))

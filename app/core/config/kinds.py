@@ -60,6 +60,13 @@ def _database(value: SecretStr) -> SecretStr:
     return SecretStr(text)
 
 
+def _redis(value: SecretStr) -> SecretStr:
+    text = value.get_secret_value()
+    if text and not text.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("must begin with redis://, rediss:// or unix://")
+    return value
+
+
 def _bind(value: str) -> str:
     if not re.fullmatch(r"unix:/[^/].*|[^/]*:[0-9]{1,5}", value):
         raise ValueError("must be host:port, or unix: and an absolute path")
@@ -73,3 +80,4 @@ HeaderName = Annotated[str, AfterValidator(_header_name)]
 Bind = Annotated[str, AfterValidator(_bind)]
 Limit = Annotated[str, AfterValidator(_limit)]
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_database)]
+RedisUrl = Annotated[SecretStr, AfterValidator(_redis)]

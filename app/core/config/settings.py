@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
-from .kinds import Bind, DatabaseUrl, HeaderName, MountPath, Origin, UrlPath
+from .kinds import Bind, DatabaseUrl, HeaderName, MountPath, Origin, RedisUrl, UrlPath
 
 
 class Namespace(BaseModel):
@@ -73,10 +73,14 @@ class CoreSettings(Namespace):
     )
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
-        description="Where revocations and codes are kept; auto is Redis where configured.",
+        description="Where counters and codes are kept; auto is Redis where configured. With"
+        " redis, missing or invalid Redis settings stop the start. With database and SQLite, a"
+        " file of its own beside the database.",
     )
-    REDIS_URL: SecretStr | None = Field(
-        default=None, description="Redis for the keystore, as a URL."
+    REDIS_URL: RedisUrl | None = Field(
+        default=None,
+        description="URL of the Redis server for the shared state store: `redis://`, `rediss://`"
+        " (TLS) or `unix://`. Any other scheme stops the start.",
     )
     REDIS_HOST: str | None = Field(
         default=None, description="Redis host; counts with a password only."
@@ -89,7 +93,8 @@ class CoreSettings(Namespace):
     EMAILS_ENABLED: bool = Field(default=True, description="Off: no mail leaves at all.")
     TRUSTED_PROXIES: NonNegativeInt = Field(
         default=0,
-        description="How many proxies in front are to be believed about the client's address.",
+        description="How many proxies in front are to be believed about the client's address. Of"
+        " the service alone: an application uses werkzeug's ProxyFix.",
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import DateTime, Engine, MetaData, event
+from sqlalchemy import DateTime, Engine, MetaData, event, literal
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
@@ -149,7 +149,6 @@ def engine_options(url: str, pool_size: int) -> dict[str, Any]:
             "connect_timeout": CONNECT_SECONDS,
             "tcp_user_timeout": CONNECT_SECONDS * 1000,
             "keepalives_idle": 10,
-            "options": "-c timezone=UTC",
         },
     }
 
@@ -172,3 +171,11 @@ def prepare_sqlite(engine: Engine) -> None:
         cursor.execute("PRAGMA synchronous = NORMAL")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.close()
+
+
+def at(column: Any, value: datetime) -> Any:
+    """A moment, to be compared with a column that a host may have without an offset."""
+    kind = column.element.type if hasattr(column, "element") else column.type
+    if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:
+        return literal(value.astimezone(UTC).replace(tzinfo=None), DateTime())
+    return literal(value, UtcDateTime())

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from sqlalchemy import Engine, MetaData, Table, inspect
+from sqlalchemy import Connection, False_, MetaData, Table, True_, inspect
 
 from .base import UtcDateTime
 from .tables import our_tables
 
 
 def render_item(kind: str, item: Any, context: Any) -> str | Literal[False]:
-    """For `Migrate(app, db, render_item=…)`: our column types as plain ones, so that a migration
-    made from our tables needs nothing but SQLAlchemy."""
+    """For `Migrate(app, db, render_item=…)`: return our column types as SQLAlchemy's own, and
+    boolean server defaults as `sa.false()` and `sa.true()`. The migration then imports nothing of
+    ours, and runs on SQLite and PostgreSQL whichever of them it was generated on.
+    """
     if kind == "type" and isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
+    if kind == "server_default":
+        # Alembic renders the literal of the database at hand; PostgreSQL rejects SQLite's 0.
+        match getattr(item, "arg", None):
+            case False_():
+                return "sa.false()"
+            case True_():
+                return "sa.true()"
     return False
 
 
-class OurRevisions(NamedTuple):
-    applied: set[str]
-    pending: set[str]
-
-
-def our_revisions(engine: Engine, folder: Path) -> OurRevisions:
-    """None is applied where our tables are in a history of the host's own."""
-    from alembic.config import Config
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(folder))
-    scripts = ScriptDirectory.from_config(config)
-    with engine.connect() as connection:
-        heads = MigrationContext.configure(connection).get_current_heads()
-    known = {script.revision for script in scripts.walk_revisions()}
-    applied = {
-        script.revision
-        for head in heads
-        if head in known
-        for script in scripts.iterate_revisions(head, "base")
-    }
-    return OurRevisions(applied, known - applied)
-
-
-def lacking_columns(engine: Engine, metadata: MetaData, accounts: Table | None) -> list[str]:
+def lacking_columns(
+    connection: Connection, metadata: MetaData, accounts: Table | None
+) -> list[str]:
     """What our tables should have and this database has not: tables, and columns of the others."""
-    inspector = inspect(engine)
+    inspector = inspect(connection)
     lacking = []
     for table in [*our_tables(metadata), *([] if accounts is None else [accounts])]:
         if not inspector.has_table(table.name, schema=table.schema):

@@ -10,6 +10,7 @@ from typing import Any
 from flask import current_app
 from sqlalchemy import Connection, text
 
+from .first_schema import adopt_first_schema, drop_former_names
 from .migration_state import render_item
 
 MIGRATION_LOCK = 7_305_731_402
@@ -42,8 +43,22 @@ def run_migrations() -> None:
                 transactional_ddl=True,
                 **options,
             )
+            if current_app.extensions["frontdesk"].owns_application:
+                _prepare_schema(prepared, context)
             with context.begin_transaction():
                 context.run_migrations()
+
+
+def _prepare_schema(connection: Connection, context: Any) -> None:
+    """Before the first step of an upgrade or a downgrade of the service's own database."""
+    migration = context.get_context()
+    command = getattr(migration.opts.get("fn"), "__name__", "")
+    if command not in ("upgrade", "downgrade") or context.is_offline_mode():
+        return
+    if not adopt_first_schema(connection):
+        heads = set(migration.get_current_heads())
+        if command == "downgrade" or heads != set(context.script.get_heads()):
+            drop_former_names(connection)
 
 
 def _is_ours_in(scripts: Any) -> bool:

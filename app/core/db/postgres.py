@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 import psycopg
 from psycopg import errors
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine import ExceptionContext
 
 from ..process.breaker import Breaker
 
@@ -32,13 +34,16 @@ class PatientConnection(psycopg.Connection[Any]):
             # What was begun on it cannot be ended now.
             self.pgconn.finish()
             raise errors.OperationalError(_SILENT)
+        limit = self.patience if timeout is None else timeout
+        began = monotonic()
         try:
-            return super().wait(gen, interval, self.patience if timeout is None else timeout)
-        except errors._WaitTimeout:
-            self.pgconn.finish()
-            self._suspect()
-            raise errors.OperationalError("the server did not answer in time") from None
+            return super().wait(gen, interval, limit)
         except errors.OperationalError as error:
+            # psycopg has no public name for the error that it raises once the limit has passed.
+            if limit is not None and monotonic() - began >= limit:
+                self.pgconn.finish()
+                self._suspect()
+                raise errors.OperationalError("the server did not answer in time") from None
             # What the system says of a line on which nothing was confirmed.
             if "timed out" in str(error):
                 self._suspect()
@@ -69,7 +74,28 @@ def prepare_postgres(engine: Engine) -> None:
             breaker.suspect()
             raise
         connection.breaker = breaker
+        begin_session(connection)
         return connection
+
+    @event.listens_for(engine, "handle_error")
+    def leave_standby(context: ExceptionContext) -> None:
+        """After a failover the pool's connections may lead to a server that is a standby now."""
+        if isinstance(context.original_exception, errors.ReadOnlySqlTransaction):
+            context.is_disconnect = True
+
+
+def begin_session(connection: PatientConnection) -> None:
+    """Moments are read and compared in UTC. By a statement, because PgBouncer refuses a connection
+    that asks for it with the start-up parameter `options`, and keeps what SET says of time zones.
+
+    Behind a pooler no statement is prepared: under its name another client's statement could run.
+    """
+    connection.autocommit = True
+    found = connection.execute("SELECT pg_backend_pid(), set_config('TimeZone', 'UTC', false)")
+    [backend, _] = found.fetchone() or (0, "")
+    connection.autocommit = False
+    if backend != connection.info.backend_pid:
+        connection.prepare_threshold = None
 
 
 @contextmanager

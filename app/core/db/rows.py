@@ -12,16 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Select
+from sqlalchemy import Engine, Select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import scoped_session
 
 from .session import FollowingSession
 from .transaction import AnySession
-
-# Where a connection keeps the cursor of the last question for the next one.
-_CURSOR = "frontdesk_cursor"
 
 Row = Sequence[Any]
 Readers = Sequence[tuple[int, Callable[[Any], Any]]]
@@ -103,12 +100,10 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
         # Only `engine.connect()` puts a driver's refusal into SQLAlchemy's words.
         raise DBAPIError.instance(sql, None, error, driver.Error, dialect=engine.dialect) from error
     try:
-        # Making one costs a tenth of the request. It is taken away while it is used: there are
-        # pools that give a connection to two threads.
-        cursor = connection.info.pop(_CURSOR, None) or connection.cursor()
+        cursor = connection.cursor()
         cursor.execute(sql, values)
         rows = list(cursor.fetchall())
-        connection.info[_CURSOR] = cursor
+        cursor.close()
         return rows
     except driver.Error as error:
         lost = engine.dialect.is_disconnect(error, connection, None)
@@ -121,21 +116,6 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
         ) from error
     finally:
         connection.close()
-
-
-def put(connection: Connection, sql: str, values: Sequence[Any]) -> None:
-    """Rows of one statement, within the transaction of a connection that is open."""
-    dialect = connection.dialect
-    driver = dialect.loaded_dbapi
-    try:
-        cursor = connection.connection.cursor()
-        if len(values) == 1:
-            cursor.execute(sql, values[0])
-        else:
-            cursor.executemany(sql, values)
-        cursor.close()
-    except driver.Error as error:
-        raise DBAPIError.instance(sql, None, error, driver.Error, dialect=dialect) from error
 
 
 def _read(rows: list[Row], readers: Readers) -> list[Row]:

@@ -33,6 +33,8 @@ class _Open:
     written_last: dict[WriteRows, list[Any]] = field(default_factory=dict)
     after_commit: list[Action] = field(default_factory=list)
     after_rollback: list[Action] = field(default_factory=list)
+    # Identity keys of the rows that stay locked until the end.
+    locked: set[Any] = field(default_factory=set)
 
 
 @contextmanager
@@ -62,7 +64,7 @@ def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[None
 @contextmanager
 def _savepoint(session: AnySession) -> Iterator[None]:
     outer = _open(session)
-    part = session.info[_OPEN] = _Open()
+    part = session.info[_OPEN] = _Open(locked=set(outer.locked))
     try:
         _begin(session)
         with session.begin_nested():
@@ -76,6 +78,7 @@ def _savepoint(session: AnySession) -> Iterator[None]:
         outer.written_last.setdefault(write, []).extend(rows)
     outer.after_commit += part.after_commit
     outer.after_rollback += part.after_rollback
+    outer.locked = part.locked
 
 
 def _begin(session: AnySession) -> None:
@@ -119,6 +122,12 @@ def write_last(session: AnySession, write: WriteRows, row: Any) -> None:
     """A row that goes with the transaction, and that nothing in it reads: all of them are written
     together just before the commit."""
     _open(session).written_last.setdefault(write, []).append(row)
+
+
+def locked_rows(session: AnySession) -> set[Any]:
+    """Identity keys of the rows that the open transaction has locked, for `races` to read and to
+    add to."""
+    return _open(session).locked
 
 
 def after_commit(session: AnySession, action: Action) -> None:

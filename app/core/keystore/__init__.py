@@ -1,4 +1,4 @@
-"""The keystore: short-lived words shared by all workers, such as revocations, codes and counters.
+"""The keystore: short-lived entries shared by all workers, such as codes and counters.
 
 Every entry expires, and what two requests may race for is one atomic call. `open_keystore` chooses
 between memory (one process), Redis, and the SQL database (several workers on one machine).
@@ -15,13 +15,25 @@ from ..clock import Clock
 from ..config.environment import SettingsError
 from ..config.settings import CoreSettings
 from ..extras import missing_extra
-from .base import Keystore, KeystoreUnavailable
+from .base import Keystore, KeystoreUnavailable, check_writes
 from .database import DatabaseKeystore
 from .memory import MemoryKeystore
 
-__all__ = ["DatabaseKeystore", "Keystore", "KeystoreUnavailable", "MemoryKeystore", "open_keystore"]
+__all__ = [
+    "DatabaseKeystore",
+    "Keystore",
+    "KeystoreUnavailable",
+    "MemoryKeystore",
+    "check_writes",
+    "open_keystore",
+]
 
 log = logging.getLogger(__name__)
+
+_MALFORMED = (
+    "must be a valid URL such as redis://:password@host:6379/0, with special characters of the"
+    " password percent-encoded"
+)
 
 
 def open_keystore(core: CoreSettings, engine: Callable[[], Engine], clock: Clock) -> Keystore:
@@ -33,11 +45,17 @@ def open_keystore(core: CoreSettings, engine: Callable[[], Engine], clock: Clock
 
 
 def _redis(core: CoreSettings) -> Keystore | None:
-    """Redis where it is configured whole; otherwise nothing, with a warning that says why."""
+    """The keystore in Redis. None, with a warning, where the settings do not suffice and
+    CORE.KEYSTORE does not ask for Redis; where it does, SettingsError."""
     url = core.REDIS_URL.get_secret_value() if core.REDIS_URL else ""
     password = core.REDIS_PASSWORD.get_secret_value() if core.REDIS_PASSWORD else ""
     if not url and not (core.REDIS_HOST and password):
-        if core.REDIS_HOST or password or core.KEYSTORE == "redis":
+        if core.KEYSTORE == "redis":
+            raise SettingsError(
+                "Wrong settings: CORE__KEYSTORE: redis needs CORE__REDIS_URL, or CORE__REDIS_HOST"
+                " and CORE__REDIS_PASSWORD"
+            )
+        if core.REDIS_HOST or password:
             missing = "CORE.REDIS_PASSWORD" if core.REDIS_HOST else "CORE.REDIS_HOST"
             log.warning("Redis is configured without %s: the keystore is in memory.", missing)
         else:
@@ -53,6 +71,10 @@ def _redis(core: CoreSettings) -> Keystore | None:
         return RedisKeystore.from_url(
             f"redis://{core.REDIS_HOST}:{core.REDIS_PORT}/0", password=password
         )
-    except ValueError as error:
-        log.warning("The Redis settings cannot be used (%s): the keystore is in memory.", error)
+    except (ValueError, TypeError):
+        # The error's own text may hold a part of the password.
+        name = "CORE__REDIS_URL" if url else "CORE__REDIS_HOST"
+        if core.KEYSTORE == "redis":
+            raise SettingsError(f"Wrong settings: {name}: {_MALFORMED}") from None
+        log.warning("%s %s: the keystore is in memory.", name, _MALFORMED)
         return None

@@ -35,5 +35,14 @@ class Keystore(Protocol):
     def remaining(self, key: str) -> int:
         """Seconds until the entry expires, 0 when there is none."""
 
-    def ping(self) -> None:
-        """Raise KeystoreUnavailable unless the store answers."""
+
+# Two keys, since some calls take several: a node of a Redis Cluster refuses those.
+_PROBES = ("frontdesk-probe:1", "frontdesk-probe:2")
+_PROBE_SECONDS = 10
+
+
+def check_writes(keystore: Keystore) -> None:
+    """Raise KeystoreUnavailable unless the store accepts what requests ask of it. A store may
+    answer and refuse writes: a full Redis does."""
+    keystore.put(_PROBES[0], "1", _PROBE_SECONDS)
+    keystore.get_many(_PROBES)

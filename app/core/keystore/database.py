@@ -1,16 +1,29 @@
-"""The keystore in the SQL database: several workers agree without another server.
+"""The keystore in SQL: several workers on one machine agree without another server.
 
 Each call is a transaction of its own on a connection of its own: a counted failure stays counted
-when the request around it is rolled back. On SQLite, which has one writer, a call must therefore
-not come between a request's first write and its commit.
+when the request around it is rolled back. PostgreSQL has the entries in the application's database;
+beside an SQLite database they are in a file of their own (state_file.py).
 """
 
 import math
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
-from sqlalchemy import Engine, Insert, String, Text, case, cast, delete, select
+from sqlalchemy import (
+    Engine,
+    Executable,
+    Insert,
+    String,
+    Table,
+    Text,
+    case,
+    delete,
+    inspect,
+    select,
+)
+from sqlalchemy import cast as as_sql
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Mapped, mapped_column
@@ -19,6 +32,7 @@ from sqlalchemy.types import BigInteger
 from ..clock import Clock
 from ..db.base import Base, UtcDateTime, insert_of
 from .base import KeystoreUnavailable
+from .state_file import StateEngine
 
 
 class KeystoreEntry(Base):
@@ -31,8 +45,12 @@ class KeystoreEntry(Base):
 
 class DatabaseKeystore:
     def __init__(self, engine: Callable[[], Engine], clock: Clock) -> None:
-        self._engine = engine
+        self._engine = StateEngine(engine, cast(Table, KeystoreEntry.__table__))
         self._clock = clock
+
+    def path(self) -> Path | None:
+        """The file of the entries; None where the application's database has them, or memory."""
+        return self._engine.path()
 
     def get(self, key: str) -> str | None:
         alive = select(KeystoreEntry.value).where(
@@ -68,7 +86,7 @@ class DatabaseKeystore:
 
     def count(self, key: str, seconds: int, by: int = 1) -> int:
         alive = KeystoreEntry.expires_at > self._clock.now()
-        total = cast(cast(KeystoreEntry.value, BigInteger) + by, Text)
+        total = as_sql(as_sql(KeystoreEntry.value, BigInteger) + by, Text)
         changes = {
             "value": case((alive, total), else_=str(by)),
             "expires_at": case((alive, KeystoreEntry.expires_at), else_=self._until(seconds)),
@@ -82,20 +100,27 @@ class DatabaseKeystore:
         ).scalar_one_or_none()
         return max(0, math.ceil((until - self._clock.now()).total_seconds())) if until else 0
 
-    def ping(self) -> None:
-        self._run(select(1))
-
     def prune(self, most: int) -> int:
-        """Delete expired entries, `most` at a time, so that nothing is locked for long."""
+        """Delete expired entries, `most` at a time, so that nothing is locked for long. Those that
+        earlier versions stored in the SQLite database itself are deleted too."""
         expired = (
             select(KeystoreEntry.key)
             .where(KeystoreEntry.expires_at <= self._clock.now())
             .limit(most)
         )
-        gone = self._run(
+        entries = (
             delete(KeystoreEntry).where(KeystoreEntry.key.in_(expired)).returning(KeystoreEntry.key)
         )
-        return len(gone.all())
+        gone = len(self._run(entries).all())
+        return gone + self._prune_database(entries)
+
+    def _prune_database(self, entries: Executable) -> int:
+        database = self._engine.database()
+        if database is self._engine() or not inspect(database).has_table(
+            KeystoreEntry.__tablename__
+        ):
+            return 0
+        return len(self._run(entries, database).all())
 
     def _until(self, seconds: int) -> datetime:
         return self._clock.now() + timedelta(seconds=seconds)
@@ -118,10 +143,11 @@ class DatabaseKeystore:
         )
         return statement
 
-    def _run(self, statement: Any) -> Any:
+    def _run(self, statement: Any, engine: Engine | None = None) -> Any:
         try:
-            with self._engine().begin() as connection:
+            with (engine or self._engine()).begin() as connection:
                 result = connection.execute(statement)
                 return result.freeze()() if result.returns_rows else result
-        except (OperationalError, InterfaceError, PoolTimeout) as error:
+        # OSError: the state file cannot be created.
+        except (OperationalError, InterfaceError, PoolTimeout, OSError) as error:
             raise KeystoreUnavailable from error

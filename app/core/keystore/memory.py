@@ -61,9 +61,6 @@ class MemoryKeystore:
         entry = self._entries.get(key)
         return max(0, math.ceil(entry[1] - self._now())) if entry else 0
 
-    def ping(self) -> None:
-        return None
-
     def _now(self) -> float:
         return self._clock.now().timestamp()
 

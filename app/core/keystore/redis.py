@@ -12,7 +12,6 @@ from redis.retry import Retry
 
 from ..process.breaker import Breaker
 from .base import KeystoreUnavailable
-from .lines import Lines
 
 # A silent server must not hold a request for longer than this, connecting included.
 CONNECT_SECONDS = 1.0
@@ -49,65 +48,70 @@ def _reaching(
 
 class RedisKeystore:
     def __init__(self, pool: redis.ConnectionPool) -> None:
-        self._lines = Lines(pool)
+        self._pool = pool
+        self._client: Any = redis.Redis(connection_pool=pool)
         self.breaker = Breaker("keystore", self._reach)
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> RedisKeystore:
-        return cls(
-            redis.ConnectionPool.from_url(
-                url,
-                decode_responses=True,
-                socket_connect_timeout=CONNECT_SECONDS,
-                socket_timeout=ANSWER_SECONDS,
-                # A server that is silent is not asked twice.
-                retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-                **options,
-            )
+        """Raises ValueError or TypeError where the URL or one of its options is not valid."""
+        pool = redis.ConnectionPool.from_url(
+            url,
+            decode_responses=True,
+            socket_connect_timeout=CONNECT_SECONDS,
+            socket_timeout=ANSWER_SECONDS,
+            # A server that is silent is not asked twice.
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+            **options,
         )
+        # The pool checks its options only when it creates a connection.
+        pool.connection_class(**pool.connection_kwargs)
+        return cls(pool)
 
     @_reaching
     def get(self, key: str) -> str | None:
-        return cast("str | None", self._lines.ask("GET", key))
+        return cast("str | None", self._client.get(key))
 
     @_reaching
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        return cast("list[str | None]", self._lines.ask("MGET", *keys)) if keys else []
+        return cast("list[str | None]", self._client.mget(keys)) if keys else []
 
     @_reaching
     def put(self, key: str, value: str, seconds: int) -> None:
-        self._lines.ask("SET", key, value, "EX", max(1, seconds))
+        self._client.set(key, value, ex=max(1, seconds))
 
     @_reaching
     def drop(self, *keys: str) -> None:
-        self._lines.ask("DEL", *keys)
+        self._client.delete(*keys)
 
     @_reaching
     def take(self, key: str) -> str | None:
-        return cast("str | None", self._lines.ask("GETDEL", key))
+        return cast("str | None", self._client.getdel(key))
 
     @_reaching
     def add(self, key: str, value: str, seconds: int) -> bool:
-        return self._lines.ask("SET", key, value, "EX", max(1, seconds), "NX") is not None
+        return self._client.set(key, value, ex=max(1, seconds), nx=True) is not None
 
     @_reaching
     def count(self, key: str, seconds: int, by: int = 1) -> int:
-        return int(self._lines.ask("EVAL", _COUNT, 1, key, by, max(1, seconds)))
+        return int(self._client.eval(_COUNT, 1, key, by, max(1, seconds)))
 
     @_reaching
     def remaining(self, key: str) -> int:
-        return max(0, int(self._lines.ask("TTL", key)))
+        return max(0, int(self._client.ttl(key)))
 
     @_reaching
-    def ping(self) -> None:
-        self._lines.ask("PING")
+    def time(self) -> float:
+        """The server's clock, in seconds since 1970."""
+        seconds, microseconds = self._client.time()
+        return float(seconds) + float(microseconds) / 1e6
+
+    @property
+    def address(self) -> str:
+        options = self._pool.connection_kwargs
+        return str(options.get("path") or f"{options.get('host')}:{options.get('port', 6379)}")
 
     def _reach(self) -> None:
-        """A sign of life on a connection of its own: those that lie idle may be lost ones."""
-        line = self._lines.open()
-        try:
-            line.connect()
-            line.send_command("PING")
-            line.read_response()
-        finally:
-            line.disconnect()
+        """A sign of life on a new connection: the idle ones may be lost."""
+        self._pool.disconnect(inuse_connections=False)
+        self._client.ping()

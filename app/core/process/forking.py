@@ -23,7 +23,7 @@ def after_fork(reset: Callable[[], None]) -> None:
 def forget_connections(app: Flask) -> None:
     """Let go of the parent's database connections without closing them: they are still its own.
 
-    The connections to Redis are forgotten by themselves (keystore/lines.py).
+    The connections to Redis are forgotten by themselves (redis-py's pool).
     """
     with app.app_context():
         for engine in app.extensions["sqlalchemy"].engines.values():

@@ -111,6 +111,12 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
     )
 
 
+def logs_json() -> bool:
+    """Whether `configure_logging` chose JSON in this process."""
+    handlers = logging.getLogger().handlers
+    return any(isinstance(handler.formatter, JsonLines) for handler in handlers)
+
+
 def _short(fields: dict[str, Any]) -> str:
     return f"{fields['event']} {fields['outcome']}"
 

@@ -6,9 +6,12 @@ told after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Connection, insert
 
 from ..clock import Clock
 from ..context import find_context
@@ -17,8 +20,12 @@ from ..errors import SetupError
 from ..origin import Origin, current_origin
 from ..security_log import tell_when_stored
 from .catalogue import CATALOGUE, RecordType
-from .models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH
-from .writing import RecordWriter, Row
+from .models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record
+
+# By the names of its columns.
+Row = Mapping[str, Any]
+
+_INSERT = insert(Record).inline()
 
 # Who acts, where it is no account: somebody unknown, an operator's command, the service itself.
 ACCOUNT = "account"
@@ -38,7 +45,6 @@ class Recorder:
     is_on: bool
     # A host's own types; more may be declared later.
     declared: Mapping[str, RecordType]
-    write: RecordWriter = field(default_factory=RecordWriter)
 
     def record(
         self,
@@ -61,10 +67,10 @@ class Recorder:
             return
         row = self.row(current_origin(), name, account_id, workspace_id, target, data)
         if is_open(session):
-            write_last(session, self.write, row)
+            write_last(session, write_records, row)
         else:
             # A host commits by itself.
-            self.write(session, [row])
+            write_records(session, [row])
 
     def row(
         self,
@@ -88,7 +94,7 @@ class Recorder:
             "address": _fitting(origin.address, ADDRESS_LENGTH),
             "user_agent": _fitting(origin.user_agent, USER_AGENT_LENGTH),
             "request_id": origin.request_id,
-            "data": data or {},
+            "data": _as_json(data or {}),
         }
 
     def knows(self, name: str) -> bool:
@@ -126,6 +132,17 @@ def record(
         raise RuntimeError(f"{name!r} is recorded in the transaction of the deed.")
     recorder = find_context().get(Recorder)
     recorder.record(held, name, account_id, workspace_id, target, data)
+
+
+def write_records(session: AnySession | Connection, rows: Sequence[Row]) -> None:
+    """Within the transaction of the session or connection."""
+    connection = session if isinstance(session, Connection) else session.connection()
+    connection.execute(_INSERT, rows)
+
+
+def _as_json(data: Mapping[str, Any]) -> Any:
+    """Ids of any type and moments as strings."""
+    return orjson.loads(orjson.dumps(data, default=str, option=orjson.OPT_NON_STR_KEYS))
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:

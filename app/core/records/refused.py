@@ -13,8 +13,7 @@ from sqlalchemy import Engine
 from ..db.transaction import AnySession, has_begun, transaction
 from ..origin import Origin, current_origin
 from .catalogue import REFUSALS
-from .recorder import Recorder
-from .writing import Row
+from .recorder import Recorder, Row, write_records
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +45,13 @@ class RefusalKeeper:
         if self.owns_application or not has_begun(self.session):
             self.session.rollback()
             with transaction(self.session):
-                self.recorder.write(self.session, [row])
+                write_records(self.session, [row])
             return
         # A host's session has something in hand, which is the host's to commit or to undo.
         bind = self.session.get_bind()
         if isinstance(bind, Engine) and not self._holds_sqlite():
             with bind.begin() as connection:
-                self.recorder.write.on(connection, [row])
+                write_records(connection, [row])
 
     def _holds_sqlite(self) -> bool:
         """It has one writer, and would wait here for itself."""

@@ -17,7 +17,6 @@ from marshmallow import Schema, fields
 
 from ..errors import SetupError
 from .fields import IsUnset
-from .finished import FinishedAnswer
 from .operation import (
     DocumentedAnswer,
     Params,
@@ -42,7 +41,7 @@ class Answering(Protocol):
 def json_response(
     data: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    response = FinishedAnswer(
+    response = Response(
         orjson.dumps(data, option=_OPTIONS), status=status, mimetype="application/json"
     )
     if headers:

@@ -19,6 +19,7 @@ from ..context import EXTENSION, Context
 from ..db.account_ids import WHOLE, IdKind
 from ..errors import SetupError
 from ..process.folders import templates_folder
+from .operation import note_needs
 from .problems import handlers
 
 Assemble = Callable[[Context], None]
@@ -119,6 +120,7 @@ class Blueprint(flask.Blueprint):
         # Every path answers with and without a trailing slash, and never redirects.
         options.setdefault("strict_slashes", False)
         options.setdefault("merge_slashes", False)
+        note_needs(options.get("view_func") or (args[1] if len(args) > 1 else None), self.needs)
         if only_with is None:
             super().add_url_rule(rule, *args, **options)
             return

@@ -18,6 +18,7 @@ from ..extras import missing_extra
 from .answering import polled
 from .blueprint import Blueprint
 from .operation import anyone, hidden
+from .pages import protect_page
 
 blueprint = Blueprint("docs", __name__)
 
@@ -78,7 +79,9 @@ def page() -> Response:
     """A page to read the document and try the routes"""
     _assets()
     html = _PAGE.replace("{base}", url_for(".page").rstrip("/"))
-    return Response(html, mimetype="text/html", headers={"Content-Security-Policy": _POLICY})
+    response = Response(html, mimetype="text/html", headers={"Content-Security-Policy": _POLICY})
+    protect_page(response)
+    return response
 
 
 @blueprint.get("/docs/<name>")

@@ -29,13 +29,14 @@ _REQUEST_HEADERS = (
     "Prefer",
     "X-Owner",
     "X-Request-ID",
+    "X-Trusted-Device",
     "X-Workspace",
     # What browsers' tracing and error reporting put on every request.
     "traceparent",
     "tracestate",
     "baggage",
 )
-_RESPONSE_HEADERS = "ETag, Link, Retry-After, X-Request-ID, X-Total-Count"
+_RESPONSE_HEADERS = "ETag, Link, Retry-After, WWW-Authenticate, X-Request-ID, X-Total-Count"
 SECURITY_HEADERS = [
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),

@@ -74,14 +74,18 @@ class Operation:
     hidden: bool = False
     polled: bool = False
     signs_in: bool = False
-    # The view of the API that a form's view is for, `auth.routes.reset_password`.
-    performs: str = ""
+    # The service without which the route does not work.
+    needs: type[Any] | None = None
+    # The view of the API that a form of the console calls.
+    calls: View | None = None
     examples: dict[str, Any] = field(default_factory=dict)
     # What the variables of the path mean.
     variables: dict[str, str] = field(default_factory=dict)
 
 
 def operation(view: View) -> Operation:
+    """Return the record that a decorator writes to. Readers call `find_operation`: this function
+    also notes that a decorator stands around the inner view."""
     found = view.__dict__.get(_ATTRIBUTE)
     if not isinstance(found, Operation):
         found = view.__dict__[_ATTRIBUTE] = Operation()
@@ -93,6 +97,14 @@ def operation(view: View) -> Operation:
 def find_operation(view: View) -> Operation | None:
     found = getattr(view, _ATTRIBUTE, None)
     return found if isinstance(found, Operation) else None
+
+
+def note_needs(view: View | None, needs: type[Any] | None) -> None:
+    """Record the service that a view needs, for callers of the view itself. A view that is loaded
+    lazily has no record yet and stays unloaded."""
+    described = None if view is None else view.__dict__.get(_ATTRIBUTE)
+    if isinstance(described, Operation) and described.needs is None:
+        described.needs = needs
 
 
 def misplaced(app: Flask) -> list[str]:

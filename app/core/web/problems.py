@@ -7,19 +7,27 @@ from http import HTTPStatus
 from typing import Any
 
 import orjson
-from flask import Response, request
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, InterfaceError, OperationalError
+from flask import Response, has_request_context, request
+from sqlalchemy.exc import DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..context import find_context
-from ..errors import Conflict, Invalid, Problem, Unavailable
+from ..errors import Conflict, Problem, Unavailable
 from ..security_log import Refusals
 
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
+
+# PostgreSQL's code for a write to a standby or in a read-only transaction.
+READ_ONLY = "25006"
+
+# Violations of a unique constraint and of a foreign key.
+_RACES = ("23505", "23503")
+_SQLITE_RACES = ("UNIQUE constraint", "FOREIGN KEY constraint")
+_SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 _SQLITE_OUTAGES = ("locked", "unable to open", "disk", "readonly", "full", "busy")
 
@@ -102,11 +110,25 @@ def translate(error: Exception) -> Problem | None:
     if isinstance(error, PoolTimeout) or _is_outage(error):
         return Unavailable("The database is out of reach")
     # Stale: somebody else has deleted the row that was to be changed.
-    if isinstance(error, (IntegrityError, StaleDataError)):
+    if isinstance(error, StaleDataError) or _is_race(error):
         return Conflict()
-    if isinstance(error, DataError):
-        return Invalid()
     return None
+
+
+def _is_race(error: Exception) -> bool:
+    """Whether another request stored the same row, or deleted the row that this one refers to. No
+    validation can prevent that; every other error of a driver is the server's and no 4xx."""
+    if not isinstance(error, IntegrityError):
+        return False
+    if has_request_context() and request.method in _SAFE_METHODS:
+        return False  # it should not have written
+    state = _sqlstate(error)
+    return state in _RACES if state else any(each in str(error.orig) for each in _SQLITE_RACES)
+
+
+def _sqlstate(error: DBAPIError) -> str | None:
+    found: str | None = getattr(error.orig, "sqlstate", None)
+    return found
 
 
 def _lacks_something(error: Exception) -> bool:
@@ -119,6 +141,8 @@ def _lacks_something(error: Exception) -> bool:
 
 def _is_outage(error: Exception) -> bool:
     """SQLite calls nearly everything operational, a missing table included."""
+    if isinstance(error, DBAPIError) and _sqlstate(error) == READ_ONLY:
+        return True
     if not isinstance(error, (OperationalError, InterfaceError)):
         return False
     # Here and not above: only an error asks for it, and most servers run on PostgreSQL.

@@ -16,6 +16,7 @@ from ..channel import Send
 from ..message import Email, Receiver, StoredMessage
 from .base import Mailer
 from .markup import linked
+from .message_ids import MessageIds
 from .templates import LAYOUT, Templates, text_of
 
 TEMPLATE = "notification.html"
@@ -31,6 +32,7 @@ class EmailChannel:
     link: str
     clock: Clock
     address_book: AddressBook[Receiver]
+    message_ids: MessageIds
     name: str = field(default="email", init=False)
 
     def off(self) -> str | None:
@@ -49,7 +51,7 @@ class EmailChannel:
                 if page is None:
                     page = pages[message.id] = Pages(self.templates, message, self.link)
                 email = page.to(receiver.email)
-                letter = self.mailer.writer.write(email, moment, f"frontdesk.{key}")
+                letter = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
                 connection.send(letter, before)
 
             yield send

@@ -10,9 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from ...core.config.environment import wrong_settings
 from ...core.config.settings import Namespaces, reveal
+from ..settings import DEFAULT_SENDER
 from .mime import one_line
-
-DEFAULT_SENDER = "frontdesk@localhost"
 
 
 def _one_address(given: Any) -> Any:
@@ -29,7 +28,8 @@ Address = Annotated[str, BeforeValidator(_one_address)]
 
 
 class MailSettings(BaseModel):
-    """From the host's `app.config`, or else from its settings object."""
+    """The application's `app.config` is used first, because Flask-Mail reads the same names there;
+    then the settings."""
 
     model_config = ConfigDict(
         frozen=True,

@@ -1,16 +1,11 @@
-"""What workers do with the rows: claimed in batches, each settled by itself, free again when a
-lease ends.
-
-A lease is only a moment in `due_at`: a worker that lives moves it on, and the rows of one that
-died become due like any others. Every statement here is a short transaction of its own on a
-connection of its own, so none is held while a server is spoken to.
+"""What workers do with the rows of the leased queue (core/queue.py): claimed in batches, a channel
+and a lane at a time, and each settled by itself by the one statement that runs for every message.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -26,13 +21,12 @@ from sqlalchemy import (
 from sqlalchemy.sql import Executable
 
 from ...core.clock import Clock
-from ...core.db.base import AUTOCOMMIT, autocommitting
+from ...core.db.base import AUTOCOMMIT
 from ...core.db.rows import Rows, ask
+from ...core.queue import LeasedQueue
 from ..message import StoredMessage
 from .messages import stored_messages
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
-
-LEASE = timedelta(seconds=30)
 
 
 class ClaimedDelivery(NamedTuple):
@@ -49,6 +43,8 @@ class Batch(NamedTuple):
     claim: str
     deliveries: Sequence[ClaimedDelivery]
 
+
+_TAKEN = (Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
 
 # Written out: it is the same every time, and each value costs its time.
 _WAITS = Delivery.state == literal_column(f"'{PENDING}'")
@@ -81,7 +77,8 @@ _FIRSTS: Any = select(
 class Batches:
     def __init__(self, engine: Engine, clock: Clock) -> None:
         ready = engine.get_execution_options().get(AUTOCOMMIT)
-        self._engine = autocommitting(engine)
+        self._queue = LeasedQueue(engine, clock, Delivery, _WAITS)
+        self._engine = self._queue.engine
         self._clock = clock
         self._firsts = Rows(_FIRSTS)
         self._postgres = engine.dialect.name == "postgresql"
@@ -101,9 +98,10 @@ class Batches:
         with self._engine.connect() as connection:
             for lane in LANES:
                 if len(taken) < most:
-                    statement = self._take(channel, lane, token, most - len(taken))
+                    here = (Delivery.channel == channel, Delivery.lane == lane)
+                    rows = self._queue.take(connection, token, most - len(taken), _TAKEN, *here)
                     # The quick lane stays before the other within the batch too.
-                    taken += sorted(connection.execute(statement), key=lambda row: row.id)
+                    taken += sorted(rows, key=lambda row: row.id)
             if not taken:
                 return None
             messages = stored_messages(connection, {row.outgoing_id for row in taken})
@@ -141,8 +139,7 @@ class Batches:
         self, batch: Batch, delivery: ClaimedDelivery, seconds: float, reason: str
     ) -> None:
         """Try this one again later; the attempt counts."""
-        due = self._clock.now() + timedelta(seconds=seconds)
-        self._run(self._mine(batch, [delivery]).values(due_at=due, reason=_storable(reason)))
+        self._queue.postpone(batch.claim, [delivery.id], seconds, reason=_storable(reason))
 
     def give_back(
         self,
@@ -152,16 +149,12 @@ class Batches:
         reason: str | None = None,
     ) -> None:
         """These were not tried at all: the attempt is taken back."""
-        if not deliveries:
-            return
-        due = self._clock.now() + timedelta(seconds=seconds)
-        changes = {"due_at": due, "attempts": Delivery.attempts - 1, "claim": None}
-        if reason is not None:
-            changes["reason"] = _storable(reason)
-        self._run(self._mine(batch, deliveries).values(changes))
+        if deliveries:
+            why = {} if reason is None else {"reason": _storable(reason)}
+            self._queue.give_back(batch.claim, _ids(deliveries), seconds, **why)
 
     def renew(self, batch: Batch) -> None:
-        self._run(self._mine(batch, batch.deliveries).values(due_at=self._clock.now() + LEASE))
+        self._queue.renew(batch.claim, _ids(batch.deliveries))
 
     def drop_finished(self, message_ids: Iterable[int]) -> None:
         """A message about nothing is kept only for as long as it has to be sent."""
@@ -186,41 +179,13 @@ class Batches:
         found = [moment for moment in firsts if moment]
         return (min(found) - self._clock.now()).total_seconds() if found else None
 
-    def _take(self, channel: str, lane: int, token: str, most: int) -> Executable:
-        now = self._clock.now()
-        due = (
-            select(Delivery.id)
-            .where(
-                Delivery.channel == channel,
-                Delivery.lane == lane,
-                Delivery.state == PENDING,
-                Delivery.due_at <= now,
-            )
-            .order_by(Delivery.due_at, Delivery.id)
-            .limit(most)
-        )
-        if self._postgres:
-            due = due.with_for_update(skip_locked=True)
-        # SQLite has one writer: there the statement by itself is the lock.
-        chosen = due.cte("chosen")
-        return (
-            update(Delivery)
-            .where(Delivery.id.in_(select(chosen.c.id)))
-            .values(claim=token, due_at=now + LEASE, attempts=Delivery.attempts + 1)
-            .returning(Delivery.id, Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
-        )
-
-    def _mine(self, batch: Batch, deliveries: Sequence[ClaimedDelivery]) -> Any:
-        """Those that are still in our hands: a lease may have ended, a broadcast been deleted."""
-        return update(Delivery).where(
-            Delivery.id.in_([each.id for each in deliveries]),
-            Delivery.claim == batch.claim,
-            Delivery.state == PENDING,
-        )
-
     def _run(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
         with self._engine.connect() as connection:
             return int(connection.execute(statement, values or {}).rowcount)
+
+
+def _ids(deliveries: Sequence[ClaimedDelivery]) -> list[int]:
+    return [each.id for each in deliveries]
 
 
 def _storable(text: str | None) -> str | None:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from ...core.context import EXTENSION
 from ...core.errors import SetupError
 from ...core.process.forking import forget_connections
+from ...core.process.logging import logs_json
 from .background import Background
 from .engine import Engine
 from .worker import Worker
@@ -157,6 +158,7 @@ def attends(engine: CeleryEngine, seconds: float) -> bool:
 
 def _make(url: str, queue: str) -> Celery:
     from celery import Celery
+    from celery.apps import worker as celery_worker
     from celery.signals import celeryd_init
     from celery.utils.nodenames import default_nodename
 
@@ -178,7 +180,16 @@ def _make(url: str, queue: str) -> Celery:
         if instance.app is celery and sender == default_nodename(None):
             instance.hostname = sender.replace("@", f"-{os.getpid()}@", 1)
 
+    def log_as_json(instance: Any, **_: Any) -> None:
+        """A worker prints its banner, its warnings and that it stops as plain text."""
+        if instance.app is celery and logs_json():
+            instance.quiet = True
+            logging.captureWarnings(True)
+            setattr(celery_worker, "safe_say", lambda message, *_: log.info("%s", message))  # noqa: B010
+            log.info("Worker %s takes from the queue '%s'", instance.hostname, queue)
+
     celeryd_init.connect(take_a_name, weak=False)
+    celeryd_init.connect(log_as_json, weak=False)
     return celery
 
 

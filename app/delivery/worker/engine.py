@@ -7,10 +7,12 @@ process that died.
 from __future__ import annotations
 
 import atexit
+import concurrent.futures.thread  # noqa: F401  # registers its function before ours
 import logging
+import threading
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from flask import Flask
@@ -26,7 +28,7 @@ log = logging.getLogger(__name__)
 # Often enough for the other processes of a server to join in a broadcast that one of them began.
 SWEEP_SECONDS = 0.5
 TROUBLE_SECONDS = 5.0
-# The request that started the process is answered before the first sweep takes its processor.
+# The server's start, or the first request, ends before the first sweep takes its processor.
 FIRST_SWEEP_SECONDS = 0.5
 LEAVING_SECONDS = 5.0
 
@@ -36,7 +38,7 @@ class Engine(Protocol):
         """Told once, when the application is made: whose deliveries these are."""
 
     def start(self) -> None:
-        """A request was served: from now on this process looks for what is due. Cheap."""
+        """This process serves requests: from now on it looks for what is due. Cheap."""
 
     def wake(self, channels: Iterable[str]) -> None:
         """There is something new. Returns at once and never raises."""
@@ -119,8 +121,16 @@ class InlineEngine:
 _engines: weakref.WeakSet[ThreadEngine] = weakref.WeakSet()
 
 
-@atexit.register
 def _hand_back() -> None:
     """A server that stops in good order leaves its rows for others to take at once."""
     for engine in list(_engines):
         engine.stop(LEAVING_SECONDS)
+
+
+# Functions of `atexit` run when executors have ended already, and an application context that the
+# thread leaves may need one: Flask-SQLAlchemy-Lite with `flask[async]` closes its sessions in one.
+# The last function registered here runs first, before the one that concurrent.futures registers.
+_before_executors_end: Callable[[Callable[[], None]], object] = getattr(
+    threading, "_register_atexit", atexit.register
+)
+_before_executors_end(_hand_back)

@@ -12,13 +12,14 @@ from types import TracebackType
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ..outbox.batches import LEASE
+from ...core.queue import LEASE
 
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = LEASE.total_seconds()
-RENEW_SECONDS = LEASE_SECONDS / 3
-# Longer than this, a batch is given up to whoever takes it next.
+RENEW_SECONDS = LEASE_SECONDS / 4
+# Longer than this, a batch is given up to the worker that claims it next. It may be longer than the
+# lease: only the worker whose claim a row has can settle it.
 RECORD_SECONDS = 25.0
 
 

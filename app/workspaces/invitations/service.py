@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import func, select, update
 
 from ...accounts.addresses import read_email
 from ...accounts.errors import InvalidEmail
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid, QuotaReached
 from ...core.events import Emitter
@@ -127,21 +128,12 @@ class Invitations:
             self._record(invitation, "invitation.revoked")
             return self._shown([invitation])[0]
 
-    def prune(self, batch: int) -> int:
-        """Forget what was over long ago, however it was answered."""
+    def prune(self, batch: int = 1_000) -> int:
+        """Delete invitations that expired long ago, however they were answered."""
         before = self.clock.now() - timedelta(days=self.settings.INVITATION_KEEP_DAYS)
-        old = select(Invitation.id).where(Invitation.expires_at < before).limit(batch)
-        gone = 0
-        while True:
-            with transaction(self.session):
-                deleted: Any = self.session.execute(
-                    delete(Invitation)
-                    .where(Invitation.id.in_(old))
-                    .execution_options(synchronize_session=False)
-                )
-            gone += int(deleted.rowcount)
-            if deleted.rowcount < batch:
-                return gone
+        return delete_in_batches(
+            self.session, Invitation, Invitation.expires_at < before, batch=batch
+        )
 
     def _record(self, invitation: Invitation, name: str, **data: Any) -> None:
         target = Target("invitation", invitation.id)

@@ -10,13 +10,13 @@ from typing import Any
 import asyncpg
 import jwt
 import orjson
-import redis.asyncio
 from blacksheep import Application, Content, Request, Response
 
 SECRET = os.environ["SECRET_KEY"]
 
 ACCOUNT = """
-SELECT id, email, status, role, phone, last_login_date, current_workspace_id, created_at
+SELECT id, email, status, role, phone, last_login_date, current_workspace_id, created_at,
+       logged_out_at
 FROM accounts WHERE email = $1
 """
 INBOX = """
@@ -27,7 +27,6 @@ WHERE i.receiver_id = $1 ORDER BY i.id DESC LIMIT $2 OFFSET $3
 """
 
 app = Application()
-keystore = redis.asyncio.from_url(os.environ["BENCH_REDIS_URL"])
 pools: list[asyncpg.Pool] = []
 
 
@@ -47,10 +46,11 @@ async def caller(request: Request) -> dict[str, Any] | int:
     except jwt.InvalidTokenError:
         return 401
     email = claims["sub"]
-    if await keystore.get(f"revoked:{email}") is not None:
-        return 401
     row = await pools[0].fetchrow(ACCOUNT, email)
-    return 404 if row is None else dict(row)
+    if row is None:
+        return 404
+    account = dict(row)
+    return 401 if account.pop("logged_out_at") is not None else account
 
 
 def answer(data: Any) -> Response:

@@ -14,8 +14,8 @@ from marshmallow import Schema
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from app.console import actions
-from app.core.web.operation import find_operation
+from app.console import api_calls
+from app.core.web.operation import View, operation
 
 from ..cookie_browsers import HOST, NAME, OWN
 from ..sending import send
@@ -42,23 +42,16 @@ def path_of(world: World, route: Route) -> str:
     return urls.build(route.endpoint, values_of(world, rule.arguments), method=route.method)
 
 
-def api_rule(app: Flask, reference: str) -> Rule:
+def api_rule(app: Flask, view: View) -> Rule:
     """The API's route with this view; where it is mounted more than once, the plainest."""
-    module, _, name = reference.rpartition(".")
-    found = [
-        rule
-        for rule in app.url_map.iter_rules()
-        if (view := app.view_functions[rule.endpoint]).__name__ == name
-        and view.__module__ == f"app.{module}"
-    ]
-    assert found, f"no route of the API has the view {reference}"
+    found = [rule for rule in app.url_map.iter_rules() if app.view_functions[rule.endpoint] is view]
+    assert found, f"no route of the API has the view {view.__name__}"
     return min(found, key=lambda rule: len(rule.arguments))
 
 
-def example_form(reference: str) -> dict[str, Any]:
+def example_form(view: View) -> dict[str, Any]:
     """The example of the API's route, as a form would send it."""
-    record = find_operation(actions.api_view(reference).view)
-    examples = record.examples if record else {}
+    examples = operation(view).examples
     found = examples.get("form") or examples.get("json") or {}
     # Routes that take several kinds of proof show another one in their example.
     return {"credential": "{}", **dict(_fields(found, ""))}
@@ -80,7 +73,7 @@ def _fields(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 class Performed:
     """What a form had a route of the API do."""
 
-    reference: str
+    view: View
     path: Mapping[str, Any]
     read: dict[str, Any] = field(default_factory=dict)
 
@@ -88,17 +81,17 @@ class Performed:
 @contextmanager
 def noted_performances() -> Iterator[list[Performed]]:
     noted: list[Performed] = []
-    answered = actions._answered
+    call = api_calls._call
 
-    def note(reference: str, present: Any, path: Mapping[str, Any]) -> Any:
-        noted.append(performed := Performed(reference, dict(path)))
+    def note(view: View, present: Any, path: Mapping[str, Any]) -> Any:
+        noted.append(performed := Performed(view, dict(path)))
 
         def present_and_note(place: str, schema: Schema) -> Any:
             performed.read[place] = found = present(place, schema)
             return found
 
-        return answered(reference, present_and_note, path)
+        return call(view, present_and_note, path)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(actions, "_answered", note)
+        patch.setattr(api_calls, "_call", note)
         yield noted

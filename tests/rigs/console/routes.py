@@ -8,10 +8,10 @@ from typing import NamedTuple
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app.console.actions import performed
+from app.console.api_calls import called_view
 from app.console.lazy import LazyView
 from app.console.routes import FORM, PAGE, ROUTES
-from app.core.web.operation import Operation, find_operation
+from app.core.web.operation import Operation, View, find_operation
 
 # As whom a page is looked at, by its guard; of those of workspaces and accounts the owner.
 _WHO = {
@@ -37,8 +37,15 @@ class Route(NamedTuple):
         return found
 
     @property
-    def performs(self) -> str:
-        return performed(LazyView(self.reference).view)
+    def calls(self) -> View | None:
+        return called_view(LazyView(self.reference).view)
+
+    @property
+    def api_view(self) -> View:
+        """The view of the API that the form calls."""
+        found = self.calls
+        assert found is not None, f"{self.reference} calls no view of the API"
+        return found
 
     @property
     def who(self) -> str:

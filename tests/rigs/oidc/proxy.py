@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import requests
 from joserfc import jws, jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import ECKey, RSAKey
 
 DISCOVERY = "/.well-known/openid-configuration"
 TOKEN = "/token"
@@ -56,7 +56,10 @@ class Proxy:
         self._alterations: dict[str, Alteration] = {}
         self._gates: dict[str, Gate] = {}
         self._dripping: set[str] = set()
-        self._key = RSAKey.generate_key(2048, {"kid": "the-proxy", "use": "sig", "alg": "RS256"})
+        self._keys: dict[str, RSAKey | ECKey] = {
+            "RS256": RSAKey.generate_key(2048, {"kid": "the-proxy", "use": "sig", "alg": "RS256"}),
+            "ES256": ECKey.generate_key("P-256", {"kid": "curve", "use": "sig", "alg": "ES256"}),
+        }
         self.calls: Counter[str] = Counter()
         self._server: ThreadingHTTPServer | None = None
         self._port = 0
@@ -120,18 +123,27 @@ class Proxy:
         self.alter(path, altered)
 
     def alter_id_token(
-        self, change: Callable[[Claims], Claims], *, publish_key: bool = True
+        self,
+        change: Callable[[Claims], Claims],
+        *,
+        publish_key: bool = True,
+        algorithm: str = "RS256",
     ) -> None:
         """Sign changed claims with the proxy's own key; unpublished, it is a forger's."""
+        key = self._keys[algorithm]
 
         def sign(id_token: str) -> str:
             claims = json.loads(jws.extract_compact(id_token.encode()).payload)
-            return jwt.encode({"alg": "RS256", "kid": self._key.kid}, change(claims), self._key)
+            return jwt.encode({"alg": algorithm, "kid": key.kid}, change(claims), key)
 
         self.replace_id_token(sign)
         if publish_key:
-            public = self._key.as_dict(private=False)
+            public = key.as_dict(private=False)
             self.alter_json(KEYS, lambda document: {"keys": [*document["keys"], public]})
+
+    def key_set(self) -> Any:
+        """The proxy's own keys, as it publishes them."""
+        return {"keys": [key.as_dict(private=False) for key in self._keys.values()]}
 
     def replace_id_token(self, change: Callable[[str], Any]) -> None:
         def changed(document: Any) -> Any:

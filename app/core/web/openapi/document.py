@@ -5,6 +5,7 @@ from typing import Any
 
 from apispec import APISpec
 from flask import Flask
+from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
 from ..blueprint import Blueprint
@@ -13,7 +14,8 @@ from .failures import PROBLEM, ProblemRead
 from .headers import HEADERS
 from .json_schemas import Plugin, component_name
 from .names import Names
-from .operations import Operations, path_of
+from .operations import Operations
+from .paths import path_of
 from .samples import Components, completed
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -48,15 +50,17 @@ def make_document(app: Flask, title: str, version: str, server: str) -> dict[str
     operations = Operations(spec, _token_urls(app))
     names = Names(app)
     tags: dict[str, str] = {}
-    for rule, described in sorted(_documented(app), key=lambda each: each[0].rule):
+    for rule, _ in sorted(_documented(app), key=lambda each: each[0].rule):
         mount = rule.endpoint.rpartition(".")[0]
         tag = mount.replace("_", " ") or title
         tags[tag] = _about(app, mount)
-        methods = [method for method in _METHODS if method in (rule.methods or ())]
-        for method in methods:
-            name = names.of(rule.endpoint, method, methods)
-            docstring = app.view_functions[rule.endpoint].__doc__ or ""
-            written = operations.write(name, method, rule, described, docstring)
+        served = [(method, rule) for method in _methods(rule)]
+        for method, found in [*served, *_further_methods(app, rule)]:
+            view = app.view_functions[found.endpoint]
+            described = find_operation(view) or Operation()
+            ending = "" if found is rule else rule.rule.rpartition("/")[2]
+            name = names.of(found.endpoint, method, _methods(found), ending)
+            written = operations.write(name, method, rule, described, view.__doc__ or "")
             spec.path(path_of(rule), operations={method.lower(): {"tags": [tag], **written}})
     for tag, about in sorted(tags.items()):
         spec.tag({"name": tag, "description": about} if about else {"name": tag})
@@ -70,6 +74,27 @@ def _documented(app: Flask) -> Iterator[tuple[Rule, Operation]]:
         described = find_operation(app.view_functions[rule.endpoint])
         if described is not None and not described.hidden:
             yield rule, described
+
+
+def _methods(rule: Rule) -> list[str]:
+    return [method for method in _METHODS if method in (rule.methods or ())]
+
+
+def _further_methods(app: Flask, rule: Rule) -> Iterator[tuple[str, Rule]]:
+    """Methods that a path with variables has at this path without any, such as `GET
+    /workspaces/{workspace_slug}` at `/workspaces/current`: the document's readers look for an
+    operation at the path without variables alone."""
+    if rule.arguments:
+        return
+    adapter = app.url_map.bind("")
+    for method in _METHODS:
+        try:
+            found, _ = adapter.match(rule.rule, method, return_rule=True)
+        except HTTPException:
+            continue
+        described = find_operation(app.view_functions[found.endpoint])
+        if found.arguments and described is not None and not described.hidden:
+            yield method, found
 
 
 def _token_urls(app: Flask) -> list[str]:

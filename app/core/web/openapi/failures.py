@@ -9,14 +9,16 @@ from typing import Any
 
 from apispec import APISpec
 from marshmallow import Schema, fields
+from werkzeug.routing import Rule
 
 from ...context import find_context
-from ...errors import Conflict, Problem, Unavailable
+from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ..operation import SAFE_METHODS, Operation
 from ..problems import problem_response
 from ..words import Word, WordSet
 from .headers import headers_of
+from .paths import has_converter
 
 PROBLEM = "Problem"
 PLACES = WordSet("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
@@ -42,7 +44,7 @@ class ProblemRead(Schema):
     )
 
 
-def documented(described: Operation, method: str) -> dict[int, list[type[Problem]]]:
+def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[type[Problem]]]:
     """By status."""
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
@@ -51,6 +53,9 @@ def documented(described: Operation, method: str) -> dict[int, list[type[Problem
         kinds.append(KeystoreUnavailable)
     for find in described.found_problems:
         kinds.extend(find())
+    if has_converter(rule):
+        # A value that the converter rejects, such as `abc` for a row's id, matches no route.
+        kinds.append(NotFound)
     if described.bearer and method not in SAFE_METHODS:
         for way in find_context().ways_in:
             kinds.extend(way.problems)
@@ -62,8 +67,10 @@ def documented(described: Operation, method: str) -> dict[int, list[type[Problem
     return {status: found[status] for status in sorted(found.keys() - described.answers.keys())}
 
 
-def failures(spec: APISpec, operation: str, described: Operation, method: str) -> dict[str, Any]:
-    by_status = documented(described, method)
+def failures(
+    spec: APISpec, operation: str, described: Operation, method: str, rule: Rule
+) -> dict[str, Any]:
+    by_status = documented(described, method, rule)
     if not by_status:
         return {}
     reference = _component(spec, operation, chain.from_iterable(by_status.values()))

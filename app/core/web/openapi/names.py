@@ -17,8 +17,8 @@ class Names:
         self._app = app
         self._taken: set[str] = set()
 
-    def of(self, endpoint: str, method: str, methods: Iterable[str]) -> str:
-        words = self._words(endpoint)
+    def of(self, endpoint: str, method: str, methods: Iterable[str], ending: str = "") -> str:
+        words = [*self._words(endpoint), *_split(ending)]
         if len(list(methods)) > 1:
             words = [method.lower(), *words]
         name = base = words[0] + "".join(word.capitalize() for word in words[1:])

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -13,8 +12,8 @@ from ..operation import DocumentedAnswer, Operation, schema_class
 from ..reading import may_be_missing
 from .failures import failures
 from .headers import headers_of
+from .paths import variables_of
 
-_VARIABLE = re.compile(r"<(?:(?P<converter>[^:<>]+):)?(?P<name>[^<>]+)>")
 _BODIES = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
@@ -42,10 +41,6 @@ def _schema_of(converter: str | None) -> dict[str, Any]:
     return _CONVERTERS.get(converter, {"type": "string"})
 
 
-def path_of(rule: Rule) -> str:
-    return _VARIABLE.sub(r"{\g<name>}", rule.rule)
-
-
 class Operations:
     """Writes them into one document, with the ways to say who one is."""
 
@@ -69,7 +64,7 @@ class Operations:
             "operationId": name,
             "summary": summary,
             "parameters": [*_path_parameters(rule, described), *_other_parameters(described)],
-            "responses": _answers(described) | failures(self._spec, name, described, method),
+            "responses": _answers(described) | failures(self._spec, name, described, method, rule),
             "security": self._security(described),
         }
         if description.strip():
@@ -89,10 +84,10 @@ class Operations:
 
 def _path_parameters(rule: Rule, described: Operation) -> list[dict[str, Any]]:
     found = []
-    for match in _VARIABLE.finditer(rule.rule):
-        schema = _schema_of(match["converter"])
-        parameter = {"in": "path", "name": match["name"], "required": True, "schema": schema}
-        if meaning := described.variables.get(match["name"]):
+    for name, converter in variables_of(rule):
+        schema = _schema_of(converter)
+        parameter = {"in": "path", "name": name, "required": True, "schema": schema}
+        if meaning := described.variables.get(name):
             parameter["description"] = meaning
         found.append(parameter)
     return found

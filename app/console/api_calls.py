@@ -1,0 +1,233 @@
+"""Console forms and pages call the API's own views, in this process.
+
+A form therefore passes the same decorators, schemas, limits and services as the route of the API,
+and can do nothing that the API would reject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import signature
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+from flask import Response, request
+from marshmallow import Schema, fields
+from werkzeug.datastructures import MultiDict
+
+from ..auth.errors import (
+    FreshSignInRequired,
+    InvalidCredentials,
+    LoggedOut,
+    ReauthenticationRequired,
+)
+from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
+from ..core.context import find_context
+from ..core.errors import NotFound, Problem, SetupError
+from ..core.security_log import Refusals
+from ..core.web.operation import View, find_operation, operation
+from ..core.web.problems import known_problem
+from ..core.web.reading import Presenter, presenting
+from .forms import note_refusal
+
+# No error of the form: the user must sign in, re-authenticate or show another factor first.
+LEADS_AWAY = (
+    InvalidCredentials,
+    LoggedOut,
+    FreshSignInRequired,
+    ReauthenticationRequired,
+    SecondFactorRequired,
+    EnrolmentRequired,
+)
+
+
+class ApiCall:
+    """Calls one view of the API for one request of the console."""
+
+    def __init__(self, view: View, path: Mapping[str, Any]) -> None:
+        self.view = view
+        self.path = path
+
+    def __call__(
+        self,
+        *,
+        json: Mapping[str, Any] | None = None,
+        query: Mapping[str, Any] | None = None,
+        **path: Any,
+    ) -> Any:
+        """Return the view's response as data.
+
+        The body and query are made of the form's fields; `json` and `query` replace them.
+        """
+        given = {"json": json, "form": json, "query": query}
+
+        def present(place: str, schema: Schema) -> Any:
+            own = given.get(place)
+            if own is not None:
+                return own
+            return body_of(schema, request.form)
+
+        return _data(_call(self.view, present, {**self.path, **path}))
+
+
+def get_from_api(view: View, *, query: Mapping[str, Any] | None = None, **path: Any) -> Any:
+    """Return what a GET route of the API responds with, as data."""
+    return _data(_call(view, lambda place, schema: query or {}, path))
+
+
+class ListPage(NamedTuple):
+    """One page of a list."""
+
+    rows: list[dict[str, Any]]
+    # The query of the next page; empty on the last one.
+    further: Mapping[str, str]
+
+
+def list_from_api(view: View, *, query: Mapping[str, Any] | None = None, **path: Any) -> ListPage:
+    """Return one page of a list of the API, with the query of the next page."""
+    response = _call(view, lambda place, schema: query or {}, path)
+    link, _, _ = response.headers.get("Link", "").removeprefix("<").partition(">")
+    asked = parse_qs(urlsplit(link).query)
+    further = {name: asked[name][-1] for name in ("after", "offset") if name in asked}
+    return ListPage(orjson.loads(response.get_data()), further)
+
+
+def show_form_again(refused: View | None) -> Callable[[View], View]:
+    """Decorate a form that calls no view of the API; `calls_api` includes this decorator.
+
+    `refused` is the page that the form is on: it is shown again with the input and the errors. The
+    page declares its own access rule, since a form may be rejected before the API view's rule runs.
+    """
+    described = None if refused is None else find_operation(refused)
+    if refused is not None and (described is None or not described.guard):
+        raise SetupError(f"{refused.__name__} does not say who may see it")
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def go_or_show(*given: Any, **path: Any) -> Any:
+            try:
+                return view(*given, **path)
+            except Exception as error:
+                problem = error if isinstance(error, Problem) else known_problem(error)
+                if problem is None:
+                    raise
+                if refused is None or isinstance(problem, LEADS_AWAY):
+                    raise problem from error
+                return _form_with_errors(refused, path, problem)
+
+        return go_or_show
+
+    return decorate
+
+
+def calls_api(view: View, *, refused: View | None = None) -> Callable[[View], View]:
+    """Decorate a form with the API's view that it calls; the form receives an `ApiCall` first.
+
+    `refused` is the page that the form is on, see `show_form_again`.
+    """
+
+    def decorate(form: View) -> View:
+        @wraps(form)
+        def call_then_go(**path: Any) -> Any:
+            return shown(ApiCall(view, path), **path)
+
+        shown = show_form_again(refused)(form)
+        own = operation(call_then_go)
+        own.hidden = True
+        own.calls = view
+        return call_then_go
+
+    return decorate
+
+
+def called_view(form: View) -> View | None:
+    """Return the view of the API that a form calls, or None."""
+    found = find_operation(form)
+    return found.calls if found is not None else None
+
+
+def report(problem: Problem) -> None:
+    """Write a refusal to the security log and the audit log."""
+    find_context().get(Refusals).tell(problem)
+
+
+def _data(response: Any) -> Any:
+    if not isinstance(response, Response) or response.mimetype != "application/json":
+        return response
+    return orjson.loads(response.get_data())
+
+
+def _call(view: View, present: Presenter, path: Mapping[str, Any]) -> Any:
+    described = find_operation(view)
+    if described is not None and described.needs is not None:
+        _check_available(described.needs)
+    with presenting(present):
+        return view(**path)
+
+
+def _check_available(needs: type[Any]) -> None:
+    """Raise the problem of a feature that is switched off, before its view is called."""
+    context = find_context()
+    if context.why_not(needs) is None and not context.offers(needs):
+        raise NotFound
+    context.get(needs)
+
+
+def _form_with_errors(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:
+    note_refusal(problem)
+    # The page may have many forms: pass only the path variables that it takes.
+    taken = signature(refused).parameters
+    try:
+        response: Response = refused(**{name: path[name] for name in path if name in taken})
+    except Problem:
+        # The sender may not see this page: respond with the problem alone.
+        raise problem from None
+    report(problem)
+    response.status_code = problem.status
+    response.headers.update(
+        {name: value for name, value in problem.headers.items() if name == "Retry-After"}
+    )
+    return response
+
+
+Form = MultiDict[str, str]
+
+
+def body_of(schema: Schema, form: Form, prefix: str = "") -> dict[str, Any]:
+    body: dict[str, Any] = {}
+    for name, field in schema.load_fields.items():
+        key = field.data_key or name
+        found = _value(field, form, f"{prefix}{key}")
+        if found is not _ABSENT:
+            body[key] = found
+    return body
+
+
+_ABSENT = object()
+
+
+def _value(field: fields.Field[Any], form: Form, name: str) -> Any:
+    if isinstance(field, fields.Nested):
+        if not (field.required or any(each.startswith(f"{name}.") for each in form)):
+            return _ABSENT
+        return body_of(field.schema, form, f"{name}.")
+    if name not in form:
+        return _ABSENT
+    if isinstance(field, fields.List):
+        return [_text(value) for value in form.getlist(name) if value]
+    value = _text(form.getlist(name)[-1])
+    if isinstance(field, fields.Boolean):
+        return value == "true" if value in ("true", "false") else value
+    if value:
+        return value
+    if field.allow_none:
+        return None
+    # What must be there is told to be empty, in the schema's own words.
+    return value if field.required else _ABSENT
+
+
+def _text(value: str) -> str:
+    """Browsers send a line's end as two characters."""
+    return value.replace("\r\n", "\n")

@@ -1,0 +1,110 @@
+"""Leased jobs: rows that one worker at a time has, and that are due again when the worker dies.
+
+A table of jobs has the columns `id`, `due_at`, `claim` and `attempts`. A lease is only a moment in
+`due_at`: a worker that runs moves it on, and the rows of one that died become due like any others.
+Each call is a short transaction of its own on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Update, func, select, update
+from sqlalchemy.sql import Executable
+
+from .clock import Clock
+from .db.base import autocommitting
+
+# With the longest pause between two sweeps (5 s, of Celery workers) and a busy machine, the rows of
+# a dead worker are claimed again within 30 seconds.
+LEASE = timedelta(seconds=20)
+
+
+class Claim(NamedTuple):
+    # Names the worker that has the rows.
+    token: str
+    rows: Sequence[Row[Any]]
+
+
+class LeasedQueue:
+    def __init__(
+        self, engine: Engine, clock: Clock, model: type[Any], waiting: ColumnElement[bool]
+    ) -> None:
+        """`waiting` is the condition of a partial index: neither finished nor given up."""
+        self.engine = autocommitting(engine)
+        self._clock = clock
+        self._model = model
+        self._waiting = waiting
+
+    def seconds_until_due(self) -> float | None:
+        """Until the next job is due, negative when it is late; None when there is none."""
+        first = select(func.min(self._model.due_at)).where(self._waiting)
+        with self.engine.connect() as connection:
+            due = connection.execute(first).scalar()
+        return None if due is None else (due - self._clock.now()).total_seconds()
+
+    def claim(self, most: int, *columns: Any) -> Claim | None:
+        """Take what is due, so that no other worker does before the lease ends."""
+        token = secrets.token_hex(16)
+        with self.engine.connect() as connection:
+            rows = self.take(connection, token, most, columns)
+        return Claim(token, rows) if rows else None
+
+    def take(
+        self,
+        connection: Connection,
+        token: str,
+        most: int,
+        columns: Sequence[Any],
+        *where: ColumnElement[bool],
+    ) -> Sequence[Row[Any]]:
+        """One statement of a claim, over the rows that `where` names."""
+        model, now = self._model, self._clock.now()
+        due = (
+            select(model.id)
+            .where(*where, self._waiting, model.due_at <= now)
+            .order_by(model.due_at, model.id)
+            .limit(most)
+        )
+        if connection.dialect.name == "postgresql":
+            due = due.with_for_update(skip_locked=True)
+        # SQLite has one writer: there the statement by itself is the lock.
+        chosen = due.cte("chosen")
+        taken = (
+            update(model)
+            .where(model.id.in_(select(chosen.c.id)))
+            .values(claim=token, due_at=now + LEASE, attempts=model.attempts + 1)
+            .returning(model.id, *columns)
+        )
+        return connection.execute(taken).all()
+
+    def renew(self, token: str, ids: Sequence[int]) -> None:
+        self._run(self.claimed(token, ids).values(due_at=self._clock.now() + LEASE))
+
+    def postpone(self, token: str, ids: Sequence[int], seconds: float, **values: Any) -> None:
+        """Try these again later; the attempt counts."""
+        due = self._clock.now() + timedelta(seconds=seconds)
+        self._run(self.claimed(token, ids).values(due_at=due, **values))
+
+    def give_back(
+        self, token: str, ids: Sequence[int], seconds: float = 0.0, **values: Any
+    ) -> None:
+        """These were not tried to their end: the attempt is taken back."""
+        attempts = self._model.attempts - 1
+        self.postpone(token, ids, seconds, attempts=attempts, claim=None, **values)
+
+    def finish(self, token: str, row_id: int, **values: Any) -> bool:
+        """Whether the job was still this worker's: its row, or the claim, may be gone."""
+        return self._run(self.claimed(token, [row_id]).values(values)) == 1
+
+    def claimed(self, token: str, ids: Sequence[int]) -> Update:
+        """Those that this worker still has: a lease may have ended, a row been deleted."""
+        model = self._model
+        return update(model).where(model.id.in_(ids), model.claim == token, self._waiting)
+
+    def _run(self, statement: Executable) -> int:
+        with self.engine.connect() as connection:
+            return int(connection.execute(statement).rowcount)

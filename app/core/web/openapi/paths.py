@@ -1,0 +1,27 @@
+"""Paths with their variables, as Flask writes them and as the document does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from werkzeug.routing import Rule
+
+_VARIABLE = re.compile(r"<(?:(?P<converter>[^:<>]+):)?(?P<name>[^<>]+)>")
+# They accept every text that a segment of a path can have.
+_ANY_TEXT = (None, "default", "string", "path")
+
+
+def path_of(rule: Rule) -> str:
+    return _VARIABLE.sub(r"{\g<name>}", rule.rule)
+
+
+def variables_of(rule: Rule) -> Iterator[tuple[str, str | None]]:
+    """Name and converter of each."""
+    for match in _VARIABLE.finditer(rule.rule):
+        yield match["name"], match["converter"]
+
+
+def has_converter(rule: Rule) -> bool:
+    """Whether some values of a variable match no route."""
+    return any(converter not in _ANY_TEXT for _, converter in variables_of(rule))

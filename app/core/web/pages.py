@@ -1,0 +1,61 @@
+"""Headers of responses that a browser shows as a page, and of those that end a sign-in.
+
+Only our own responses get them: an application that mounts our blueprints keeps its own headers.
+"""
+
+from __future__ import annotations
+
+from flask import Response, after_this_request
+
+# Passkeys and the buttons that copy a text work on pages of our own origin. No page needs more.
+_ALLOWED = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
+_DENIED = (
+    "accelerometer",
+    "autoplay",
+    "camera",
+    "display-capture",
+    "encrypted-media",
+    "fullscreen",
+    "geolocation",
+    "gyroscope",
+    "hid",
+    "idle-detection",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "payment",
+    "picture-in-picture",
+    "screen-wake-lock",
+    "serial",
+    "usb",
+    "xr-spatial-tracking",
+)
+PAGE_HEADERS = {
+    "Permissions-Policy": ", ".join(
+        [*(f"{name}=(self)" for name in _ALLOWED), *(f"{name}=()" for name in _DENIED)]
+    ),
+    # A sign-in through a provider is a redirect in the same window, which this does not affect.
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # Avatars say `cross-origin` themselves: clients on other origins show them.
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def protect_page(response: Response) -> None:
+    """Add the headers that the response does not have yet, if it is a page and no redirect."""
+    if response.mimetype == "text/html" and response.location is None:
+        for name, value in PAGE_HEADERS.items():
+            response.headers.setdefault(name, value)
+
+
+def clear_browser_cache() -> None:
+    """Have the response to this request empty the browser's HTTP cache of this origin.
+
+    Never its cookies or storage: trusted devices and the data of an application on the same origin
+    stay.
+    """
+
+    @after_this_request
+    def put(response: Response) -> Response:
+        response.headers["Clear-Site-Data"] = '"cache"'
+        return response

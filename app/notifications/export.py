@@ -1,0 +1,44 @@
+"""An account's inbox and sent notifications in its data export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import select
+
+from ..core.data_export import DataSubject, Reading
+from .models import InboxItem, Notification
+
+
+def export_notifications(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
+    if reading.has(InboxItem, Notification):
+        yield "inbox.jsonl", reading.rows(_inbox(subject.id))
+    if reading.has(Notification):
+        yield "sent.jsonl", reading.rows(_sent(subject.id))
+
+
+def _inbox(account_id: Any) -> Any:
+    return (
+        select(
+            InboxItem.id,
+            InboxItem.is_read,
+            Notification.title,
+            Notification.message,
+            Notification.notification_type,
+            Notification.created_at,
+        )
+        .join(Notification, Notification.id == InboxItem.notification_id)
+        .where(InboxItem.receiver_id == account_id)
+    )
+
+
+def _sent(account_id: Any) -> Any:
+    return select(
+        Notification.id,
+        Notification.title,
+        Notification.message,
+        Notification.channels,
+        Notification.receivers,
+        Notification.created_at,
+    ).where(Notification.sender_id == account_id)

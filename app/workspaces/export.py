@@ -1,0 +1,54 @@
+"""An account's memberships and invitations in its data export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import or_, select
+
+from ..core.data_export import DataSubject, Reading
+from .invitations.models import Invitation
+from .models import Member, Workspace
+
+
+def export_workspaces(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
+    if reading.has(Member, Workspace):
+        yield "workspaces.jsonl", reading.rows(_workspaces(subject.id))
+    if reading.has(Invitation, Workspace):
+        yield "invitations.jsonl", reading.rows(_invitations(subject.id, subject.email))
+
+
+def _workspaces(account_id: Any) -> Any:
+    return (
+        select(
+            Member.id,
+            Workspace.slug,
+            Workspace.name,
+            Workspace.is_personal,
+            Member.type,
+            Member.status,
+            Member.created_at,
+        )
+        .join(Workspace, Workspace.id == Member.workspace_id)
+        .where(Member.account_id == account_id)
+    )
+
+
+def _invitations(account_id: Any, email: str | None) -> Any:
+    """Select what the account sent, and what its verified address received."""
+    sent = Invitation.inviter_id == account_id
+    return (
+        select(
+            Invitation.id,
+            Workspace.slug.label("workspace"),
+            Invitation.email,
+            Invitation.type,
+            Invitation.message,
+            Invitation.state,
+            Invitation.created_at,
+            Invitation.expires_at,
+        )
+        .join(Workspace, Workspace.id == Invitation.workspace_id)
+        .where(sent if email is None else or_(sent, Invitation.email == email))
+    )

@@ -1,0 +1,113 @@
+"""A workspace always has an active owner: an owner whose membership and account are active."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, case, exists, select
+from sqlalchemy.orm import aliased
+
+from ..accounts.service import Accounts
+from ..core.db.races import lock_row
+from ..core.db.transaction import AnySession
+from ..core.records.recorder import record
+from .models import ACTIVE, Member, Workspace
+
+OWNER, ADMIN, MEMBER = "owner", "admin", "member"
+
+
+@dataclass(eq=False)
+class Ownership:
+    """Within a transaction: the workspaces stay locked until its end, so that of two owners who go
+    at once the second one meets what the first one left."""
+
+    session: AnySession
+    accounts: Accounts
+
+    def has_other_owner(self, workspace_id: Any, account_id: Any) -> ColumnElement[bool]:
+        """The condition, for a workspace and the account that is not counted.
+
+        Owners whose account is suspended or is being deleted do not count.
+        """
+        owner, account = aliased(Member), self.accounts.model
+        return exists().where(
+            owner.workspace_id == workspace_id,
+            owner.account_id != account_id,
+            owner.type == OWNER,
+            owner.status == ACTIVE,
+            account.id == owner.account_id,
+            self.accounts.is_active_row(),
+        )
+
+    def needs(self, member: Member) -> bool:
+        """Whether the locked workspace would have no active owner without this member."""
+        if member.type != OWNER:
+            return False
+        is_owned = self.has_other_owner(member.workspace_id, member.account_id)
+        return not self.session.scalar(select(is_owned))
+
+    def owned_alone(self, account_id: Any) -> Sequence[Workspace]:
+        """The workspaces with other members that would have no active owner without the account,
+        ordered by slug. Locks all workspaces that the account owns."""
+        owned = select(Member.workspace_id).where(
+            Member.account_id == account_id, Member.type == OWNER
+        )
+        for workspace_id in self.session.scalars(owned.order_by(Member.workspace_id)).all():
+            lock_row(self.session, Workspace, Workspace.id == workspace_id)
+        own, other = aliased(Member), aliased(Member)
+        is_shared = exists().where(
+            other.workspace_id == Workspace.id, other.account_id != account_id
+        )
+        return self.session.scalars(
+            select(Workspace)
+            .join(own, own.workspace_id == Workspace.id)
+            .where(
+                own.account_id == account_id,
+                own.type == OWNER,
+                is_shared,
+                ~self.has_other_owner(Workspace.id, account_id),
+            )
+            .order_by(Workspace.slug)
+        ).all()
+
+    def hand_over(self, account_id: Any) -> Sequence[Workspace]:
+        """Before the account is deleted, appoint an owner of each workspace that it owns alone: the
+        admin who is active and in it the longest, otherwise such a member. Guests become no owners.
+
+        Returns the workspaces that are left without an active owner.
+        """
+        left = []
+        for workspace in self.owned_alone(account_id):
+            heir = self._heir(workspace.id, account_id)
+            if heir is None:
+                left.append(workspace)
+                continue
+            record(
+                self.session,
+                "member.updated",
+                workspace_id=workspace.id,
+                account_id=heir.account_id,
+                before={"type": heir.type, "status": heir.status},
+                after={"type": OWNER, "status": heir.status},
+            )
+            heir.type = OWNER
+        self.session.flush()
+        return left
+
+    def _heir(self, workspace_id: int, account_id: Any) -> Member | None:
+        account = self.accounts.model
+        return self.session.scalar(
+            select(Member)
+            .join(account, account.id == Member.account_id)
+            .where(
+                Member.workspace_id == workspace_id,
+                Member.account_id != account_id,
+                Member.type.in_((ADMIN, MEMBER)),
+                Member.status == ACTIVE,
+                self.accounts.is_active_row(),
+            )
+            .order_by(case((Member.type == ADMIN, 0), else_=1), Member.id)
+            .limit(1)
+        )

@@ -1,0 +1,154 @@
+"""`make versions`: tests with the lowest versions of all dependencies on the oldest Python, and
+with the newest versions on the newest Python.
+
+For a Debian machine's root, with buildah, mmdebstrap, PostgreSQL and Redis. A Python that this
+machine does not have comes from a Debian release, in a container.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packaging.requirements import Requirement
+
+from .environment import OLDEST, ROOT, stop
+from .image import BASE, LENT, Builder, step
+from .pins import DEVELOPMENT, read
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# The release with the oldest Python, and the release to come: Debian's testing.
+OLD_RELEASE, NEXT_RELEASE = "bookworm", "testing"
+PACKAGES = ("python3-venv", "redis-server", "nodejs")
+# What the tests import besides the dependencies, at its pinned version in both runs.
+TOOLS = (
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "playwright",
+    "aiosmtpd",
+    "asgiref",
+    "httpx",
+    "flask-wtf",
+)
+TESTED = (
+    *("tests/accounts", "tests/auth", "tests/notifications", "tests/registration"),
+    *("tests/tasks", "tests/workspaces", "tests/administration", "tests/deletion"),
+)
+# These need a browser, an identity provider or a broker that a container lacks, or take minutes to
+# show nothing about a dependency.
+LEFT_OUT = (
+    "chromium",
+    "test_cross_site.py",
+    "test_idp_client_auth.py",
+    "celery",
+    "test_doors",
+    "every_copy",
+    "nonsense",
+)
+FORWARDED = ("SSL_CERT_FILE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "FRONTDESK_TEST_POSTGRES")
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or ["lowest", "newest"]
+    with TemporaryDirectory(prefix="frontdesk-versions-") as folder:
+        if "lowest" in wanted:
+            lowest(Path(folder))
+        if "newest" in wanted:
+            newest(Path(folder))
+
+
+def lowest(folder: Path) -> None:
+    constraints = folder / "lowest.txt"
+    constraints.write_text("".join(f"{pin}\n" for pin in lowest_pins()))
+    python = shutil.which(f"python{'.'.join(map(str, OLDEST))}")
+    machine = Machine(folder / "lowest") if python else Container(folder / "lowest", OLD_RELEASE)
+    options = ("--resolution", "lowest-direct", "-c", str(constraints))
+    try_versions("lowest", machine, python or "/usr/bin/python3", options)
+
+
+def newest(folder: Path) -> None:
+    container = Container(folder / "newest", NEXT_RELEASE)
+    try_versions("newest", container, "/usr/bin/python3", ("--upgrade",))
+
+
+def lowest_pins() -> Iterable[str]:
+    """Yield the lower bound of each dependency as a pin."""
+    extras = PROJECT["optional-dependencies"]
+    lines = [*PROJECT["dependencies"], *(line for lines in extras.values() for line in lines)]
+    for requirement in map(Requirement, lines):
+        bounds = [each for each in requirement.specifier if each.operator == ">="]
+        if requirement.name != PROJECT["name"]:
+            yield f"{requirement.name}=={bounds[0].version}"
+
+
+def try_versions(name: str, machine: Machine, python: str, resolution: tuple[str, ...]) -> None:
+    environment = machine.folder / "venv"
+    inside = str(environment / "bin" / "python")
+    uv = [str(ROOT / ".venv" / "bin" / "uv"), "pip", "install", "--quiet", "--python", inside]
+    tools = [f"{pin.name}=={pin.version}" for pin in read(DEVELOPMENT) if pin.name in TOOLS]
+    wanted = ["-r", "pyproject.toml", "--all-extras", *tools]
+
+    def install() -> None:
+        machine.run(python, "-m", "venv", "--without-pip", str(environment))
+        machine.run(*uv, "--only-binary", ":all:", *wanted, *resolution)
+
+    step(f"The {name} versions", install)
+    machine.run(inside, "--version")
+    processes = ("-n", str(os.cpu_count() or 1), "--dist", "loadfile")
+    selected = (
+        "-m",
+        "not waiting and not alone",
+        "-k",
+        " and ".join(f"not {name}" for name in LEFT_OUT),
+    )
+    # A plugin of httpx's, whose version is not pinned here.
+    options = ("-p", "no:anyio")
+    machine.run(inside, "-m", "pytest", "-q", *options, *processes, *selected, *TESTED)
+
+
+class Machine:
+    """This machine."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        self.environment = {
+            **{name: os.environ[name] for name in FORWARDED if name in os.environ},
+            "UV_CACHE_DIR": str(folder / "cache"),
+            "FRONTDESK_NO_SKIPS": "1",
+        }
+
+    def run(self, *words: str) -> None:
+        environment = {**os.environ, **self.environment}
+        if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode:
+            stop(f"It failed: {' '.join(words)}")
+
+
+class Container(Machine):
+    """A Debian release as a chroot on this machine's network, with the checkout in its place."""
+
+    def __init__(self, folder: Path, release: str) -> None:
+        super().__init__(folder)
+        self._builder = Builder(folder)
+        step(f"Debian {release}", lambda: self._builder.make_base(release, *PACKAGES))
+        self._name = self._builder.run("from", BASE)
+
+    def run(self, *words: str) -> None:
+        lent = [f"--volume={path}:{path}:ro" for path in LENT if os.path.exists(path)]
+        volumes = [f"--volume={path}:{path}" for path in (ROOT, self.folder)]
+        settings = [f"--env={name}={value}" for name, value in self.environment.items()]
+        options = ["--isolation=chroot", f"--workingdir={ROOT}", *lent, *volumes, *settings]
+        command = self._builder.command("run", *options, self._name, "--", *words)
+        if subprocess.run(command, check=False).returncode:
+            stop(f"It failed: {' '.join(words)}")
+
+
+if __name__ == "__main__":
+    main()

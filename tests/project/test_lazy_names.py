@@ -1,0 +1,25 @@
+"""Names that are loaded on first use lead somewhere: a typing error would fail at a user's."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+import app
+from app import blueprints, testing
+from app.console.lazy import LazyView
+from app.console.routes import ROUTES
+
+from ..rigs.cases import for_each
+
+
+@for_each("reference", [reference for _, _, reference in ROUTES])
+def test_console_route_has_a_view(reference: str) -> None:
+    assert LazyView(reference).view.__name__ == reference.rpartition(".")[2]
+
+
+@pytest.mark.parametrize("module", [app, blueprints, testing], ids=lambda each: each.__name__)
+def test_public_name_exists(module: ModuleType) -> None:
+    for name in module._HOMES:
+        assert getattr(module, name) is not None, name

@@ -1,0 +1,194 @@
+"""What docs/asvs.md says of the code as a whole, read from the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.profiles.picture import MOST_BYTES, MOST_PIXELS, MOST_PIXELS_OF_A_JPEG
+
+from ..rigs.servers import ROOT
+
+STANDARD = ROOT / "docs" / "asvs.md"
+SCRIPTS = {
+    path.name: path.read_text()
+    for path in (ROOT / "app" / "console" / "static").glob("*.js")
+    if path.name != "htmx.min.js"
+}
+# Patterns of regular expressions and formats that are not written where they are used. None of
+# them is made of a request: constants of the module, settings, and texts of the catalogue.
+PATTERNS = {
+    "accounts/places.py",
+    "administration/search.py",
+    "auth/sessions/own.py",
+    "auth/sessions/refresh_token.py",
+    "core/config/rates.py",
+    "core/db/account_ids.py",
+    "core/db/first_schema.py",
+    "core/process/loading.py",
+    "core/web/fields.py",
+    "delivery/mail/local_name.py",
+    "extension/production.py",
+    "workspaces/slugs.py",
+}
+FORMATS = {"console/texts.py", "delivery/mail/markup.py"}
+OF_RE = {"compile", "match", "fullmatch", "search", "sub", "subn", "findall", "finditer", "split"}
+CRYPTOGRAPHY = {
+    "PyJWT": "jwt",
+    "bcrypt": "bcrypt",
+    "itsdangerous": "itsdangerous",
+    "joserfc": "joserfc",
+    "AES-256-GCM": "cryptography",
+}
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in (ROOT / "app").rglob("*.py"):
+        yield path.relative_to(ROOT / "app").as_posix(), ast.parse(path.read_text())
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    for name, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                yield name, node
+
+
+def texts_of(name: str) -> set[str]:
+    """The constants of a module that are texts."""
+    return {
+        ast.unparse(target)
+        for node in ast.parse((ROOT / "app" / name).read_text()).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+    }
+
+
+def test_regular_expressions_and_formats_are_not_made_of_requests() -> None:
+    patterns, formats = set(), set()
+    for name, call in calls():
+        if not isinstance(call.func, ast.Attribute):
+            continue
+        on, method = call.func.value, call.func.attr
+        if isinstance(on, ast.Name) and on.id == "re" and method in OF_RE:
+            patterns |= set() if isinstance(call.args[0], ast.Constant) else {name}
+        elif method in ("format", "format_map"):
+            is_markup = isinstance(on, ast.Call) and ast.unparse(on.func) == "Markup"
+            is_text = isinstance(on, ast.Constant) or ast.unparse(on) in texts_of(name)
+            formats |= set() if is_markup or is_text else {name}
+    assert patterns <= PATTERNS
+    assert formats <= FORMATS
+
+
+def test_no_code_is_made_of_requests() -> None:
+    """The reader of rows is written by the names of a query's columns."""
+    makers = {"eval", "exec", "__import__"}
+    found = {name for name, call in calls() if ast.unparse(call.func) in makers}
+    assert found <= {"core/web/answering.py"}
+
+
+def test_random_values_come_from_the_kernel() -> None:
+    """Save for the pause before a message is tried again."""
+    found = {
+        name
+        for name, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import) and any(each.name == "random" for each in node.names)
+    }
+    assert found == {"delivery/worker/batch.py"}
+
+
+def test_the_image_has_no_test_kit_and_the_service_needs_none() -> None:
+    assert "app/testing" in (ROOT / ".dockerignore").read_text().splitlines()
+    kit = re.compile(r"^\s*(?:from|import) [\w.]*\btesting\b", re.MULTILINE)
+    found = {
+        path.relative_to(ROOT / "app").parts[0]
+        for path in (ROOT / "app").rglob("*.py")
+        if kit.search(path.read_text())
+    }
+    assert found <= {"testing"}
+
+
+def test_weak_hash_functions_are_used_only_where_others_ask_for_them() -> None:
+    """RFC 6238 for authenticator apps, and the service for breached passwords."""
+    weak = re.compile(r"\bhashlib\.(?:md5|sha1|new)\b")
+    found = {
+        path.relative_to(ROOT / "app").as_posix()
+        for path in (ROOT / "app").rglob("*.py")
+        if weak.search(path.read_text()) and "foreign" not in path.parts
+    }
+    assert found == {"accounts/breaches.py", "auth/mfa/totp.py"}
+
+
+def test_cryptography_is_that_of_libraries_and_the_page_names_them() -> None:
+    page = (ROOT / "docs" / "security" / "cryptography.md").read_text()
+    imported = {
+        node.module.partition(".")[0] if isinstance(node, ast.ImportFrom) and node.module else ""
+        for _, tree in trees()
+        for node in ast.walk(tree)
+    }
+    assert "cryptography" in imported
+    assert [name for name in CRYPTOGRAPHY if name not in page] == []
+
+
+def test_our_scripts_store_nothing_and_show_text_as_text() -> None:
+    forbidden = [
+        "localStorage",
+        "sessionStorage",
+        "indexedDB",
+        "postMessage",
+        "HTML = ",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+    ]
+    found = [(name, word) for name, text in SCRIPTS.items() for word in forbidden if word in text]
+    assert found == []
+
+
+def test_our_scripts_write_no_property_by_a_name_from_outside() -> None:
+    """Of a passkey's parts, three names that stand in the script."""
+    computed = re.compile(r"\w\[[A-Za-z_.]+\]\s*=[^=]|__proto__")
+    found = {name: computed.findall(text) for name, text in SCRIPTS.items()}
+    assert {name: len(each) for name, each in found.items() if each} == {"passkeys.js": 1}
+
+
+def test_the_bounds_of_a_picture_are_those_of_the_page() -> None:
+    page = (ROOT / "docs" / "profiles.md").read_text()
+    sizes = (MOST_BYTES >> 20, MOST_PIXELS // 10**6, MOST_PIXELS_OF_A_JPEG // 10**6)
+    assert "{} MiB and {} megapixels at the most ({} as a JPEG".format(*sizes) in page
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    """Number, verdict, reason and tests of each requirement that applies."""
+    row = re.compile(
+        r"^\| (\d+\.\d+\.\d+) \| [12] \| ([a-z ]+) \| ([^|]*)\| ([^|]*)\|$", re.MULTILINE
+    )
+    return row.findall(STANDARD.read_text())
+
+
+def test_every_verdict_names_a_test() -> None:
+    """What an operator has to do, only the operator can test."""
+    silent = [number for number, verdict, _, tests in rows() if "`test_" not in tests]
+    assert [each for each in rows() if each[0] in silent and each[1] != "operator"] == []
+
+
+def test_the_deviations_of_the_contract_are_listed_apart() -> None:
+    found = [number for number, verdict, _, _ in rows() if verdict == "contract"]
+    apart = STANDARD.read_text().partition("## The contract's deviations")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\d+\.\d+\.\d+) \|", apart, re.MULTILINE) == found
+
+
+@pytest.mark.parametrize("word", ["met", "operator", "contract", "not yet"])
+def test_pages_that_a_verdict_refers_to_are_there(word: str) -> None:
+    for number, verdict, reason, _ in rows():
+        for target in re.findall(r"\]\(([^)#]+)", reason if verdict == word else ""):
+            path: Path = STANDARD.parent / target
+            assert path.is_file(), f"{number}: {target}"
+            for heading in re.findall(rf"{re.escape(target)}\), \"([^\"]+)\"", reason):
+                assert heading in path.read_text(), f"{number}: {heading}"
