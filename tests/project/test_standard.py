@@ -29,7 +29,6 @@ PATTERNS = {
     "core/config/rates.py",
     "core/db/account_ids.py",
     "core/db/first_schema.py",
-    "core/process/loading.py",
     "core/web/fields.py",
     "delivery/mail/local_name.py",
     "extension/production.py",

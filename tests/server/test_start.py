@@ -28,8 +28,6 @@ HEAVY = {
     "twilio",
 }
 
-PLUGINS_OFF = "PYDANTIC_DISABLE_PLUGINS"
-
 _PROBE = """
 import json, sys
 from app import create_app
@@ -92,47 +90,6 @@ def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> N
 def test_the_server_leaves_curves_and_garbage_alone_while_it_starts(tmp_path: Path) -> None:
     probe = "import wsgi, gc, sys; print('cryptography' in sys.modules, gc.isenabled())"
     assert said(probe, tmp_path) == "False True"
-
-
-_ADDRESSES = """
-import wsgi
-from marshmallow import ValidationError
-from marshmallow.validate import Email
-before = "_compiled" in vars(Email.DOMAIN_REGEX)
-assert Email()("ada@example.com") == "ada@example.com"
-try:
-    Email()("ada@example")
-except ValidationError as error:
-    print(before, "_compiled" in vars(Email.DOMAIN_REGEX), error)
-"""
-
-
-def test_the_server_compiles_no_pattern_that_nobody_uses(tmp_path: Path) -> None:
-    """It takes a tenth of a start; whoever checks an address with it gets the same answer."""
-    assert said(_ADDRESSES, tmp_path) == "False True Not a valid email address."
-
-
-_PLUGIN = """
-class Plugin:
-    def new_schema_validator(self, *arguments, **options):
-        return None, None, None
-
-plugin = Plugin()
-"""
-
-
-@pytest.mark.parametrize(("told", "loaded"), [({}, "False"), ({PLUGINS_OFF: ""}, "True")])
-def test_the_server_looks_for_no_plugins_of_pydantic(
-    tmp_path: Path, told: dict[str, str], loaded: str
-) -> None:
-    """Unless the operator says something of them."""
-    (tmp_path / "beside.py").write_text(_PLUGIN)
-    described = tmp_path / "beside-1.0.dist-info"
-    described.mkdir()
-    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: beside\nVersion: 1.0\n")
-    (described / "entry_points.txt").write_text("[pydantic]\nbeside = beside:plugin\n")
-    probe = "import wsgi, sys; print('beside' in sys.modules)"
-    assert said(probe, tmp_path, PYTHONPATH=str(tmp_path), **told) == loaded
 
 
 def test_the_keystore_brings_no_library_for_metrics(tmp_path: Path) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import and_, bindparam
@@ -15,26 +14,19 @@ from ...core.db.rows import Rows
 from .models import AccountSession
 from .settings import SessionLimits
 
-if TYPE_CHECKING:
 
-    class SessionRow(NamedTuple):
-        public_id: UUID
-        id: int
-        kind: str
-        secret: bytes
-        authenticated_at: datetime
-        factor_at: datetime | None
-        created_at: datetime
-        used_at: datetime
-        expires_at: datetime
-        ended_at: datetime | None
+class SessionRow(NamedTuple):
+    public_id: UUID
+    id: int
+    kind: str
+    secret: bytes
+    authenticated_at: datetime
+    factor_at: datetime | None
+    created_at: datetime
+    used_at: datetime
+    expires_at: datetime
+    ended_at: datetime | None
 
-else:
-    SessionRow = namedtuple(
-        "SessionRow",
-        "public_id id kind secret authenticated_at factor_at created_at used_at expires_at"
-        " ended_at",
-    )
 
 # What it is asked for by need not be read.
 _COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
