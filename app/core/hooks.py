@@ -18,8 +18,6 @@ from .errors import SetupError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_TAKES_SHARED = "_frontdesk_takes_shared"
-
 # Makes one function of the default and of what was registered, in the order of registration.
 Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
 
@@ -32,10 +30,10 @@ def newest(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]
 def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
     """Each takes part, in order; the mappings that they return become one."""
 
-    def call(*args: Any, shared: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(*args: Any) -> dict[str, Any]:
         answer: dict[str, Any] = {**default(*args)}
         for hook in registered:
-            answer |= _mapping(default, hook, _call(hook, args, shared))
+            answer |= _mapping(default, hook, hook(*args))
         return answer
 
     return call
@@ -44,12 +42,10 @@ def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]
 def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
     """Each takes part, in order, and is given what the one before it returned."""
 
-    def call(
-        value: dict[str, Any], *args: Any, shared: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def call(value: dict[str, Any], *args: Any) -> dict[str, Any]:
         value = {**default(value, *args)}
         for hook in registered:
-            value = dict(_mapping(default, hook, _call(hook, (value, *args), shared)))
+            value = dict(_mapping(default, hook, hook(value, *args)))
         return value
 
     return call
@@ -63,23 +59,6 @@ def each(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) 
             hook(*args)
 
     return call
-
-
-def takes_shared(hook: F) -> F:
-    """Mark a hook of ours that is also given `shared=`: what one has read there, another need not
-    read again."""
-    setattr(hook, _TAKES_SHARED, True)
-    return hook
-
-
-def _call(hook: Callable[..., Any], args: Sequence[Any], shared: dict[str, Any] | None) -> Any:
-    if shared is None:
-        return hook(*args)
-    if hasattr(hook, _TAKES_SHARED):
-        return hook(*args, shared=shared)
-    # A host's hook may change what was read.
-    shared.clear()
-    return hook(*args)
 
 
 def _mapping(

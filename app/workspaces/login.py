@@ -11,31 +11,22 @@ from typing import Any
 from ..accounts.models import AccountLike
 from ..core.context import service
 from ..core.db.transaction import AnySession
-from ..core.hooks import takes_shared
 from .lookup import Entry
 from .models import Member
 from .service import Workspaces
 
-_OURS = "workspaces"
 
-
-@takes_shared
-def workspace_claims(
-    account: AccountLike, session: AnySession, shared: dict[str, Any] | None = None
-) -> Mapping[str, Any]:
-    """Claims hook. They inform the client; the server does not read them back."""
-    _, entry = _read(account, shared)
+def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, Any]:
+    """Claims hook: the claims inform the client, and the server does not read them back."""
+    _, entry = _read(account)
     if entry is None or entry.member is None:
         return {"user_id": None, "workspace_id": None}
     return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
 
 
-@takes_shared
-def workspace_payload(
-    payload: dict[str, Any], session: AnySession, shared: dict[str, Any] | None = None
-) -> Mapping[str, Any]:
-    """Payload hook; `WorkspaceLoginRead` declares what it adds."""
-    entries, entry = _read(payload["account"], shared)
+def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[str, Any]:
+    """Payload hook: `WorkspaceLoginRead` declares the fields that it adds."""
+    entries, entry = _read(payload["account"])
     return {
         **payload,
         "user": _shown(entry.member) if entry and entry.member else None,
@@ -44,17 +35,11 @@ def workspace_payload(
     }
 
 
-def _read(
-    account: AccountLike, shared: dict[str, Any] | None
-) -> tuple[Sequence[Entry], Entry | None]:
-    """The account's workspaces and the current one of them, asked once for each sign-in."""
-    shared = {} if shared is None else shared
-    if _OURS not in shared:
-        workspaces = service(Workspaces)
-        entries = workspaces.first_of(account)
-        shared[_OURS] = entries, workspaces.choose_current(account, entries)
-    found: tuple[Sequence[Entry], Entry | None] = shared[_OURS]
-    return found
+def _read(account: AccountLike) -> tuple[Sequence[Entry], Entry | None]:
+    """Return the account's workspaces, and the current workspace among them."""
+    workspaces = service(Workspaces)
+    entries = workspaces.first_of(account)
+    return entries, workspaces.choose_current(account, entries)
 
 
 def _shown(member: Member) -> dict[str, Any]:

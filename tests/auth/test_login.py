@@ -87,7 +87,7 @@ def test_wrong_credentials_are_told_nothing_more(
 
 
 @pytest.mark.parametrize(("events", "recorded"), [("false", []), ("true", ["INSERT"])])
-def test_login_asks_four_queries_and_locks_the_account_row(
+def test_login_asks_five_queries_and_locks_the_account_row(
     make_app: MakeApp, ada: Person, backend: Backend, events: str, recorded: list[str]
 ) -> None:
     app = make_app(AUDIT__EVENTS=events)
@@ -96,7 +96,7 @@ def test_login_asks_four_queries_and_locks_the_account_row(
     asked = [query.split()[0] for query in queries]
     # SQLite has no SELECT ... FOR UPDATE: it locks by an UPDATE that changes nothing.
     lock = "UPDATE" if backend.name == "sqlite" else "SELECT"
-    assert asked == ["SELECT", "SELECT", lock, "UPDATE", "SELECT", *recorded]
+    assert asked == ["SELECT", "SELECT", lock, "UPDATE", "SELECT", "SELECT", *recorded]
     assert ("FOR NO KEY UPDATE" in queries[2]) == (backend.name == "postgresql")
 
 

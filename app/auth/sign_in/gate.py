@@ -48,8 +48,6 @@ class SignIn:
     entrance: Entrance
     # When it has shown a second factor already: the sign-in from which it goes on did.
     factor_at: float | None = None
-    # What one stage or hook of ours has read and a later one needs too.
-    shared: dict[str, Any] = field(default_factory=dict)
 
     @property
     def has_factor(self) -> bool:
@@ -168,7 +166,7 @@ class Gate:
     def _answered(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         carried = self.carried(sign_in, session)
         payload = {**carried, "account": sign_in.account, "user": None}
-        answered: dict[str, Any] = self.hooks.payload(payload, self.session, shared=sign_in.shared)
+        answered: dict[str, Any] = self.hooks.payload(payload, self.session)
         return answered
 
     def go_on(self, account: AccountLike, session: AccountSession) -> dict[str, Any]:
@@ -180,7 +178,7 @@ class Gate:
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         """What the client shows from now on: an access token, or a cookie that the answer sets."""
         account = sign_in.account
-        claims = self.hooks.claims(account, self.session, shared=sign_in.shared)
+        claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.entrance.cookie:
             return {"expires": session.expires_at}
         told: dict[str, Any] = {AMR: methods(sign_in.by)}
