@@ -1,28 +1,29 @@
-"""The house as it is meant to be: one word for one thing, imports that point one way."""
+"""The structure of the code: one class for one name, layers, and no import cycles."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from ..rigs.servers import ROOT
 
 APP = ROOT / "app"
-# From the ground up; who stands on a floor may import from those below it.
-FLOORS = (
+# From the lowest to the highest: a package may import from its own layer and from lower ones.
+LAYERS = (
     {"core"},
-    {"storage", "delivery"},
+    {"delivery", "storage"},
     {"accounts"},
     {"auth"},
     {"workspaces"},
-    {"profiles", "notifications", "tasks", "audit", "health"},
-    {"monitoring", "transfer", "administration"},
-    {"extension", "cli", "doctor", "console"},
-    {"factory", "blueprints", "testing"},
+    {"health", "notifications", "profiles", "tasks"},
+    {"administration", "audit", "deletion", "exports", "monitoring", "registration", "transfer"},
+    {"cli", "console", "doctor", "extension"},
+    {"blueprints", "factory", "server", "testing"},
 )
-LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+LEVELS = {package: level for level, packages in enumerate(LAYERS) for package in packages}
 
 
 def modules() -> Iterator[tuple[Path, ast.Module]]:
@@ -39,30 +40,75 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: found for name, found in homes.items() if len(found) > 1} == {}
 
 
-def test_imports_point_from_the_upper_floors_to_the_lower() -> None:
-    wrong = [
-        f"{path.relative_to(ROOT)} imports {target}"
-        for path, tree in modules()
-        for target in _rooms_imported(path, tree)
-        if _room(path) in LEVEL and LEVEL[target] > LEVEL[_room(path)]
-    ]
-    assert wrong == []
+def test_every_package_has_a_layer() -> None:
+    assert {name.split(".")[1] for name in import_graph() if name != "app"} == set(LEVELS)
 
 
-def _room(path: Path) -> str:
-    return path.relative_to(APP).parts[0].removesuffix(".py")
+def test_no_package_imports_from_a_higher_layer() -> None:
+    graph = import_graph()
+    assert [
+        f"{name} imports {target}"
+        for name in graph.keys() - {"app"}
+        for target in graph[name] - {"app"}
+        if LEVELS[target.split(".")[1]] > LEVELS[name.split(".")[1]]
+    ] == []
 
 
-def _rooms_imported(path: Path, tree: ast.Module) -> Iterator[str]:
-    """Also those that are imported inside a function, for their weight."""
+def test_no_imports_form_a_cycle() -> None:
+    graph = import_graph()
+    reached = {name: _reachable(graph, name) for name in graph}
+    cycles = {
+        name: sorted(other for other in others if name in reached[other])
+        for name, others in reached.items()
+        if name in others
+    }
+    assert cycles == {}
+
+
+def _reachable(graph: dict[str, set[str]], start: str) -> set[str]:
+    found, waiting = set[str](), [start]
+    while waiting:
+        for target in graph[waiting.pop()] - found:
+            found.add(target)
+            waiting.append(target)
+    return found
+
+
+@cache
+def import_graph() -> dict[str, set[str]]:
+    """Map each module of `app` to those that it imports, inside functions too, types aside."""
+    trees = {_dotted(path): (path, tree) for path, tree in modules()}
+    return {
+        name: {
+            target if target in trees else target.rpartition(".")[0]
+            for target in _imported(path, tree)
+        }
+        & trees.keys() - {name}
+        for name, (path, tree) in trees.items()
+    }
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, tree: ast.Module) -> Iterator[str]:
     package = path.relative_to(ROOT).parent.parts
+    for_types = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test)
+        for node in ast.walk(block)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1]
-            names = [*base, *(node.module or "").split(".")]
-            room = next((name for name in names[1:] if name), None)
-            rooms = [room] if room else [alias.name for alias in node.names]
-            yield from (room for room in rooms if room in LEVEL and room != _room(path))
+        if id(node) in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            source = ".".join([*base, *filter(None, [node.module])])
+            yield from (f"{source}.{alias.name}" for alias in node.names)
 
 
 def test_annotations_of_columns_are_not_text() -> None:
