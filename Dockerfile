@@ -18,7 +18,7 @@ COPY app app
 COPY migrations migrations
 COPY templates templates
 # What the service writes where no database, bucket or mail server is set.
-RUN python -m compileall -q app config.py wsgi.py && mkdir instance && chown frontdesk instance
+RUN python -m compileall -q app config.py wsgi.py && install -d -m 700 -o frontdesk instance
 USER frontdesk
 VOLUME /srv/frontdesk/instance
 ENV BIND=0.0.0.0:8000 CORE__PRODUCTION_CHECKS=refuse PROFILES__VISIBILITY=workspaces

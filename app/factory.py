@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
@@ -21,12 +22,13 @@ from .cli.migrations import migrations
 from .core.config.environment import SettingsError, load
 from .core.config.settings import Namespaces
 from .core.context import service
-from .core.db.base import engine_options
+from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
 from .core.process.development_server import is_serving_process
 from .core.process.folders import ROOT, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
+from .core.process.private_files import make_private_folder
 from .core.web.application import Application
 from .core.web.forwarded import warn_of_proxies
 from .core.web.problems import handlers
@@ -97,13 +99,19 @@ def _database(app: Flask) -> SQLAlchemy:
     url = make_url(app.config["SQLALCHEMY_DATABASE_URI"])
     if url.get_backend_name() == "postgresql" and (line := missing_extra("postgresql")):
         raise SettingsError(f"CORE__DATABASE_URL names PostgreSQL, and needs an extra: {line}")
+    is_sqlite = url.get_backend_name() == "sqlite"
+    name = (url.database or "").removeprefix("file:")
     try:
+        if is_sqlite and name not in ("", ":memory:") and not Path(name).is_absolute():
+            # Flask-SQLAlchemy would create the folder with the umask's mode.
+            make_private_folder(Path(app.instance_path))
         db = SQLAlchemy(app, model_class=ServiceBase, session_options={"expire_on_commit": False})
     except OSError as error:
-        # A relative SQLite path makes the instance folder.
         raise SettingsError(f"Cannot write {error.filename}: {error.strerror}.") from None
     with app.app_context():
-        if db.engine.dialect.name == "postgresql":
+        if is_sqlite:
+            create_private_database(db.engine)
+        else:
             from .core.db.postgres import prepare_postgres
 
             prepare_postgres(db.engine)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TextIO, cast
 
 import click
@@ -15,6 +16,7 @@ import orjson
 
 from ..accounts.service import Accounts
 from ..core.context import service
+from ..core.process.private_files import private
 from ..transfer.account import RowFault
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import FORMATS, Reader, reader_of
@@ -123,6 +125,8 @@ def _to_read(file: str) -> Iterator[TextIO]:
 
 @contextmanager
 def _to_write(file: str) -> Iterator[TextIO]:
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8", newline="") as stream:
+    with open(file, "w", encoding="utf-8", newline="", opener=private) as stream:
+        if Path(file).is_file():
+            # A file that was there before keeps its mode otherwise.
+            os.fchmod(stream.fileno(), 0o600)
         yield stream

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Literal
@@ -38,7 +37,7 @@ from .addresses import (
 from .databases import check_clock, check_database, check_email_index
 from .delivery import LOOPBACK, check_broker, check_mail_server, check_mail_settings
 from .factors import check_second_factors
-from .file_stores import check_export_store, check_file_store
+from .file_stores import check_export_store, check_file_store, check_private_files
 from .findings import Check, Finding
 from .set_up import (
     check_administration,
@@ -128,13 +127,6 @@ def check_keystore() -> Iterator[Finding]:
         where: object = path or getattr(context.keystore, "address", "CORE__KEYSTORE=database")
         reason = str(error.__cause__ or "").splitlines() or ["no answer"]
         yield Finding("keystore", "fault", f"{error.detail} at {where}: {reason[0]}")
-        return
-    if path and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        yield Finding(
-            "keystore",
-            "warning",
-            f"{path} can be read by other users of the machine: run `chmod 600` on it",
-        )
 
 
 def check_first_password() -> Iterator[Finding]:
@@ -215,6 +207,7 @@ QUICK: Sequence[Check] = (
     check_brand,
     check_administration,
     check_keystore,
+    check_private_files,
     check_first_password,
     check_mail_settings,
     check_sms,

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from secrets import token_hex
 
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
+from ..core.db.base import sqlite_path
 from ..core.errors import Unavailable
+from ..core.keystore import DatabaseKeystore
+from ..core.process.private_files import is_exposed
+from ..delivery.mail.base import Mailer
+from ..delivery.mail.mailer import FolderMailer
 from ..exports.service import Exports
 from ..profiles.avatars import Avatars
-from ..storage import FileStore, S3FileStore
+from ..storage import FileStore, LocalFileStore, S3FileStore
 from .findings import Finding
 
 
@@ -40,6 +47,42 @@ def check_file_store() -> Iterator[Finding]:
         yield Finding(
             "file_store", "fault", f"{error.detail}: {error.__cause__ or 'the log says why'}"
         )
+
+
+def check_private_files() -> Iterator[Finding]:
+    """Files and folders that an earlier version, or another program, created for all to read."""
+    for database in _databases():
+        files = [database, *(Path(f"{database}{end}") for end in ("-wal", "-shm", "-journal"))]
+        if wide := [file for file in files if is_exposed(file)]:
+            yield _exposed(wide[0], f"chmod 600 {shlex.join(map(str, wide))}")
+    for folder in _folders():
+        if is_exposed(folder):
+            yield _exposed(folder, f"chmod -R go= {shlex.quote(str(folder))}")
+
+
+def _exposed(path: Path, command: str) -> Finding:
+    text = f"{path} can be read by other users of the machine: run `{command}`"
+    return Finding("private_files", "warning", text)
+
+
+def _databases() -> Iterator[Path]:
+    context = current_frontdesk
+    # The database of an application that mounts Frontdesk is the application's.
+    url = context.db.engine.url
+    is_ours = context.owns_application and url.get_backend_name() == "sqlite"
+    if is_ours and (path := sqlite_path(url)):
+        yield path
+    if isinstance(context.keystore, DatabaseKeystore) and (path := context.keystore.path()):
+        yield path
+
+
+def _folders() -> Iterator[Path]:
+    context = current_frontdesk
+    stores = [service(kind).files for kind in (Avatars, Exports) if kind in context.services]
+    yield from (store.folder for store in stores if isinstance(store, LocalFileStore))
+    mailer = context.services.get(Mailer)
+    if isinstance(mailer, FolderMailer):
+        yield mailer.folder
 
 
 def check_export_store() -> Iterator[Finding]:

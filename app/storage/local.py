@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
+from ..core.process.private_files import make_private_folder, private
 from .files import CHUNK_BYTES, FileMissing, StorageUnavailable, StoredFile, checked_name
 
 
@@ -19,7 +20,7 @@ class LocalFileStore:
     """Keeps files in one folder, which is made when the first one is stored."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         self.put_from(name, BytesIO(data), content_type)
@@ -30,10 +31,10 @@ class LocalFileStore:
         The half-written file has an ordinary name: if the process dies here, a listing shows the
         remains, and they are cleaned up as any orphan is.
         """
-        target = self._folder / checked_name(name)
-        part = self._folder / f"{name}.{secrets.token_hex(8)}.part"
+        target = self.folder / checked_name(name)
+        part = self.folder / f"{name}.{secrets.token_hex(8)}.part"
         with _storage_errors():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self.folder)
             try:
                 _write_through(part, file)
                 part.replace(target)
@@ -42,7 +43,7 @@ class LocalFileStore:
                 raise
 
     def read(self, name: str) -> bytes:
-        path = self._folder / checked_name(name)
+        path = self.folder / checked_name(name)
         with _storage_errors():
             try:
                 return path.read_bytes()
@@ -50,7 +51,7 @@ class LocalFileStore:
                 raise FileMissing(name) from None
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        path = self._folder / checked_name(name)
+        path = self.folder / checked_name(name)
         with _storage_errors():
             try:
                 file = path.open("rb")
@@ -59,15 +60,15 @@ class LocalFileStore:
         return _pieces(file)
 
     def delete(self, name: str) -> None:
-        path = self._folder / checked_name(name)
+        path = self.folder / checked_name(name)
         with _storage_errors():
             path.unlink(missing_ok=True)
 
     def files(self) -> Iterator[StoredFile]:
         with _storage_errors():
-            if not self._folder.is_dir():
+            if not self.folder.is_dir():
                 return
-            with os.scandir(self._folder) as entries:
+            with os.scandir(self.folder) as entries:
                 for entry in entries:
                     if (found := _stored_file(entry)) is not None:
                         yield found
@@ -76,7 +77,7 @@ class LocalFileStore:
 def _write_through(path: Path, source: IO[bytes]) -> None:
     # Without the fsync a power cut after the rename could leave an empty file under the final name.
     source.seek(0)
-    with path.open("xb") as file:
+    with open(path, "xb", opener=private) as file:
         shutil.copyfileobj(source, file, CHUNK_BYTES)
         file.flush()
         os.fsync(file.fileno())

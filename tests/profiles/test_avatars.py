@@ -460,4 +460,4 @@ def test_by_default_they_lie_in_a_folder_under_the_instance(make_app: MakeApp) -
         store = service(Avatars).files
     assert isinstance(store, LocalFileStore)
     assert not isinstance(store, S3FileStore)
-    assert store._folder == Path(app.instance_path) / "avatars"
+    assert store.folder == Path(app.instance_path) / "avatars"

@@ -3,15 +3,20 @@ what an engine needs before a server may use it."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import DateTime, Engine, MetaData, event, literal
+from sqlalchemy import URL, DateTime, Engine, MetaData, event, literal
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 from sqlalchemy.types import TypeDecorator
 
+from ..process.private_files import private
 from .account_ids import MAX_ID as MAX_ID
 from .account_ids import AccountIdType, ReceiverId
 from .account_ids import Id as Id
@@ -171,6 +176,31 @@ def prepare_sqlite(engine: Engine) -> None:
         cursor.execute("PRAGMA synchronous = NORMAL")
         cursor.execute("PRAGMA foreign_keys = ON")
         cursor.close()
+
+
+def sqlite_path(url: URL) -> Path | None:
+    """Return the database's file, or None for a database in memory."""
+    name, mode = url.database or "", url.query.get("mode")
+    if name.startswith("file:"):
+        name = unquote(urlsplit(name).path)
+    if name in ("", ":memory:") or mode == "memory":
+        return None
+    return Path(name).absolute()
+
+
+def create_private_database(engine: Engine) -> None:
+    """Create a missing SQLite file with mode 0600 before the first connection: SQLite would create
+    it with the umask's mode. Its -wal and -shm files take the mode of the file itself."""
+    path = sqlite_path(engine.url)
+    if path is None or engine.url.query.get("mode") in ("ro", "rw"):
+        return
+    creating = Lock()
+
+    @event.listens_for(engine, "do_connect")
+    def create_file(*_: object) -> None:
+        # Closing a file drops the locks that other connections of this process have on it.
+        with creating, suppress(OSError):  # SQLite reports why the file cannot be opened.
+            open(path, "xb", opener=private).close()
 
 
 def at(column: Any, value: datetime) -> Any:

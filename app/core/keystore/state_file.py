@@ -3,22 +3,25 @@ that the store never waits for the write lock that a request holds on the databa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import URL, Engine, Table, create_engine, event
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.schema import CreateIndex, CreateTable, DDLElement
 
-from ..db.base import POOL_SECONDS, engine_options, prepare_sqlite
+from ..db.base import (
+    POOL_SECONDS,
+    create_private_database,
+    engine_options,
+    prepare_sqlite,
+    sqlite_path,
+)
 from ..process.forking import after_fork
 
 SUFFIX = "-state"
-OWNER_ONLY = 0o600
 
 
 class StateEngine:
@@ -60,12 +63,8 @@ class StateEngine:
 
 def state_path(url: URL) -> Path | None:
     """None for a database in memory."""
-    name, mode = url.database or "", url.query.get("mode")
-    if name.startswith("file:"):
-        name = unquote(urlsplit(name).path)
-    if name in ("", ":memory:") or mode == "memory":
-        return None
-    return Path(f"{name}{SUFFIX}").absolute()
+    path = sqlite_path(url)
+    return path and path.with_name(path.name + SUFFIX)
 
 
 def _open(path: Path | None, table: Table) -> Engine:
@@ -77,14 +76,7 @@ def _open(path: Path | None, table: Table) -> Engine:
         options |= {"pool_timeout": POOL_SECONDS, "connect_args": {"check_same_thread": False}}
     engine = create_engine(url, **options)
     prepare_sqlite(engine)
-    creating = Lock()
-
-    @event.listens_for(engine, "do_connect")
-    def create_file(*_: object) -> None:
-        if path is not None:
-            # Closing a file drops the locks that other connections of this process have on it.
-            with creating:
-                _create_private(path)
+    create_private_database(engine)
 
     @event.listens_for(engine, "connect")
     def create_table(connection: Any, _record: object) -> None:
@@ -94,11 +86,3 @@ def _open(path: Path | None, table: Table) -> Engine:
             connection.execute(str(statement.compile(dialect=engine.dialect)))
 
     return engine
-
-
-def _create_private(path: Path) -> None:
-    """SQLite gives the files beside it (-wal, -shm) the same mode."""
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
-    except FileExistsError:
-        return

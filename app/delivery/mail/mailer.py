@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from flask import Flask
 
 from ...core.config.environment import SettingsError
 from ...core.config.settings import Namespaces
+from ...core.process.private_files import make_private_folder, private
 from ..errors import Refused, SwitchedOff
 from .announcing import Announcer
 from .base import Before, Mailer, Sent, nothing
@@ -79,7 +79,7 @@ class FolderMailer:
 
     @contextmanager
     def open(self) -> Iterator[FolderMailer]:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.folder)
         yield self
 
     def send(self, letter: Letter, before: Before = nothing) -> None:
@@ -87,9 +87,8 @@ class FolderMailer:
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}.eml"
         path = self.folder / name
         unfinished = path.with_suffix(".part")
-        # For the owner's eyes only: a recovery mail opens an account.
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        # A recovery email opens an account.
+        with open(unfinished, "xb", opener=private) as file:
             file.write(letter.data)
         unfinished.rename(path)
         log.info(
