@@ -17,7 +17,7 @@ _HOMES = {
     "docs": "core.web.docs",
     "events": "audit.routes",
     "exports": "exports.routes",
-    "health": "health.routes",
+    "health": "health",
     "invitations": "workspaces.invitations.routes",
     "login_codes": "auth.login_codes.routes",
     "mfa": "auth.mfa.routes",

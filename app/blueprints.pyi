@@ -9,7 +9,7 @@ from .console.blueprint import blueprint as console
 from .core.web.docs import blueprint as docs
 from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
-from .health.routes import blueprint as health
+from .health import blueprint as health
 from .monitoring.routes import blueprint as monitoring
 from .notifications.admin_routes import blueprint as admin_notifications
 from .notifications.routes import blueprint as notifications

@@ -8,8 +8,7 @@ from typing import Any
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
-from ..audit.examples import OF_ANYBODY
-from ..audit.schemas import RecordPage, RecordRead
+from ..audit.schemas import OF_ANYBODY, RecordPage, RecordRead
 from ..auth.blueprint import address
 from ..auth.caller import caller
 from ..auth.errors import NotAuthorized, TooManyAttempts

@@ -20,7 +20,7 @@ from ..workspaces.guards import (
 )
 from ..workspaces.routes import IN_PATH, slug_in_path
 from ..workspaces.rules import MANAGERS
-from . import examples
+from . import schemas
 from .schemas import RecordFilter, RecordPage, RecordQuery, RecordRead, WorkspaceRecordRead
 from .service import Records
 
@@ -32,7 +32,7 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="Who did what")
 @blueprint.get("/admin/events")
 @active_account_required
 @roles_required("admin", "root")
-@example(answer=[examples.OF_ANYBODY])
+@example(answer=[schemas.OF_ANYBODY])
 @takes(query=RecordQuery)
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_events(query: dict[str, Any]) -> Slice:
@@ -60,7 +60,7 @@ def export_events(query: dict[str, Any]) -> Response:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(answer=[examples.OF_A_WORKSPACE])
+@example(answer=[schemas.OF_A_WORKSPACE])
 @takes(query=RecordPage)
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
 def list_workspace_events(workspace_slug: str, query: dict[str, Any]) -> Slice:
@@ -70,7 +70,7 @@ def list_workspace_events(workspace_slug: str, query: dict[str, Any]) -> Slice:
 
 @blueprint.get("/account/events")
 @active_account_required
-@example(answer=[examples.OF_ONESELF])
+@example(answer=[schemas.OF_ONESELF])
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_own_events(query: dict[str, Any]) -> Slice:

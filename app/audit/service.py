@@ -1,3 +1,5 @@
+"""The audit log: shown page by page, exported with an account's data, and pruned."""
+
 from __future__ import annotations
 
 import re
@@ -11,7 +13,10 @@ import orjson
 from sqlalchemy import ColumnElement, Select, select, tuple_
 
 from ..core.clock import Clock
+from ..core.context import Context
+from ..core.data_export import DataSubject, Reading
 from ..core.db.account_ids import MAX_ID
+from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import MOST_FREQUENT, RARE, Record
@@ -19,6 +24,7 @@ from ..core.records.recorder import Recorder
 from ..core.web.answering import row_reader, shown
 from ..core.web.paging import Slice
 from .schemas import RecordRead, WorkspaceRecordRead
+from .settings import AuditSettings
 
 # Ready to be answered as JSON.
 RecordItem = dict[str, Any]
@@ -137,3 +143,57 @@ def _read_place(after: str) -> tuple[datetime, int]:
             moment = _EPOCH + int(found[1]) * _MICROSECOND
             return moment, min(int(found[2]), MAX_ID)
     raise Invalid.about("after", "Not a place in this list.")
+
+
+def export_events(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
+    if reading.has(Record):
+        events = reading.rows(_events(subject.id), "at", "id")
+        yield "events.jsonl", (_without_others_address(subject.id, row) for row in events)
+
+
+def _events(account_id: Any) -> Any:
+    return select(
+        Record.id,
+        Record.type,
+        Record.at,
+        Record.actor_kind,
+        Record.actor_id,
+        Record.workspace_id,
+        Record.target_kind,
+        Record.target_id,
+        Record.address,
+        Record.user_agent,
+        Record.data,
+    ).where(Record.account_id == account_id)
+
+
+def _without_others_address(account_id: Any, event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the event without the IP address and device of another user who acted."""
+    if event["actor_id"] in (None, account_id):
+        return event
+    return {**event, "address": None, "user_agent": None}
+
+
+@dataclass(eq=False)
+class RecordRetention:
+    session: AnySession
+    clock: Clock
+    settings: AuditSettings
+
+    def prune(self, batch: int = 5_000) -> int:
+        """Delete the records that have been kept long enough and return how many."""
+        if self.settings.KEEP_DAYS is None:
+            return 0
+        before = self.clock.now() - timedelta(days=self.settings.KEEP_DAYS)
+        return delete_in_batches(
+            self.session, Record, Record.at < before, batch=batch, order_by=Record.at
+        )
+
+
+def assemble(context: Context) -> None:
+    context.exporters.append(export_events)
+    context.add(Records(context.session, context.get(Recorder), context.clock))
+    settings = context.settings.of(AuditSettings)
+    retention = RecordRetention(context.session, context.clock, settings)
+    context.add(retention)
+    context.pruners["events"] = retention.prune

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.assembly import assemble as accounts
-from ..audit.assembly import assemble as audit
+from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
 from ..auth.assembly import assemble as auth
 from ..core.clock import SystemClock
@@ -28,7 +28,7 @@ from ..core.security_log import Refusals
 from ..deletion.assembly import assemble as deletion
 from ..delivery.assembly import assemble as delivery
 from ..exports.assembly import assemble as exports
-from ..health.assembly import assemble as health
+from ..health import assemble as health
 from ..monitoring.assembly import assemble as monitoring
 from ..notifications.assembly import assemble as notifications
 from ..profiles.assembly import assemble as profiles

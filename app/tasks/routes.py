@@ -14,12 +14,10 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import anyone, example, raises
 from ..core.web.reading import takes
-from . import examples
-from .assembly import assemble
-from .errors import TaskNotFound, TooManyTasks
+from . import schemas
 from .models import Task
-from .schemas import Owner, TaskCreate, TaskRead, TaskUpdate
-from .service import Tasks
+from .schemas import Owner, TaskCreate, TaskNotFound, TaskRead, TaskUpdate, TooManyTasks
+from .service import Tasks, assemble
 
 blueprint = Blueprint("tasks", __name__, assemble=assemble, about="The sample resource")
 
@@ -34,7 +32,7 @@ def update_schema() -> type[Schema]:
 
 @blueprint.get("/")
 @anyone
-@example(answer=[examples.WATERED])
+@example(answer=[schemas.WATERED])
 @takes(headers=Owner, query=Page)
 @answers(200, TaskRead, paged=True)
 def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]:
@@ -44,7 +42,7 @@ def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]
 
 @blueprint.post("/")
 @anyone
-@example(json=examples.WATER, answer=examples.WATERED)
+@example(json=schemas.WATER, answer=schemas.WATERED)
 @raises(QuotaReached, TooManyTasks, KeystoreUnavailable)
 @takes(headers=Owner, json=create_schema)
 @answers(201, TaskRead)
@@ -55,7 +53,7 @@ def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
 
 @blueprint.get("/<row_id:task_id>")
 @anyone
-@example(answer=examples.WATERED)
+@example(answer=schemas.WATERED)
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
@@ -66,7 +64,7 @@ def get_task(task_id: int, headers: dict[str, Any]) -> Task:
 
 @blueprint.patch("/<row_id:task_id>")
 @anyone
-@example(json=examples.DONE, answer=examples.WATERED_DONE)
+@example(json=schemas.DONE, answer=schemas.WATERED_DONE)
 @raises(TaskNotFound)
 @takes(headers=Owner, json=update_schema)
 @answers(200, TaskRead)
@@ -77,7 +75,7 @@ def update_task(task_id: int, headers: dict[str, Any], json: dict[str, Any]) -> 
 
 @blueprint.delete("/<row_id:task_id>")
 @anyone
-@example(answer=examples.WATERED)
+@example(answer=schemas.WATERED)
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)

@@ -1,7 +1,10 @@
+"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from ..core.errors import NotFound, TooManyRequests
 from ..core.web.fields import Flag, Received, Text
 
 
@@ -33,3 +36,19 @@ class TaskRead(Schema):
     done = fields.Boolean(required=True)
     priority = fields.String(required=True)
     owner = fields.String(required=True)
+
+
+class TaskNotFound(NotFound):
+    code = "task_not_found"
+    detail = "Task not found"
+
+
+class TooManyTasks(TooManyRequests):
+    code = "too_many_tasks"
+    detail = "Too many new tasks"
+
+
+WATER = {"title": "Water the plants", "priority": "high"}
+WATERED = {"id": 1, "done": False, "owner": "anonymous", **WATER}
+DONE = {"done": True}
+WATERED_DONE = {**WATERED, **DONE}

@@ -1,3 +1,5 @@
+"""Tasks: what may be done with them, and the limits that each request meets."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -6,13 +8,15 @@ from typing import Any
 
 from sqlalchemy import and_, select
 
+from ..core.context import Context
 from ..core.db.races import lock_name, lock_row
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
 from ..core.origin import network_of
-from .errors import TaskNotFound
 from .models import Task
+from .schemas import TaskNotFound, TooManyTasks
+from .settings import TasksSettings
 
 # Nearer to the limit than this, creations of one owner wait for each other; further off, as many as
 # are ever under way at once cannot reach it.
@@ -83,3 +87,12 @@ class Tasks:
 def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
     """A host's schema may load more than a task has, and never decides whose it is."""
     return {name: fields[name] for name in ("title", "done", "priority") if name in fields}
+
+
+def assemble(context: Context) -> None:
+    context.bring(Task)
+    settings = context.settings.of(TasksSettings)
+    creations = RateLimit(
+        context.keystore, "task-create", settings.CREATE_LIMIT, error=TooManyTasks
+    )
+    context.add(Tasks(context.session, settings.OWNER_LIMIT, creations))

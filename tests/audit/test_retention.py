@@ -7,7 +7,7 @@ import json
 import pytest
 from flask import Flask
 
-from app.audit.retention import RecordRetention
+from app.audit.service import RecordRetention
 from app.core.context import service
 from app.testing.clock import SteppingClock
 

@@ -12,7 +12,7 @@ from app.accounts.account import Account, ServiceBase
 from app.auth.settings import AuthSettings
 from app.core.config.settings import CoreSettings
 from app.core.web.blueprint import Blueprint
-from app.health.routes import blueprint as health
+from app.health import blueprint as health
 from app.tasks.routes import blueprint as tasks
 
 

@@ -1,4 +1,4 @@
-"""Readiness: whether a request can succeed."""
+"""Health and readiness: whether the process serves, and whether a request can succeed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from flask import Response
+from marshmallow import Schema, fields
 from sqlalchemy import Connection, MetaData, Table
 
-from ..core.db.probe import check_write, probe_connection
-from ..core.db.revisions import pending_migrations
-from ..core.db.transaction import AnySession
-from ..core.keystore import Keystore, check_writes
+from .core.context import Context, current_frontdesk, service
+from .core.db.probe import check_write, probe_connection
+from .core.db.revisions import pending_migrations
+from .core.db.transaction import AnySession
+from .core.keystore import Keystore, check_writes
+from .core.process.folders import migrations_folder
+from .core.web.answering import answers, json_response
+from .core.web.blueprint import Blueprint
+from .core.web.operation import anyone, example
+from .core.web.words import Word, WordSet
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +88,7 @@ class Readiness:
             return pending
         if self._is_fresh("columns"):
             return []
-        from ..core.db.migration_state import lacking_columns  # only for tables of other histories
+        from .core.db.migration_state import lacking_columns  # only for tables of other histories
 
         missing = lacking_columns(connection, self.metadata, self.accounts)
         if not missing:
@@ -96,3 +105,65 @@ class Readiness:
 def _reason(error: Exception) -> str:
     cause = error.__cause__ or error
     return f"{type(cause).__name__}: {str(cause).splitlines()[0][:200] if str(cause) else ''}"
+
+
+def assemble(context: Context) -> None:
+    context.add(
+        Readiness(
+            context.session,
+            context.keystore,
+            context.metadata,
+            context.accounts,
+            migrations_folder(),
+            context.owns_application,
+        )
+    )
+
+
+HEALTH = WordSet("HealthStatus", ("ok", "down"))
+
+
+class HealthRead(Schema):
+    status = Word(HEALTH, required=True)
+    project = fields.String(required=True)
+
+
+class ReadinessRead(Schema):
+    status = Word(HEALTH, required=True)
+    checks = fields.Dict(
+        keys=fields.String(),
+        values=Word(HEALTH),
+        required=True,
+        metadata={
+            "description": "`database` and `keystore` always; `schema` only where it is down,"
+            " because it is older than the code"
+        },
+    )
+
+
+ALIVE = {"status": "ok", "project": "Frontdesk"}
+READY = {"status": "ok", "checks": {"database": "ok", "keystore": "ok"}}
+
+blueprint = Blueprint("health", __name__, about="Whether the service lives, and can work")
+
+
+@blueprint.get("/health")
+@anyone
+@example(answer=ALIVE)
+@answers(200, HealthRead)
+def health() -> dict[str, Any]:
+    """Tell that the service is alive"""
+    return {"status": "ok", "project": current_frontdesk.settings.core.PROJECT_NAME}
+
+
+@blueprint.get("/health/ready")
+@anyone
+@example(answer=READY)
+@answers(503, ReadinessRead, description="Something that the service needs is down")
+@answers(200, ReadinessRead)
+def get_readiness() -> Response:
+    """Tell whether the service reaches what it needs"""
+    checks = service(Readiness).check()
+    ready = "down" not in checks.values()
+    body = {"status": "ok" if ready else "down", "checks": checks}
+    return json_response(body, 200 if ready else 503, {} if ready else {"Retry-After": "1"})

@@ -1,1 +1,0 @@
-"""Health: is the process alive, and can it reach what it needs?"""
