@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+import orjson
 from flask import Response, request, url_for
-from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.datastructures import MultiDict
 
 from ..auth.sessions.cross_site import own_origin
 from ..core.context import current_frontdesk
+from ..core.keystore import KeystoreUnavailable
 from ..core.web.paging import own_path
 from .cookies import cookie_name, delete_cookie, read_cookie, set_cookie
 
@@ -88,6 +91,7 @@ def is_part() -> bool:
 
 NAME = "fd-said"
 SECONDS = 60
+_KEY = re.compile(r"[\w-]{43}", re.ASCII)
 
 
 class Undo(NamedTuple):
@@ -104,20 +108,31 @@ class Notice(NamedTuple):
 
 
 def say(response: Response, text: str, kind: str = "success", undo: Undo | None = None) -> Response:
-    value = _serializer().dumps([str(text), kind, undo])
-    set_cookie(response, NAME, value, SECONDS)
+    """Set the notice for the next page. The cookie holds a random key alone, because the text may
+    name an email address."""
+    key = secrets.token_urlsafe()
+    value = orjson.dumps([str(text), kind, undo and list(undo)]).decode()
+    try:
+        current_frontdesk.keystore.put(f"notice:{key}", value, SECONDS)
+    except KeystoreUnavailable:
+        # The form has done its work: the next page then shows no notice.
+        return response
+    set_cookie(response, NAME, key, SECONDS)
     return response
 
 
 def notice() -> Notice | None:
     """For the layout, which shows it; the answer then takes the cookie away."""
-    value = read_cookie(NAME)
-    if not value:
+    key = read_cookie(NAME) or ""
+    if not _KEY.fullmatch(key):
         return None
     try:
-        text, kind, undo = _serializer().loads(value, max_age=SECONDS)
-    except (BadData, ValueError):
+        value = current_frontdesk.keystore.get(f"notice:{key}")
+    except KeystoreUnavailable:
         return None
+    if value is None:
+        return None
+    text, kind, undo = orjson.loads(value)
     return Notice(text, kind, Undo(*undo) if undo else None)
 
 
@@ -125,10 +140,6 @@ def take_notice(response: Response) -> Response:
     if cookie_name(NAME) in request.cookies:
         delete_cookie(response, NAME)
     return response
-
-
-def _serializer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(current_frontdesk.settings.secret_key, salt="frontdesk.notice")
 
 
 # Further on a page would cost what all before it cost; searching leads there.

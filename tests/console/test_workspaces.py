@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
+from app.core.keystore import KeystoreUnavailable
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
@@ -14,6 +17,7 @@ from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.site import ROOMS
 from ..rigs.cookie_browsers import HOST, CookieBrowser
 from .by_forms import Pages
+from .reader import said
 
 GARDEN = "/workspaces/garden"
 
@@ -173,6 +177,51 @@ def test_an_invitation_is_mailed_again_and_taken_back(
     assert len(mails.to("grace@example.com")) == 2
     assert "is taken back" in pages.then(again.replace("resend", "revoke"))
     assert "Waiting" not in pages.get(f"{GARDEN}/invitations?state=revoked").split("Sent")[-1]
+
+
+def revoke(pages: Pages) -> TestResponse:
+    """Take back Grace's invitation: the notice names her email address."""
+    pages.post(f"{GARDEN}/invitations", emails="grace@example.com", type="member")
+    listed = pages.get(f"{GARDEN}/invitations")
+    [path] = re.findall(rf'action="({GARDEN}/invitations/[0-9]+/revoke)"', listed)
+    return pages.post(path)
+
+
+TAKEN_BACK = "The invitation of grace@example.com is taken back."
+
+
+def test_notice_is_shown_once_and_no_cookie_holds_its_text(pages: Pages) -> None:
+    answer = revoke(pages)
+    [cookie] = answer.headers.getlist("Set-Cookie")
+    assert re.fullmatch(r"__Host-fd-said=[\w-]{43}; .*Max-Age=60; .*HttpOnly.*", cookie)
+    shown = pages.browser.client.get(answer.headers["Location"], base_url=HOST)
+    assert TAKEN_BACK in shown.text
+    assert "__Host-fd-said=; " in shown.headers["Set-Cookie"]
+    assert TAKEN_BACK not in pages.get(answer.headers["Location"])
+
+
+@pytest.mark.parametrize("value", ["x", "A" * 43, "1" * 4000])
+def test_notice_cookie_of_no_notice_is_ignored(pages: Pages, value: str) -> None:
+    pages.browser.client.set_cookie("__Host-fd-said", value, domain="localhost", secure=True)
+    assert said(pages.get("/workspaces")) == ""
+
+
+@pytest.mark.parametrize("method", ["put", "get"])
+def test_form_works_without_a_notice_while_the_keystore_is_down(
+    pages: Pages, app: Flask, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    keystore = app.extensions["frontdesk"].keystore
+    working = getattr(keystore, method)
+
+    def fail(key: str, *values: Any) -> Any:
+        if key.startswith("notice:"):
+            raise KeystoreUnavailable
+        return working(key, *values)
+
+    monkeypatch.setattr(keystore, method, fail)
+    answer = revoke(pages)
+    assert said(pages.get(answer.headers["Location"])) == ""
+    assert "grace@example.com" in pages.get(f"{GARDEN}/invitations?state=revoked")
 
 
 def test_what_happened_is_told_to_managers(pages: Pages, app: Flask, bob: Person) -> None:
