@@ -19,7 +19,7 @@ from ..core.context import service
 from ..core.process.private_files import private
 from ..transfer.account import RowFault
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
-from ..transfer.formats import FORMATS, Reader, reader_of
+from ..transfer.formats import READERS, Reader, firebase
 from ..transfer.importing import Choices, Importer
 from ..transfer.report import Report
 from .accounts import group as group
@@ -31,7 +31,7 @@ _STREAM = "-"
 @group.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="frontdesk", show_default=True
+    "--format", "form", type=click.Choice(list(READERS)), default="frontdesk", show_default=True
 )
 @click.option("--dry-run", is_flag=True, help="Say what would become of each row; change nothing.")
 @click.option(
@@ -101,11 +101,9 @@ def export_accounts(file: str, as_csv: bool) -> None:
 
 def _reader(form: str, hash_config: str | None) -> Reader:
     if hash_config is None:
-        return reader_of(form)
+        return READERS[form]
     if form != "firebase":
         raise click.UsageError("--hash-config is for --format firebase.")
-    from ..transfer.formats import firebase
-
     with open(hash_config, encoding="utf-8") as shown:
         try:
             return partial(firebase.read, config=firebase.hash_config(shown.read()))

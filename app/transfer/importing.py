@@ -1,14 +1,15 @@
 """Accounts of a file into the database: batch by batch, each a transaction of its own.
 
 An account that is there already is passed over, so that an import that was killed is gone on with
-by running it again. What is wrong with a row refuses that row, and the report says why.
-"""
+by running it again. What is wrong with a row refuses that row, and the report says why."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from types import TracebackType
 from typing import Any
 
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
@@ -21,9 +22,37 @@ from .account import ImportedAccount, Row, RowFault, Unreadable
 from .checking import Checked, Checks
 from .present import Present
 from .report import Report
-from .seen import Seen
 from .updating import Updates
 from .writing import AccountWriter
+
+
+class Seen:
+    """The addresses and ids that a file had before: on disk, since there may be millions."""
+
+    def __init__(self) -> None:
+        # Without a name SQLite keeps it in a file of its own, which goes with the connection.
+        self._connection = sqlite3.connect("")
+        self._connection.execute("CREATE TABLE seen (name TEXT PRIMARY KEY, line INTEGER)")
+
+    def __enter__(self) -> Seen:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+
+    def first_line(self, name: str, line: int) -> int:
+        """Where it was first; this very line, where it is new."""
+        add = "INSERT INTO seen VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
+        if self._connection.execute(add, (name, line)).rowcount:
+            return line
+        find = "SELECT line FROM seen WHERE name = ?"
+        return int(self._connection.execute(find, (name,)).fetchone()[0])
+
 
 BATCH = 2_000
 

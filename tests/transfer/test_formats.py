@@ -20,7 +20,7 @@ import pytest
 from app.accounts import foreign
 from app.accounts.passwords import Passwords
 from app.transfer.account import ImportedAccount, RowFault, Unreadable
-from app.transfer.formats import FORMATS, firebase, reader_of
+from app.transfer.formats import READERS, firebase
 from app.transfer.formats.json_items import items
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -28,7 +28,7 @@ SAMPLES = Path(__file__).with_name("samples")
 
 def read(form: str) -> list[Any]:
     sample = next(SAMPLES.glob(f"{form.replace('-', '_')}.*"))
-    reader = reader_of(form)
+    reader = READERS[form]
     if form == "firebase":
         config = firebase.hash_config((SAMPLES / "firebase_hash_config.txt").read_text())
         reader = partial(firebase.read, config=config)
@@ -40,7 +40,7 @@ def accounts(form: str) -> list[ImportedAccount]:
     return [row for row in read(form) if isinstance(row, ImportedAccount)]
 
 
-OTHERS = [form for form in FORMATS if form != "frontdesk"]
+OTHERS = [form for form in READERS if form != "frontdesk"]
 
 
 @pytest.mark.parametrize("form", OTHERS)

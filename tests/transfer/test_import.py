@@ -18,7 +18,7 @@ from app.auth.idp.models import Identity
 from app.core.context import service
 from app.profiles.models import Profile
 from app.testing.client import Api
-from app.transfer.formats import FORMATS
+from app.transfer.formats import READERS
 from app.workspaces.models import Member, Workspace
 
 from ..auth.test_login import listen_to, log_in
@@ -381,4 +381,4 @@ def test_the_line_that_the_documentation_shows_comes_in(app: Flask) -> None:
 def test_the_documentation_names_every_format_and_every_reason(app: Flask) -> None:
     page = (ROOT / "docs" / "moving-in.md").read_text()
     reasons = {code for _, code in REFUSED} | {"unverified", "conflict", "not_an_account"}
-    assert [word for word in sorted(reasons | {*FORMATS}) if f"`{word}`" not in page] == []
+    assert [word for word in sorted(reasons | {*READERS}) if f"`{word}`" not in page] == []

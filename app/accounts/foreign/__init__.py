@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import better_auth, django, firebase, passlib, werkzeug
-from .errors import UnusableHash
-from .recipes import Recipe
+from . import firebase, notations
+from .recipes import Recipe, UnusableHash
 
 Reader = Callable[[str], Recipe]
 
 # Who begins a hash so. What has no prefix at all is known by its whole form.
 _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
-    (("scrypt:", "pbkdf2:"), werkzeug.read),
-    (django.PREFIXES, django.read),
+    (("scrypt:", "pbkdf2:"), notations.read_werkzeug),
+    (notations.DJANGO_PREFIXES, notations.read_django),
     (firebase.PREFIXES, firebase.read),
-    (passlib.PREFIXES, passlib.read),
+    (notations.PASSLIB_PREFIXES, notations.read_passlib),
 )
 
 __all__ = ["Recipe", "UnusableHash", "read"]
@@ -40,4 +39,4 @@ def _reader(text: str) -> Reader:
     for prefixes, reader in _READERS:
         if text.startswith(prefixes):
             return reader
-    return better_auth.read
+    return notations.read_better_auth

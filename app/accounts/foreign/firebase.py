@@ -7,9 +7,8 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from ...core.extras import missing_extra
-from .errors import UnusableHash
-from .recipes import Recipe, check_scrypt, derive_scrypt
-from .text import base64, number
+from .notations import base64, number
+from .recipes import Recipe, UnusableHash, check_scrypt, derive_scrypt
 
 PREFIXES = ("$fbscrypt$",)
 

@@ -1,22 +1,22 @@
-"""What files of accounts look like, one reader each: `read(stream)` yields them one by one."""
+"""What files of accounts look like: one reader for each format yields the rows one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import TextIO
 
 from ..account import Row
+from . import firebase, frameworks, frontdesk, services
 
 Reader = Callable[[TextIO], Iterator[Row]]
 
-FORMATS = (
-    *("frontdesk", "flask-security", "django", "fastapi-users"),
-    *("auth0", "gotrue", "keycloak", "firebase"),
-)
-
-
-def reader_of(name: str) -> Reader:
-    module = import_module(f".{name.replace('-', '_')}", __name__)
-    read: Reader = module.read
-    return read
+READERS: dict[str, Reader] = {
+    "frontdesk": frontdesk.read,
+    "flask-security": frameworks.read_flask_security,
+    "django": frameworks.read_django,
+    "fastapi-users": frameworks.read_fastapi_users,
+    "auth0": services.read_auth0,
+    "gotrue": services.read_gotrue,
+    "keycloak": services.read_keycloak,
+    "firebase": firebase.read,
+}

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ..account import RowFault
+from ..account import ImportedIdentity, RowFault
 
 _TRUE, _FALSE = {"true", "t", "1", "yes"}, {"false", "f", "0", "no"}
 
@@ -106,3 +106,17 @@ def _parsed(row: Mapping[str, Any], name: str) -> Any:
 
 def _wrong(name: str, kind: str) -> RowFault:
     return RowFault("wrong_field", f"{name!r} is not {kind}.")
+
+
+# Other providers, such as Apple, give each client another subject for one person: accounts there
+# are linked again at the next sign-in.
+GOOGLE = "https://accounts.google.com"
+_ISSUERS = {"google": GOOGLE, "google.com": GOOGLE, "google-oauth2": GOOGLE}
+
+
+def identity(provider: object, subject: object) -> list[ImportedIdentity]:
+    """One, or none where the provider is not known here."""
+    issuer = _ISSUERS.get(str(provider))
+    if issuer is None or not isinstance(subject, str) or not subject:
+        return []
+    return [ImportedIdentity(issuer, subject)]

@@ -9,8 +9,7 @@ from typing import TextIO
 
 from ...accounts.foreign.firebase import write
 from ..account import ImportedAccount, Row, RowFault
-from .fields import flag, from_milliseconds, needed, objects, text
-from .providers import identity
+from .fields import flag, from_milliseconds, identity, needed, objects, text
 from .rows import Fields, documents, each
 
 HashConfig = dict[str, str]
