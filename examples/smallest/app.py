@@ -1,4 +1,4 @@
-"""The smallest host: accounts that sign in, and a view of its own that only they may see."""
+"""The smallest application: sign-in, and one view that only active accounts can call."""
 
 from __future__ import annotations
 

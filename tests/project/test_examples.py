@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -55,21 +56,24 @@ def test_a_host_passes_its_own_tests_on_both_databases(
     assert said.index("On SQLite:") < said.index("On PostgreSQL:")
 
 
+def commands_path(folder: Path, python: str) -> str:
+    """Return a PATH with a `flask` command, which the borrowed packages come without."""
+    flask = folder / "commands" / "flask"
+    flask.parent.mkdir()
+    flask.write_text(f'#!/bin/sh\nexec {python} -m flask "$@"\n')
+    flask.chmod(0o755)
+    return f"{flask.parent}:{Path(python).parent}:{os.environ['PATH']}"
+
+
 def test_what_the_tutorial_has_its_reader_type_works(python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "saas", tmp_path / "pinboard-app")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("5000", str(free_port())))
     (log := folder / "server.log").write_text("")
-    # The packages are lent to this Python, their commands are not.
-    flask = folder / "commands" / "flask"
-    flask.parent.mkdir()
-    flask.write_text(f'#!/bin/sh\nexec {python} -m flask "$@"\n')
-    flask.chmod(0o755)
-    path = f"{flask.parent}:{Path(python).parent}:{os.environ['PATH']}"
     said = subprocess.run(
         ["sh", steps.name],
         cwd=folder,
-        env=bare_environment(PATH=path),
+        env=bare_environment(PATH=commands_path(folder, python)),
         capture_output=True,
         text=True,
         check=False,
@@ -78,6 +82,24 @@ def test_what_the_tutorial_has_its_reader_type_works(python: str, tmp_path: Path
     assert '"text":"Water the plants"' in said.stdout
     [mail] = (folder / "instance" / "outbox").glob("*.eml")
     assert "ada@example.com" in mail.read_text()
+
+
+def test_readme_quickstart_prints_what_the_readme_shows(python: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
+    steps = folder / "steps.sh"
+    steps.write_text(steps.read_text().replace("5000", str(free_port())))
+    said = subprocess.run(
+        ["sh", steps.name],
+        cwd=folder,
+        env=bare_environment(PATH=commands_path(folder, python)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stdout + said.stderr
+    [shown] = re.findall(r"^```text\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    # The first printed line is the created account.
+    assert said.stdout.splitlines()[1:] == shown.splitlines()
 
 
 def test_users_move_on_postgresql_too(python: str, tmp_path: Path) -> None:
