@@ -1,21 +1,59 @@
+"""Carries out deletions whose grace period is over, in the worker that sends the emails."""
+
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy import Engine, func, select
 
 from ..accounts.service import Accounts
 from ..auth.email_change.service import EmailChanges
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
+from ..core.clock import Clock
 from ..core.context import Context
+from ..core.db.base import autocommitting
 from ..delivery.mail.one_off import OneOffMail, Untold
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
 from ..workspaces.ownership import Ownership
-from .due import CHORE, DueDeletions
-from .mails import DeletionMails
+from .models import AccountDeletion
 from .rules import DeletionRules
-from .service import Deletion
+from .service import Deletion, DeletionMails
+
+# No channel has such a name: a host's are words.
+CHORE = "frontdesk deletions"
+# Whoever has waited for days is not looked for twice in a second, as mails are; and one that cannot
+# go is tried again no sooner.
+PAUSE_SECONDS = 60.0
+
+
+@dataclass(eq=False)
+class DueDeletions:
+    """Carries out deletions whose grace period is over, in the worker that sends the emails."""
+
+    deletion: Deletion
+    engine: Engine
+    clock: Clock
+    _next_at: datetime | None = field(default=None, init=False)
+
+    def seconds_until_due(self) -> float | None:
+        first = select(func.min(AccountDeletion.deletes_at))
+        with autocommitting(self.engine).connect() as connection:
+            due = connection.execute(first).scalar()
+        return None if due is None else (due - self.clock.now()).total_seconds()
+
+    def work(self, stopping: Callable[[], bool]) -> float | None:
+        now = self.clock.now()
+        if self._next_at is None or self._next_at <= now:
+            self._next_at = now + timedelta(seconds=PAUSE_SECONDS)
+            wait = self.seconds_until_due()
+            if wait is not None and wait <= 0:
+                self.deletion.sweep()
+        return PAUSE_SECONDS
 
 
 def assemble(context: Context) -> None:

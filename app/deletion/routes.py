@@ -26,9 +26,8 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.reading import takes
-from . import examples
-from .errors import DeletionOff
-from .schemas import DeleteAccount, DeletionRead
+from . import schemas
+from .schemas import DeleteAccount, DeletionOff, DeletionRead
 from .service import Deletion
 
 blueprint = Blueprint(
@@ -46,7 +45,7 @@ def deletion_required() -> None:
 @blueprint.delete("/account")
 @active_account_required
 @deletion_required
-@example(json=examples.WITH_PASSWORD, answer=examples.GONE, answer_202=examples.ASKED)
+@example(json=schemas.WITH_PASSWORD, answer=schemas.GONE, answer_202=schemas.ASKED)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
 @raises(ReauthenticationRequired, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)
@@ -63,7 +62,7 @@ def delete_account(json: dict[str, Any]) -> dict[str, Any] | Response:
 
 @blueprint.post("/account/restore")
 @anyone
-@example(json=MAILED_TOKEN, answer=examples.KEPT)
+@example(json=MAILED_TOKEN, answer=schemas.KEPT)
 @raises(InvalidProof)
 @takes(json=MailedToken)
 @answers(200, Message)

@@ -1,6 +1,9 @@
+"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 from ..auth.schemas import GivenPassword
+from ..core.errors import Forbidden
 from ..core.web.fields import Message, Moment, Received
 
 
@@ -18,3 +21,18 @@ class DeleteAccount(Received):
 
 class DeletionRead(Message):
     deletes_at = Moment(required=True, metadata={"description": "Until then it can be kept"})
+
+
+class DeletionOff(Forbidden):
+    code = "account_deletion_off"
+    detail = "Accounts cannot be deleted by their owners here"
+    security_event = ""
+
+
+WITH_PASSWORD = {"password": "correct horse"}
+ASKED = {
+    "message": "The account will be deleted; a mail tells how to keep it",
+    "deletes_at": "2030-01-15T12:00:00+00:00",
+}
+GONE = {"message": "Account deleted"}
+KEPT = {"message": "The account is kept"}

@@ -15,17 +15,45 @@ from ..auth.caller import Caller
 from ..auth.errors import InvalidCredentials, InvalidProof
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
+from ..auth.settings import AuthSettings
 from ..core.clock import Clock
+from ..core.config.settings import CoreSettings
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
-from .mails import DeletionMails
+from ..delivery.mail.templates import Templates
+from ..delivery.message import Email
 from .models import AccountDeletion
 from .rules import DeletionRules
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class DeletionMails:
+    """The mails of this slice, each a function that returns a value."""
+
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
+
+    def asked(self, email_to: str, token: str, deletes_at: datetime) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "deletion_requested",
+            email_to,
+            f"{self.core.PROJECT_NAME}: your account will be deleted",
+            link=f"{self.core.page_url(self.auth.ACCOUNT_RESTORE_PATH)}?token={token}",
+            token=token,
+            deletes_on=f"{deletes_at:%Y-%m-%d}",
+        )
+
+    def deleted(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: your account was deleted"
+        return self.templates.to_account(self.core, "account_deleted", email_to, subject)
+
 
 DELETION_REQUESTED = "account-deletion-requested"
 RESTORED = "account-restored"

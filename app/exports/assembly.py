@@ -17,10 +17,8 @@ from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
 from ..profiles.assembly import open_file_store
 from ..profiles.settings import ProfilesSettings
-from .mails import ExportMails
-from .making import CHORE, ExportMaking, export_queue
-from .service import Exports
-from .writer import ExportWriter
+from .making import CHORE, ExportMaking, ExportWriter, export_queue
+from .service import ExportMails, Exports
 
 
 def assemble(context: Context) -> None:

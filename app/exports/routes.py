@@ -17,10 +17,16 @@ from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
 from ..core.web.reading import takes
-from . import examples
-from .errors import ExportNotFound, ExportNotReady, ExportsOff, TooManyExports
+from . import schemas
 from .models import AccountExport
-from .schemas import ExportCreate, ExportRead
+from .schemas import (
+    ExportCreate,
+    ExportNotFound,
+    ExportNotReady,
+    ExportRead,
+    ExportsOff,
+    TooManyExports,
+)
 from .service import Exports
 
 blueprint = Blueprint(
@@ -38,7 +44,7 @@ def exports_required() -> None:
 @blueprint.post("/account/exports")
 @active_account_required
 @exports_required
-@example(json=examples.ASKED, answer=examples.PENDING)
+@example(json=schemas.ASKED, answer=schemas.PENDING)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired, TooManyExports)
 @takes(json=ExportCreate)
 @answers(202, ExportRead)
@@ -51,7 +57,7 @@ def create_export(json: dict[str, Any]) -> dict[str, Any]:
 @blueprint.get("/account/exports/<row_id:export_id>")
 @active_account_required
 @exports_required
-@example(answer=examples.READY)
+@example(answer=schemas.READY)
 @raises(ExportNotFound)
 @answers(200, ExportRead)
 def get_export(export_id: int) -> AccountExport:

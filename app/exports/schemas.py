@@ -1,8 +1,11 @@
+"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 from marshmallow import Schema, fields
 
 from ..auth.schemas import GivenPassword
+from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ..core.web.fields import Moment, Received
 from ..core.web.words import Word, WordSet
 from .models import STATES
@@ -31,3 +34,42 @@ class ExportRead(Schema):
     expires_at = Moment(
         required=True, allow_none=True, metadata={"description": "Until then it can be fetched"}
     )
+
+
+class ExportsOff(Forbidden):
+    code = "exports_off"
+    detail = "Copies of what is held of an account are not made here"
+    security_event = ""
+
+
+class ExportNotFound(NotFound):
+    code = "export_not_found"
+    detail = "Export not found"
+
+
+class ExportNotReady(Conflict):
+    """It is still being made, or could not be."""
+
+    code = "export_not_ready"
+    detail = "The export is not ready"
+
+
+class TooManyExports(TooManyRequests):
+    code = "too_many_exports"
+    detail = "There is an export of today"
+
+
+ASKED = {"password": "correct horse"}
+PENDING = {
+    "id": 1,
+    "state": "pending",
+    "size": None,
+    "created_at": "2030-01-01T12:00:00+00:00",
+    "expires_at": None,
+}
+READY = {
+    **PENDING,
+    "state": "ready",
+    "size": 48213,
+    "expires_at": "2030-01-08T12:00:04+00:00",
+}

@@ -15,16 +15,31 @@ from sqlalchemy import and_, delete, or_, select
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
+from ..core.config.settings import CoreSettings
 from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.templates import Templates
+from ..delivery.message import Email
 from ..delivery.worker.engine import Engine
 from ..storage import FileMissing, LargeFileStore
-from .errors import ExportNotFound, ExportNotReady, TooManyExports
-from .mails import ExportMails
 from .making import CHORE
 from .models import FAILED, PENDING, READY, AccountExport
+from .schemas import ExportNotFound, ExportNotReady, TooManyExports
+
+
+@dataclass(eq=False)
+class ExportMails:
+    """The mail of this slice."""
+
+    core: CoreSettings
+    templates: Templates
+
+    def asked(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
+        return self.templates.to_account(self.core, "export_requested", email_to, subject)
+
 
 INTERVAL = timedelta(days=1)
 # A file this old that no row names is not about to be named.

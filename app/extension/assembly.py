@@ -32,7 +32,7 @@ from ..health import assemble as health
 from ..monitoring.assembly import assemble as monitoring
 from ..notifications.assembly import assemble as notifications
 from ..profiles.assembly import assemble as profiles
-from ..registration.assembly import assemble as registration
+from ..registration.service import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
 from .checks import check_proxies
 from .options import Parts

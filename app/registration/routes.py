@@ -22,9 +22,8 @@ from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.reading import takes
 from ..workspaces.invitations.errors import InviterGone, OtherAddress
-from . import examples
-from .errors import RegistrationClosed, RegistrationRefused
-from .schemas import VerificationMail, registration_create
+from . import schemas
+from .schemas import RegistrationClosed, RegistrationRefused, VerificationMail, registration_create
 from .service import Registration
 from .verification import Verification
 
@@ -43,7 +42,7 @@ def registration_required() -> None:
 @anyone
 @registration_required
 @admits
-@example(json=examples.REGISTRATION, answer_202=examples.REGISTERED, answer=SIGNED_IN)
+@example(json=schemas.REGISTRATION, answer_202=schemas.REGISTERED, answer=SIGNED_IN)
 @raises(RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)
 @raises(CommonPassword, BreachedPassword)
@@ -60,7 +59,7 @@ def register(json: dict[str, Any]) -> dict[str, Any] | Response:
 
 @blueprint.post("/email-verification")
 @anyone
-@example(json=examples.PROOF, answer=examples.PROVEN)
+@example(json=schemas.PROOF, answer=schemas.PROVEN)
 @raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
@@ -72,7 +71,7 @@ def verify_email(json: dict[str, Any]) -> dict[str, str]:
 
 @blueprint.post("/email-verification/mail")
 @anyone
-@example(json=examples.ADDRESS, answer=examples.MAILED)
+@example(json=schemas.ADDRESS, answer=schemas.MAILED)
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=VerificationMail)
 @answers(202, Message)

@@ -1,9 +1,13 @@
+"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 from marshmallow import Schema
 
+from ..auth.examples import EMAIL, TOKEN
 from ..auth.schemas import NewPassword
 from ..core.context import current_frontdesk
+from ..core.errors import Forbidden
 from ..core.web.fields import Received, Text
 from ..workspaces.invitations.schemas import LONGEST_TOKEN
 
@@ -28,3 +32,25 @@ class VerificationMail(Received):
 
 def registration_create() -> type[Schema]:
     return current_frontdesk.schemas.get("registration", RegistrationCreate)
+
+
+class RegistrationClosed(Forbidden):
+    code = "registration_closed"
+    detail = "Registration is closed"
+    security_event = "account_creation"
+
+
+class RegistrationRefused(Forbidden):
+    """Told to the client only where addresses need not be proven; otherwise a mail tells it."""
+
+    code = "registration_refused"
+    detail = "This address cannot be registered here"
+    security_event = "account_creation"
+
+
+REGISTRATION = {"email": EMAIL, "password": "correct horse"}
+REGISTERED = {"message": "Check your email to finish registering"}
+PROOF = TOKEN
+PROVEN = {"message": "Email verified"}
+ADDRESS = {"email": EMAIL}
+MAILED = {"message": "If this address waits to be verified, a mail is on its way"}

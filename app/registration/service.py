@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import update
@@ -19,19 +20,22 @@ from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
 from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
+from ..auth.proofs import AccountProofs, Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.gate import Challenge, Gate, Opened
 from ..core.clock import Clock
+from ..core.config.environment import SettingsError
+from ..core.context import Context
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 from ..workspaces.invitations.errors import OtherAddress
 from ..workspaces.invitations.received import ReceivedInvitations
-from .errors import RegistrationClosed, RegistrationRefused
-from .mails import RegistrationMails
-from .verification import Verification
+from .schemas import RegistrationClosed, RegistrationRefused
+from .verification import VERIFICATION, RegistrationMails, Verification
 
 log = logging.getLogger(__name__)
 
@@ -157,3 +161,62 @@ class Registration:
         """No database connection waits for it."""
         release(self.session)
         return self.passwords.hash(password)
+
+
+def assemble(context: Context) -> None:
+    if not context.has(Accounts):
+        return
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    limits = RegistrationLimits(context.keystore, auth)
+    mails = RegistrationMails(context.settings.core, auth, context.get(Templates))
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    purpose = Purpose(
+        VERIFICATION,
+        token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
+        code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
+    )
+    verification = Verification(
+        context.session,
+        accounts,
+        purpose,
+        AccountProofs(context.get(Proofs), accounts, context.account_ids),
+        limits,
+        mails,
+        one_off_mail,
+        context.emitter,
+        context.clock,
+    )
+    context.add(verification)
+    keep_days = auth.UNVERIFIED_KEEP_DAYS
+    context.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
+    if auth.REGISTRATION == "closed":
+        context.lack(RegistrationClosed, Registration)
+        return
+    _check(auth, accounts.model)
+    context.add(
+        Registration(
+            context.session,
+            accounts,
+            accounts.passwords,
+            context.get(Admission),
+            context.get(ReceivedInvitations),
+            verification,
+            context.get(Gate),
+            limits,
+            mails,
+            one_off_mail,
+            context.emitter,
+            context.clock,
+            auth,
+        )
+    )
+
+
+def _check(auth: AuthSettings, model: type[object]) -> None:
+    if auth.REGISTRATION == "domains" and not auth.REGISTRATION_DOMAINS:
+        raise SettingsError("AUTH.REGISTRATION is `domains`, so REGISTRATION_DOMAINS must be set.")
+    if not hasattr(model, "email_unverified_since"):
+        raise SettingsError(
+            f"AUTH.REGISTRATION is `{auth.REGISTRATION}`, so {model.__name__} needs a column"
+            " email_unverified_since: AccountMixin has it."
+        )

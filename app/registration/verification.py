@@ -1,3 +1,5 @@
+"""Verification of an account's email address, and the emails of registration."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -7,14 +9,48 @@ from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import AccountProofs, Purpose
+from ..auth.proofs import AccountProofs, Issued, Purpose
+from ..auth.settings import AuthSettings
 from ..core.clock import Clock
+from ..core.config.settings import CoreSettings
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
-from .mails import RegistrationMails
+from ..delivery.mail.templates import Templates
+from ..delivery.message import Email
+
+
+@dataclass(eq=False)
+class RegistrationMails:
+    """The mails of this slice, each a function that returns a value."""
+
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
+
+    def verification(self, email_to: str, issued: Issued) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "verify_email",
+            email_to,
+            f"{self.core.PROJECT_NAME}: confirm your email address",
+            link=f"{self.core.page_url(self.auth.VERIFICATION_PATH)}?token={issued.token}",
+            token=issued.token,
+            code=issued.code,
+            code_minutes=self.auth.EMAIL_CODE_EXPIRE_MINUTES,
+            token_hours=self.auth.EMAIL_TOKEN_EXPIRE_HOURS,
+        )
+
+    def already_registered(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: you already have an account"
+        return self.templates.to_account(self.core, "already_registered", email_to, subject)
+
+    def refused(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: your registration"
+        return self.templates.to_account(self.core, "registration_refused", email_to, subject)
+
 
 VERIFIED = "email-verified"
 # The purpose of its proofs.

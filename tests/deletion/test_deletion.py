@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.core.context import service
-from app.deletion.due import CHORE
+from app.deletion.assembly import CHORE
 from app.deletion.service import Deletion
 from app.delivery.worker.worker import Worker
 from app.testing.client import Answer, Api

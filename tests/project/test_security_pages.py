@@ -42,7 +42,7 @@ UNTOLD = {"IdpDisabled", "ProviderUnavailable"}
 
 
 def test_whoever_is_refused_at_the_door_is_told_of() -> None:
-    doors = ("app.auth.errors", "app.registration.errors")
+    doors = ("app.auth.errors", "app.registration.schemas")
     kinds = [kind for kind in subclasses(Problem) if kind.__module__ in doors]
     assert {kind.__name__ for kind in kinds if not kind.security_event} == UNTOLD
 

@@ -11,7 +11,7 @@ from marshmallow import fields
 from app import AuthSettings, Problem, RegistrationCreate, Schemas
 from app.blueprints import auth, registration
 from app.core.config.environment import SettingsError
-from app.registration.errors import RegistrationRefused
+from app.registration.schemas import RegistrationRefused
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
