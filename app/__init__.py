@@ -54,7 +54,7 @@ _HOMES = {
     "Schemas": "extension.options",
     "SecondFactorRequired": "auth.mfa.errors",
     "SenderRequired": "notifications.errors",
-    "SessionNotFound": "auth.sessions.errors",
+    "SessionNotFound": "auth.sessions.schemas",
     "SettingsError": "core.config.environment",
     "SetupError": "core.errors",
     "TasksSettings": "tasks.settings",

@@ -31,8 +31,8 @@ from .auth.mfa.errors import SecondFactorRequired as SecondFactorRequired
 from .auth.mfa.errors import WrongFactor as WrongFactor
 from .auth.schemas import LoginRead as LoginRead
 from .auth.sessions.by_host import CallerSessions as CallerSessions
-from .auth.sessions.errors import SessionNotFound as SessionNotFound
 from .auth.sessions.own import OwnSession as OwnSession
+from .auth.sessions.schemas import SessionNotFound as SessionNotFound
 from .auth.settings import AuthSettings as AuthSettings
 from .core.config.environment import SettingsError as SettingsError
 from .core.config.settings import CoreSettings as CoreSettings

@@ -170,7 +170,7 @@ def _add_pruners(context: Context, auth: AuthSettings, changes: EmailChanges) ->
     def sessions() -> int:
         if not (auth.keeps_sessions or auth.keeps_cookies):
             return 0
-        from .sessions.retention import prune_sessions
+        from .sessions.service import prune_sessions
 
         return prune_sessions(context.session, context.clock)
 

@@ -56,7 +56,7 @@ def renewal(context: Context, auth: AuthSettings, token_life: timedelta) -> Rene
     longest = auth.session_limits.longest
 
     def renew(row_id: Any, by: tuple[str, ...]) -> AccountSession | None:
-        from .sessions.renewal import Renewal
+        from .sessions.service import Renewal
 
         return Renewal(context.session, context.clock, token_life, longest).renew(row_id, by)
 
@@ -69,7 +69,7 @@ def assemble_rooms(context: Context, auth: AuthSettings) -> None:
 
         furnish(context)
     if auth.COOKIE_SESSIONS == "on":
-        from .sessions.cookie_assembly import assemble as assemble_cookies
+        from .sessions.assembly import assemble_cookies
 
         assemble_cookies(context)
     elif auth.keeps_cookies:
@@ -85,6 +85,6 @@ def assemble_rooms(context: Context, auth: AuthSettings) -> None:
 
         assemble_passkeys(context)
     if auth.LOGIN_BY_CODE == "on":
-        from .login_codes.assembly import assemble as assemble_login_codes
+        from .login_codes.service import assemble as assemble_login_codes
 
         assemble_login_codes(context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ..auth.sessions.cross_site import is_plain
+from ..auth.sessions.cookies import is_plain
 
 
 def cookie_name(name: str) -> str:

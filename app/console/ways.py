@@ -12,7 +12,7 @@ import orjson
 from flask import Response, request, url_for
 from werkzeug.datastructures import MultiDict
 
-from ..auth.sessions.cross_site import own_origin
+from ..auth.sessions.cookies import own_origin
 from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
 from ..core.web.paging import own_path

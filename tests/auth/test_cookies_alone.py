@@ -16,13 +16,13 @@ from app.auth.account_routes import change_password, get_account
 from app.auth.guards import account_required
 from app.auth.mfa.cookie_routes import finish_cookie_session
 from app.auth.routes import logout
-from app.auth.sessions.cookie_routes import (
+from app.auth.sessions.models import AccountSession
+from app.auth.sessions.routes import (
     close_cookie_session,
     get_cookie_session,
+    list_sessions,
     open_cookie_session,
 )
-from app.auth.sessions.models import AccountSession
-from app.auth.sessions.routes import list_sessions
 from app.auth.sign_in.by_host import sign_in
 from app.auth.step_up_routes import reauthenticate
 from app.core.config.environment import SettingsError

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from app import account_required, current_account
 from app.auth.sessions.cookie_door import CookieDoor
-from app.auth.sessions.cross_site import CrossSiteCheck
+from app.auth.sessions.cookies import CrossSiteCheck
 from app.core.context import current_frontdesk
 from app.core.records.catalogue import REFUSALS
 

@@ -1,28 +1,67 @@
+"""Sign-in by a code that is emailed: for a token, and for a cookie."""
+
 from __future__ import annotations
 
 from typing import Any
 
+from marshmallow import Schema, fields
+
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers
+from ...core.web.blueprint import Blueprint
+from ...core.web.fields import Received, Text
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
 from ..blueprint import address
 from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
-from ..examples import SIGNED_IN
+from ..examples import CODE, EMAIL, SIGNED_IN
 from ..schemas import login_read
+from ..sessions.by_cookie import (
+    SESSION,
+    cookie_session_read,
+    signs_in_by_cookie,
+)
+from ..sessions.cookie_door import CookieDoor
 from ..sign_in.admitting import admits
 from ..sign_in.gate import payload_of
-from . import cookie_routes as cookie_routes
-from . import examples
-from .blueprint import blueprint as blueprint
-from .schemas import AskForCode, CodeAskedFor, MailedCode
+from .codes import ID_LENGTH
 from .service import LoginByCode
+
+ASK = {"email": EMAIL}
+ASKED = {"login_id": "kX0o2c3v9yJb1dQe7uWf4aHs6tZr8mPn"}
+PROOF = {**ASKED, "code": CODE}
+
+blueprint = Blueprint(
+    "login_codes",
+    __name__,
+    needs=LoginByCode,
+    about="Signing in by a code that is mailed",
+    remedy="switch AUTH.LOGIN_BY_CODE on.",
+)
+
+
+class AskForCode(Received):
+    email = Text(min=1, max=320, required=True)
+
+
+class CodeAskedFor(Schema):
+    login_id = fields.String(
+        required=True,
+        metadata={"description": "For whoever asked alone: the code counts only together with it"},
+    )
+
+
+class MailedCode(Received):
+    login_id = Text(
+        min=1, blank=True, max=ID_LENGTH, required=True, metadata={"description": "Of the answer"}
+    )
+    code = Text(min=1, blank=True, max=64, required=True, metadata={"description": "Of the mail"})
 
 
 @blueprint.post("/login/code")
 @anyone
-@example(json=examples.ASK, answer=examples.ASKED)
+@example(json=ASK, answer=ASKED)
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=AskForCode)
 @answers(202, CodeAskedFor)
@@ -34,11 +73,29 @@ def ask_for_code(json: dict[str, Any]) -> dict[str, str]:
 @blueprint.post("/login/code/verify")
 @anyone
 @admits
-@example(json=examples.PROOF, answer=SIGNED_IN)
+@example(json=PROOF, answer=SIGNED_IN)
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, login_read)
 def log_in_by_code(json: dict[str, Any]) -> dict[str, Any]:
     """Log in with the mailed code; where registration is open, it makes an account"""
+    return _sign_in(json)
+
+
+@blueprint.post("/session/code", only_with=CookieDoor)
+@anyone
+@signs_in_by_cookie
+@admits
+@example(json=PROOF, answer=SESSION)
+@raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
+@takes(json=MailedCode)
+@answers(200, cookie_session_read)
+def open_cookie_session_by_code(json: dict[str, Any]) -> dict[str, Any]:
+    """Sign in by a cookie, with the mailed code that was asked for at `/login/code`"""
+    return _sign_in(json)
+
+
+def _sign_in(json: dict[str, Any]) -> dict[str, Any]:
+    """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], address())
     return payload_of(outcome)

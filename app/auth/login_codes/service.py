@@ -9,23 +9,94 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
 
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
+from ...core.config.settings import CoreSettings
+from ...core.context import Context
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
+from ...core.keystore import Keystore
+from ...core.limits import RateLimit
+from ...core.origin import current_origin, network_of
 from ...core.records.recorder import record
 from ...delivery.mail.one_off import OneOffMail
+from ...delivery.mail.templates import Templates
+from ...delivery.message import Email
 from ..admission import CODE_DOOR, Admission
-from ..errors import InvalidProof
+from ..caller import Caller
+from ..errors import InvalidProof, TooManyAttempts
 from ..limits import Failures
+from ..proofs import Proofs, Purpose
+from ..sessions.devices import label_of
+from ..settings import AuthSettings
 from ..sign_in.gate import Challenge, Gate, Opened
 from ..sign_in.proof import MAILED_CODE
-from .codes import LoginCodes
-from .limits import LoginCodeRequests
-from .mails import LoginCodeMails
+from ..step_up.service import Reauthentication, Way
+from .codes import LOGIN_CODE, LoginCodes
+
+
+class LoginCodeRequests:
+    """Mails to one address, known or not, and requests from one network."""
+
+    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+        limit = partial(
+            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        )
+        # As many from one network as there may be recoveries, each counted by itself.
+        self._network = limit("login-code-address", settings.RECOVERY_ADDRESS_LIMIT)
+        self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
+
+    def count(self, email: str, address: str) -> None:
+        self._network.count(network_of(address))
+        self._email.count(email)
+
+
+# What is said of a program that is no browser: its own name for itself, which anybody chooses,
+# must not come to stand in a mail of ours.
+UNKNOWN = "a device that we do not know"
+_BROWSERS_BEGIN = "Mozilla/"
+
+
+@dataclass(eq=False)
+class LoginCodeMails:
+    """The mails of this room, each a function that returns a value."""
+
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
+
+    def code(self, email_to: str, code: str) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "login_code",
+            email_to,
+            f"{self.core.PROJECT_NAME}: your code to sign in",
+            code=code,
+            code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
+            **asking(),
+        )
+
+    def no_account(self, email_to: str) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "login_no_account",
+            email_to,
+            f"{self.core.PROJECT_NAME}: no account with this address",
+            **asking(),
+        )
+
+
+def asking() -> dict[str, str]:
+    """Who asks, in words that are ours."""
+    origin = current_origin()
+    agent = origin.user_agent or ""
+    label = label_of(agent) if agent.startswith(_BROWSERS_BEGIN) else None
+    return {"device": label or UNKNOWN, "address": origin.address or "an unknown address"}
 
 
 @dataclass(eq=False)
@@ -104,3 +175,43 @@ def _readable(email: str) -> str:
         return read_email(email)
     except InvalidEmail:
         raise Invalid.about("email", InvalidEmail.detail) from None
+
+
+def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
+    """Who is in shows once more that they read the mail of their account."""
+
+    def show(caller: Caller, given: tuple[str, str], address: str) -> str:
+        login_id, code = given
+        try:
+            codes.use(login_id, code, only=caller.account)
+        except InvalidProof:
+            failures.count(caller.account.email, address)
+            raise
+        return MAILED_CODE
+
+    return show
+
+
+def assemble(context: Context) -> None:
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    life = timedelta(minutes=auth.LOGIN_CODE_EXPIRE_MINUTES)
+    purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
+    codes = LoginCodes(context.keystore, context.get(Proofs), accounts, purpose)
+    context.add(codes)
+    failures, reauthentication = context.get(Failures), context.get(Reauthentication)
+    reauthentication.ways["code"] = by_mailed_code(codes, failures)
+    reauthentication.answers.append(InvalidProof)
+    context.add(
+        LoginByCode(
+            context.session,
+            accounts,
+            codes,
+            LoginCodeRequests(context.keystore, auth),
+            failures,
+            context.get(Admission),
+            context.get(Gate),
+            LoginCodeMails(context.settings.core, auth, context.get(Templates)),
+            context.get(OneOffMail),  # type: ignore[type-abstract]
+            lambda: "registration" not in context.schemas,
+        )
+    )

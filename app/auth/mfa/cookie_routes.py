@@ -18,10 +18,13 @@ from ..errors import (
     InvalidProof,
     TooManyAttempts,
 )
-from ..sessions.by_cookie import answer_with_cookie, signs_in_by_cookie
+from ..sessions.by_cookie import (
+    SESSION,
+    cookie_session_read,
+    signs_in_by_cookie,
+)
 from ..sessions.cookie_door import CookieDoor
-from ..sessions.cookie_examples import SESSION
-from ..sessions.cookie_schemas import cookie_session_read
+from ..sign_in.gate import payload_of
 from . import examples
 from .blueprint import blueprint
 from .errors import SecretUnreadable, WrongFactor
@@ -54,4 +57,4 @@ def finish_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
 
     `mfa_token` came with the 403 `mfa_required` of `POST /session`.
     """
-    return answer_with_cookie(finish(json))
+    return payload_of(finish(json))

@@ -10,11 +10,14 @@ from ...core.web.answering import answers
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
 from ..errors import AccountDeleting, AwaitsVerification, InactiveAccount, PasskeyRefused
-from ..sessions.by_cookie import answer_with_cookie, signs_in_by_cookie
+from ..sessions.by_cookie import (
+    SESSION,
+    cookie_session_read,
+    signs_in_by_cookie,
+)
 from ..sessions.cookie_door import CookieDoor
-from ..sessions.cookie_examples import SESSION
-from ..sessions.cookie_schemas import cookie_session_read
 from ..sign_in.admitting import admits
+from ..sign_in.gate import payload_of
 from . import examples
 from .blueprint import blueprint
 from .bodies import ShownPasskey
@@ -31,4 +34,4 @@ from .sign_in import PasskeyLogin
 @answers(200, cookie_session_read)
 def open_cookie_session_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
     """Sign in by a cookie, with a passkey"""
-    return answer_with_cookie(service(PasskeyLogin).with_passkey(json["credential"]))
+    return payload_of(service(PasskeyLogin).with_passkey(json["credential"]))

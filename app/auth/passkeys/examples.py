@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..examples import EMAIL
 from ..examples import SIGNED_IN as SIGNED_IN
 from ..mfa.examples import ENROLLED as ENROLLED
-from ..sessions.cookie_examples import SESSION as SESSION
+from ..sessions.by_cookie import SESSION as SESSION
 
 _CHALLENGE = "AAAAAHDbmgB5Tm90IGEgbm9uY2Ugb2YgYW55Ym9keSdzLi4u"
 _CREDENTIAL_ID = "mXUxHCxGmSkNyGSrYhxpE6QIDl0dPR4QbTVLNpfvb9s"

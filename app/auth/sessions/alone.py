@@ -31,8 +31,7 @@ def assemble(context: Context) -> None:
         context.bring(AccountSession)
 
     def open_room() -> None:
-        from .assembly import furnish, make_sessions
-        from .cookie_assembly import make_door
+        from .assembly import furnish, make_door, make_sessions
 
         if not auth.keeps_sessions:
             make_sessions(context)

@@ -1,4 +1,4 @@
-"""For routes that sign in by a cookie, in whichever room they lie.
+"""For routes that sign in by a cookie, in whichever package they are.
 
 Such a route is written `@blueprint.post("/session/…", only_with=CookieDoor)`, with
 `@signs_in_by_cookie` below `@anyone`, and answers `cookie_session_read`.
@@ -6,29 +6,63 @@ Such a route is written `@blueprint.post("/session/…", only_with=CookieDoor)`,
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
 
+from marshmallow import Schema, fields
+
+from ...accounts.schemas import AccountRead
 from ...core.context import service
+from ...core.web.fields import Moment, Received, Text
 from ..caller import caller
+from ..examples import ACCOUNT
 from ..guards import guard
+from ..schemas import GivenPassword, account_read
 from ..sign_in.entrance import COOKIE_WAY
-from ..sign_in.gate import Challenge, Opened, payload_of
 from .cookie_door import CookieDoor
-from .cross_site import CrossSite
+from .cookies import CrossSite
 
 
 @guard(CrossSite, bearer=False)
 def signs_in_by_cookie() -> None:
-    """For a route that ends in `answer_with_cookie`: whom it lets in is known by a cookie."""
+    """The sign-in of this route gives its session as a cookie; another site's page is refused."""
     service(CookieDoor).enter()
-
-
-def answer_with_cookie(outcome: Opened | Challenge) -> dict[str, Any]:
-    """What a route answers that signs in by a cookie, which the gate has given with the session."""
-    return payload_of(outcome)
 
 
 def forget_cookie() -> None:
     """The caller's own session has ended: if it is a cookie that names it, that goes too."""
     if caller().via == COOKIE_WAY:
         service(CookieDoor).cookies.take_away()
+
+
+class CookieSignIn(Received):
+    email = Text(min=1, blank=True, max=320, required=True)
+    password = GivenPassword(max=1024, required=True, metadata={"format": "password"})
+    otp = Text(
+        max=64,
+        load_default=None,
+        metadata={"description": "The code of a second factor, where the account has one"},
+    )
+
+
+class CookieSessionRead(Schema):
+    """Who is signed in by a cookie. There is no token in it, which a script could read."""
+
+    account = fields.Nested(AccountRead, required=True)
+    expires = Moment(required=True, metadata={"description": "When the session ends at the latest"})
+
+
+def cookie_session_read() -> type[Schema]:
+    return _with_account(account_read())
+
+
+@cache
+def _with_account(account: type[Schema]) -> type[Schema]:
+    if account is AccountRead:
+        return CookieSessionRead
+    shown = {"account": fields.Nested(account, required=True)}
+    return type("CookieSessionRead", (CookieSessionRead,), shown)
+
+
+SIGN_IN = {"email": "ada@example.com", "password": "correct horse battery"}
+SESSION = {"account": ACCOUNT, "expires": "2030-01-31T12:00:00+00:00"}
+SIGNED_OUT = {"message": "Signed out"}

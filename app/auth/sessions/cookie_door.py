@@ -19,8 +19,7 @@ from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
 from ..sign_in.entrance import COOKIE_WAY, come_in
 from ..sign_in.gate import Opened
-from .cookies import Cookies, Held
-from .cross_site import CrossSiteCheck
+from .cookies import Cookies, CrossSiteCheck, Held
 from .models import COOKIE, SECRET_BYTES, AccountSession
 from .own import BY_OWNER
 from .reading import SessionRow

@@ -2,23 +2,29 @@
 
 It names a session and carries its secret, and says nothing else; of the secret only a digest is
 stored, so that nobody who reads the table could make a cookie of it.
+
+A browser adds a cookie by itself, whichever page sends the request. A request that would change
+something is accepted only from a page of our own origin, or of a listed one, as the browser tells.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
-from flask import Request, Response, after_this_request, request
+from flask import Request, Response, after_this_request, current_app, request
 
 from ...core.clock import Clock
+from ...core.context import find_context
+from ...core.errors import Forbidden
+from ...core.web.envelope import origin_of
 from ..errors import InvalidCredentials
-from .cross_site import is_plain
 
 PLAIN_NAME = "fd"
 ID_BYTES = 16
@@ -103,3 +109,52 @@ def _values(header: str, name: str) -> list[str]:
     """
     pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
     return [value for found, _, value in pairs if found == name]
+
+
+# What a browser says of a request that our own page makes, or that its user makes without a page.
+_OWN = ("same-origin", "none")
+
+
+class CrossSite(Forbidden):
+    """Sent by a page of another origin, or by a program that does not say which page it is."""
+
+    code = "cross_site"
+    detail = "This request comes from another site"
+
+
+@dataclass(eq=False)
+class CrossSiteCheck:
+    """Fetch Metadata first; a browser that does not send it is asked for the Origin.
+
+    A neighbour on the same site is a stranger unless it is listed: whoever has one subdomain would
+    else have them all.
+    """
+
+    # Scheme and host, besides our own: of the client, and further ones that CORS lets in.
+    origins: frozenset[str]
+
+    def check(self, request: Request, note: Mapping[str, Any] | None = None) -> None:
+        environ = request.environ
+        if environ.get("HTTP_SEC_FETCH_SITE") in _OWN:
+            return
+        origin = environ.get("HTTP_ORIGIN", "").lower()
+        if origin and (origin in self.origins or origin == own_origin(request)):
+            return
+        raise CrossSite(note={**(note or {}), "origin": origin[:200] or None})
+
+
+def own_origin(request: Request) -> str:
+    """`CORE.PUBLIC_URL` where it is set: a client can write any `Host` header.
+
+    Otherwise the host that was asked. A Secure cookie comes over TLS alone, so that the page was
+    https whatever a proxy in front does not tell: an http:// page of our own name may be anybody's
+    who sits on the line."""
+    if public_url := find_context().settings.core.PUBLIC_URL:
+        return origin_of(public_url).lower()
+    scheme = "http" if is_plain(request) else "https"
+    return f"{scheme}://{request.environ.get('HTTP_HOST', '')}".lower()
+
+
+def is_plain(request: Request) -> bool:
+    """Development without TLS, where a browser would keep no Secure cookie."""
+    return current_app.debug and not request.is_secure

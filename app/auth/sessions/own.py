@@ -19,9 +19,9 @@ from ...core.records.recorder import Target, record
 from ..caller import Caller
 from ..errors import InvalidCredentials
 from .devices import label_of
-from .errors import SessionNotFound
 from .models import AccountSession
 from .reading import SessionRow
+from .schemas import SessionNotFound
 from .settings import SessionLimits
 
 # Why a session has ended, where it did not end by itself.

@@ -9,7 +9,7 @@ used itself. Whoever comes later than that has a copy: the session ends and its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import select, update
@@ -17,17 +17,41 @@ from sqlalchemy import select, update
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.config.settings import CoreSettings
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
+from ...delivery.mail.templates import Templates
+from ...delivery.message import Email
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from .devices import label_of
-from .errors import InvalidGrant
-from .mails import SessionMails
 from .models import TOKEN, AccountSession
 from .own import BY_REUSE
 from .refresh_token import Claimed, RefreshTokens
+from .schemas import InvalidGrant
+
+# A device that says nothing of itself.
+UNKNOWN = "a device that we do not know"
+
+
+@dataclass(eq=False)
+class SessionMails:
+    """The mails of this room, each a function that returns a value."""
+
+    core: CoreSettings
+    templates: Templates
+
+    def signed_out(self, email_to: str, label: str | None, since: datetime) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "signed_out",
+            email_to,
+            f"{self.core.PROJECT_NAME}: we signed you out on one device",
+            device=label or UNKNOWN,
+            signed_in_on=f"{since:%Y-%m-%d}",
+        )
+
 
 # How often a step may be taken by another between our reading of the row and our taking it: once,
 # and then it is the successor's turn or nobody's.

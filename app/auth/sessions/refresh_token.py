@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from .errors import InvalidGrant
+from .schemas import InvalidGrant
 
 # Tells whoever finds one in a log or a repository what it is.
 PREFIX = "fdr_"

@@ -1,29 +1,69 @@
+"""Sessions: signing in by a cookie, refreshing a token, and where an account is signed in."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ...accounts.errors import AccountNotFound, TooManyHashes
+from ...accounts.service import Accounts
 from ...core.context import service
 from ...core.web.answering import answers
-from ...core.web.fields import Page
-from ...core.web.operation import example, raises, variables
+from ...core.web.blueprint import Blueprint
+from ...core.web.fields import Message, Page
+from ...core.web.operation import anyone, example, raises, variables
+from ...core.web.pages import clear_browser_cache
 from ...core.web.reading import takes
+from ..blueprint import address
 from ..caller import caller
-from ..guards import account_required
-from . import admin_routes as admin_routes
-from . import cookie_routes as cookie_routes
-from . import examples
-from . import token_routes as token_routes
-from .blueprint import blueprint as blueprint
-from .by_cookie import forget_cookie
-from .errors import SessionNotFound
+from ..errors import (
+    AccountDeleting,
+    AwaitsVerification,
+    InactiveAccount,
+    IncorrectCredentials,
+    InvalidCredentials,
+    TooManyAttempts,
+)
+from ..guards import account_required, active_account_required, roles_required
+from ..schemas import login_read
+from ..sign_in.admitting import admits
+from ..sign_in.entrance import come_in
+from ..sign_in.gate import payload_of
+from ..sign_in.password import Login
+from . import by_cookie, schemas
+from .by_cookie import (
+    CookieSignIn,
+    cookie_session_read,
+    forget_cookie,
+    signs_in_by_cookie,
+)
+from .cookie_door import CookieDoor
+from .cookies import CrossSite
 from .own import OwnSession, OwnSessions
-from .schemas import EndedSessions, EndSessions, SessionRead
+from .refresh import Refresh
+from .schemas import (
+    EndedSessions,
+    EndSessions,
+    Grant,
+    InvalidGrant,
+    SessionNotFound,
+    SessionRead,
+    UnsupportedGrant,
+)
+from .service import Sessions
+
+blueprint = Blueprint(
+    "sessions",
+    __name__,
+    needs=Sessions,
+    about="Where an account is signed in, and ending that",
+    remedy="switch AUTH.SESSIONS on.",
+)
 
 
 @blueprint.get("/sessions")
 @account_required
-@example(answer=[examples.SESSION])
+@example(answer=[schemas.SESSION])
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
 def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
@@ -33,7 +73,7 @@ def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
 
 @blueprint.delete("/sessions")
 @account_required
-@example(answer=examples.ENDED)
+@example(answer=schemas.ENDED)
 @takes(query=EndSessions)
 @answers(200, EndedSessions)
 def end_sessions(query: dict[str, Any]) -> dict[str, int]:
@@ -47,7 +87,7 @@ def end_sessions(query: dict[str, Any]) -> dict[str, int]:
 @blueprint.delete("/sessions/<session_id>")
 @account_required
 @variables(session_id="As `GET /sessions` tells it")
-@example(answer=examples.SESSION)
+@example(answer=schemas.SESSION)
 @raises(SessionNotFound)
 @answers(200, SessionRead)
 def end_session(session_id: str) -> OwnSession:
@@ -56,3 +96,78 @@ def end_session(session_id: str) -> OwnSession:
     if ended.current:
         forget_cookie()
     return ended
+
+
+REFRESH_TOKEN = "refresh_token"
+
+
+@blueprint.post("/token")
+@anyone
+@example(form=schemas.GRANT, answer=schemas.REFRESHED)
+@raises(InvalidGrant, UnsupportedGrant)
+@takes(form=Grant)
+@answers(200, login_read)
+def refresh(form: dict[str, Any]) -> dict[str, Any]:
+    """Exchange a refresh token for an access token, and for the refresh token that follows it
+
+    The same one is answered once more for some seconds. After that a token that was used ends the
+    session: somebody has a copy of it.
+    """
+    if form["grant_type"] != REFRESH_TOKEN:
+        raise UnsupportedGrant
+    return service(Refresh).exchange(form["refresh_token"])
+
+
+@blueprint.get("/admin/accounts/<account_id:account_id>/sessions")
+@active_account_required
+@roles_required("admin", "root")
+@example(answer=[{**schemas.SESSION, "current": False}])
+@raises(AccountNotFound)
+@takes(query=Page)
+@answers(200, SessionRead, paged=True)
+def list_account_sessions(account_id: Any, query: dict[str, Any]) -> Sequence[OwnSession]:
+    """List where an account is signed in, the newest first"""
+    account = service(Accounts).by_id(account_id)
+    if account is None:
+        raise AccountNotFound
+    return service(OwnSessions).list(caller(), account, **query)
+
+
+@blueprint.post("/session", only_with=CookieDoor)
+@anyone
+@signs_in_by_cookie
+@admits
+@example(json=by_cookie.SIGN_IN, answer=by_cookie.SESSION)
+@raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, AccountDeleting)
+@raises(TooManyAttempts, TooManyHashes)
+@takes(json=CookieSignIn)
+@answers(200, cookie_session_read)
+def open_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
+    """Sign in by a cookie, with email and password"""
+    come_in(cookie=True, otp=json["otp"])
+    login = service(Login)
+    return payload_of(login.with_password(json["email"], json["password"], address()))
+
+
+@blueprint.get("/session", only_with=CookieDoor)
+@account_required
+@example(answer=by_cookie.SESSION)
+@answers(200, cookie_session_read)
+def get_cookie_session() -> dict[str, Any]:
+    """Get who is signed in, and until when"""
+    found = caller()
+    if found.session is None:
+        raise InvalidCredentials
+    return {"account": found.attached_account, "expires": found.session.expires_at}
+
+
+@blueprint.delete("/session", only_with=CookieDoor)
+@anyone
+@example(answer=by_cookie.SIGNED_OUT)
+@raises(CrossSite)
+@answers(200, Message)
+def close_cookie_session() -> dict[str, str]:
+    """Sign out of this browser: its session ends, and its cookie goes in any case"""
+    service(CookieDoor).leave()
+    clear_browser_cache()
+    return {"message": "Signed out"}

@@ -1,11 +1,15 @@
+"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 from typing import Any
 
 from marshmallow import Schema, fields
 
+from ...core.errors import BadRequest, NotFound
 from ...core.web.fields import Flag, Moment, Received, Text
 from ...core.web.words import Word, WordSet
+from ..examples import SIGNED_IN
 from .models import COOKIE, TOKEN
 
 KIND = WordSet("SessionKind", (TOKEN, COOKIE))
@@ -59,3 +63,45 @@ class GivenToken(Text):
 class Grant(Received):
     grant_type = Text(min=1, max=64, required=True, metadata={"description": "`refresh_token`"})
     refresh_token = GivenToken(max=1024, required=True, metadata={"format": "password"})
+
+
+class SessionNotFound(NotFound):
+    code = "session_not_found"
+    detail = "Session not found"
+
+
+class InvalidGrant(BadRequest):
+    """Unknown, ended, used, foreign or no refresh token at all: the answer does not tell which."""
+
+    code = "invalid_grant"
+    detail = "Invalid token"
+    security_event = "sign_in"
+
+
+class UnsupportedGrant(BadRequest):
+    """Another grant than the one there is; or that one, where it is switched off."""
+
+    code = "unsupported_grant_type"
+    detail = "This grant is not supported"
+
+
+SESSION = {
+    "id": "6f9d1c0e-7b3a-4f52-a8c4-6b1d9e0f7a35",
+    "current": True,
+    "kind": "token",
+    "created_at": "2030-01-01T12:00:00+00:00",
+    "used_at": "2030-01-03T08:00:00+00:00",
+    "expires_at": "2030-01-31T12:00:00+00:00",
+    "ip": "203.0.113.0/24",
+    "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+    "label": "Firefox on Linux",
+    "amr": ["pwd"],
+}
+ENDED = {"ended": 2}
+REFRESH_TOKEN = "fdr_AW-dHA57Ok9SqMRrHZ4PejUAAAAAAAAAAUm2nqkZ0yJx1d3VbWc0m7t0bqf3c9d2yE1sXv0aK9Qw"
+GRANT = {"grant_type": "refresh_token", "refresh_token": REFRESH_TOKEN}
+REFRESHED = {
+    **SIGNED_IN,
+    "refresh_token": REFRESH_TOKEN,
+    "refresh_expires": "2030-01-15T12:00:00+00:00",
+}

@@ -1,4 +1,4 @@
-"""Sign-ins that the server keeps: begun at the gate, found for each request, ended at once."""
+"""Sessions that the server stores: begun at the sign-in, used, renewed and pruned."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import update
+from sqlalchemy import or_, update
 
 from ...accounts.models import AccountLike
 from ...core.clock import Clock
+from ...core.db.pruning import delete_in_batches
+from ...core.db.races import lock_row
 from ...core.db.transaction import AnySession, has_begun, transaction
 from ...core.origin import current_origin
 from ..settings import AuthSettings
@@ -104,3 +106,43 @@ class Sessions:
             return self.settings.session_limits.longest
         refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
         return refreshed if self._is_refreshed(entrance) else None
+
+
+@dataclass(eq=False)
+class Renewal:
+    """A session whose owner has shown once more who they are. It goes on as the same one."""
+
+    session: AnySession
+    clock: Clock
+    token_life: timedelta
+    # However often it is renewed, it ends after so long.
+    longest: timedelta
+
+    def renew(self, row_id: Any, by: tuple[str, ...]) -> AccountSession | None:
+        """Within the transaction of the deed; None where it has ended in this moment."""
+        lock_row(self.session, AccountSession, AccountSession.id == row_id)
+        found = self.session.get(AccountSession, row_id, populate_existing=True)
+        if found is None or found.ended_at is not None:
+            return None
+        now = self.clock.now()
+        found.authenticated_at = now
+        if has_factor(by):
+            found.factor_at = now
+        found.amr = written([*found.amr.split(), *methods(by)], AMR_LENGTH)
+        # One that its token alone goes on with lives as long as the next token.
+        found.expires_at = max(
+            found.expires_at, min(now + self.token_life, found.created_at + self.longest)
+        )
+        self.session.flush()
+        return found
+
+
+# Until then an admin can look up when and why a session ended.
+KEEP_DAYS = 30
+
+
+def prune_sessions(session: AnySession, clock: Clock, batch: int = 5_000) -> int:
+    """Deletes sessions that ended long ago."""
+    before = clock.now() - timedelta(days=KEEP_DAYS)
+    ended = or_(AccountSession.expires_at < before, AccountSession.ended_at < before)
+    return delete_in_batches(session, AccountSession, ended, batch=batch)

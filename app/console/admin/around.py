@@ -11,7 +11,7 @@ from ...accounts.models import AccountLike
 from ...administration import routes as administration_api
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
-from ...auth.sessions import admin_routes as sessions_admin_api
+from ...auth.sessions import routes as sessions_api
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.operation import View
@@ -31,7 +31,7 @@ def around(account: AccountLike) -> dict[str, Any]:
     account_id = account.id
     found: dict[str, Any] = {
         "profile": _profile(account_id),
-        "sessions": _list(sessions_admin_api.list_account_sessions, account_id, SOME),
+        "sessions": _list(sessions_api.list_account_sessions, account_id, SOME),
         "memberships": _list(administration_api.list_account_memberships, account_id, SOME),
         "events": _list(administration_api.list_account_events, account_id, FEW),
         "deliveries": _list(administration_api.list_account_deliveries, account_id, FEW),

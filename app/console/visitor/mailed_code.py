@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ...auth.login_codes import cookie_routes as login_codes_cookie_api
 from ...auth.login_codes import routes as login_codes_api
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
@@ -43,7 +42,7 @@ def typed_code_page() -> Response:
     return _code_page(request.form["login_id"])
 
 
-@calls_api(login_codes_cookie_api.open_cookie_session_by_code, refused=typed_code_page)
+@calls_api(login_codes_api.open_cookie_session_by_code, refused=typed_code_page)
 def sign_in_by_code(call_api: ApiCall) -> Response:
     arrive()
     return arrived(call_api())

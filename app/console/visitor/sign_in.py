@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from ...auth.sessions import cookie_routes as cookie_sessions_api
+from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page, somebody_is_in
@@ -28,13 +28,13 @@ def sign_in_page() -> Response:
     )
 
 
-@calls_api(cookie_sessions_api.open_cookie_session, refused=sign_in_page)
+@calls_api(sessions_api.open_cookie_session, refused=sign_in_page)
 def sign_in(call_api: ApiCall) -> Response:
     arrive()
     return arrived(call_api())
 
 
-@calls_api(cookie_sessions_api.close_cookie_session)
+@calls_api(sessions_api.close_cookie_session)
 def sign_out(call_api: ApiCall) -> Response:
     call_api()
     return go(".sign_in_page", _("You are signed out."))

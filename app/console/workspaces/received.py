@@ -7,7 +7,7 @@ from flask import Response, request
 from ...auth.caller import caller
 from ...auth.errors import InvalidProof
 from ...auth.guards import active_account_required
-from ...auth.sessions import cookie_routes as cookie_sessions_api
+from ...auth.sessions import routes as sessions_api
 from ...core.context import service
 from ...core.errors import Invalid
 from ...core.web.operation import anyone, hidden
@@ -75,7 +75,7 @@ def decline_invitation(call_api: ApiCall) -> Response:
     return page("workspaces/invitation_declined.html")
 
 
-@calls_api(cookie_sessions_api.close_cookie_session, refused=invitation_page)
+@calls_api(sessions_api.close_cookie_session, refused=invitation_page)
 def answer_as_somebody_else(call_api: ApiCall) -> Response:
     """Whoever is signed in is not the one who is invited."""
     call_api()
