@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import app as flask_frontdesk
+from app import blueprints
 from scripts import hooks, records
 from scripts.snippets import ROOT, pages, rewritten
 
@@ -47,3 +49,22 @@ def test_every_name_of_the_package_is_in_the_reference() -> None:
     told = (ROOT / "docs" / "python.md").read_text()
     names: list[str] = vars(flask_frontdesk)["__all__"]
     assert [name for name in names if not re.search(rf"\b{name}\b", told)] == []
+
+
+def first_cells(heading: str) -> list[str]:
+    """The names in the first column of the table that follows a heading of docs/hosts.md."""
+    section = (ROOT / "docs" / "hosts.md").read_text().partition(f"{heading}\n")[2]
+    table = section.partition("|---|")[2].partition("\n\n")[0]
+    return [
+        name for row in table.splitlines()[1:] for name in re.findall(r"`(.+?)`", row.split("|")[1])
+    ]
+
+
+def test_extras_table_lists_the_extras_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [f"[{name}]" for name in project["optional-dependencies"]]
+    assert sorted(first_cells("### Extras")) == sorted(extras)
+
+
+def test_mounting_table_lists_all_blueprints() -> None:
+    assert sorted(first_cells("## Mounting")) == sorted(blueprints.__all__)
