@@ -17,7 +17,7 @@ from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
 from ..auth.limits import Failures
-from ..auth.mfa.resets import FactorResets
+from ..auth.mfa.authenticators import FactorResets
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service

@@ -9,8 +9,8 @@ from typing import Any
 import jwt
 
 from app.accounts.service import Accounts
-from app.auth.mfa.enrolling import Enrolling
-from app.auth.mfa.enrolment import AppEnrolment
+from app.auth.mfa.apps import AppEnrolment
+from app.auth.mfa.policy import Enrolling
 from app.auth.mfa.totp import STEP_SECONDS, code_at
 from app.auth.sign_in.gate import payload_of
 from app.core.context import service

@@ -14,7 +14,7 @@ from app import Frontdesk
 from app.accounts.account import Account
 from app.auth.account_routes import change_password, get_account
 from app.auth.guards import account_required
-from app.auth.mfa.cookie_routes import finish_cookie_session
+from app.auth.mfa.routes import finish_cookie_session
 from app.auth.routes import logout
 from app.auth.sessions.models import AccountSession
 from app.auth.sessions.routes import (

@@ -15,7 +15,7 @@ from app.accounts.passwords import Passwords
 from app.auth.idp.identities import Identities
 from app.auth.login_codes.codes import LoginCodes
 from app.auth.mfa.factors import SecondFactors
-from app.auth.passkeys.showing import PasskeyProofs
+from app.auth.passkeys.sign_in import PasskeyProofs
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 

@@ -153,5 +153,5 @@ def test_the_console_loads_no_page_before_one_is_asked_for(
 
 def test_ways_to_sign_in_that_are_switched_on_load_nothing_heavy(tmp_path: Path) -> None:
     on = loaded(tmp_path, AUTH__SESSIONS="on", AUTH__MFA="optional", AUTH__LOGIN_BY_CODE="on")
-    assert {"app.auth.mfa.models", "app.auth.passkeys.showing"} <= on
+    assert {"app.auth.mfa.models", "app.auth.passkeys.sign_in"} <= on
     assert on & {*HEAVY, "webauthn", "segno", "cbor2", "OpenSSL"} == set()

@@ -21,27 +21,19 @@ from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from ..sign_in.proof import RECOVERY_CODE
 from ..step_up.service import Reauthentication
-from .apps import AuthenticatorApps
-from .authenticators import Authenticators
+from .apps import AppEnrolment, AuthenticatorApps
+from .authenticators import Authenticators, FactorResets
 from .devices import TrustedDevices
-from .enrolling import Enrollers
-from .enrolment import AppEnrolment
 from .factors import SecondFactors
-from .freshness import FactorFreshness
 from .limits import FactorFailures
-from .mails import FactorMails
 from .mfa_tokens import MfaTokens
 from .models import TOTP_KIND, Authenticator, RecoveryCode, TrustedDevice
-from .notices import FactorNotices
-from .recovery_codes import CodeDigests, RecoveryCodes
+from .notices import FactorMails, FactorNotices
+from .policy import Enrollers, FactorFreshness, Requirement
+from .recovery_codes import CodeDigests, CodeRenewal, RecoveryCodes
 from .reencryption import Reencryption
-from .renewal import CodeRenewal
-from .requirement import Requirement
-from .resets import FactorResets
 from .sealing import Sealing
-from .sign_in import SecondStep
-from .stage import FactorStage
-from .ways import add_ways
+from .sign_in import FactorStage, SecondStep, add_ways
 
 log = logging.getLogger(__name__)
 

@@ -12,12 +12,11 @@ from ..guards import check_active
 from ..sign_in.by_host import dump, enter, require_mfa
 from ..sign_in.entrance import go_on_as
 from . import totp
+from .apps import AppEnrolment
 from .authenticators import Authenticators
-from .enrolling import Enrollers, Enrolling
-from .enrolment import AppEnrolment
-from .freshness import FactorFreshness
 from .models import Authenticator
-from .renewal import CodeRenewal
+from .policy import Enrollers, Enrolling, FactorFreshness
+from .recovery_codes import CodeRenewal
 from .schemas import enrolled_read
 
 

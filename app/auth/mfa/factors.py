@@ -16,7 +16,7 @@ from ..sign_in.proof import RECOVERY_CODE
 from .errors import SecretUnreadable, WrongFactor
 from .limits import FactorFailures
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
-from .requirement import Requirement
+from .policy import Requirement
 
 # Says of what somebody shows which proof it is (`sign_in.proof`), or None where it is wrong. What
 # uses the proof up is handed to `write_last`, so that the row is locked for a short time; that

@@ -15,14 +15,17 @@ from typing import Any, NamedTuple
 from sqlalchemy import delete, func, select, update
 
 from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
-from ...core.db.transaction import AnySession, write_last
+from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.records.recorder import record
 from ..sign_in.proof import RECOVERY_CODE
-from .errors import WrongFactor
+from .errors import NoFactor, WrongFactor
+from .factors import SecondFactors
 from .models import RecoveryCode
 from .notices import FactorNotices
+from .policy import hold
 from .sealing import derived, id_of
 
 HOW_MANY = 10
@@ -130,3 +133,23 @@ def _new() -> str:
 def _digest(key: bytes, account_id: Any, code: str) -> str:
     digest = hmac.new(key, f"{shown(account_id)}:{code}".encode(), hashlib.sha256).digest()
     return f"{id_of(key).hex()}:{urlsafe_b64encode(digest).decode().rstrip('=')}"
+
+
+@dataclass(eq=False)
+class CodeRenewal:
+    """New recovery codes, for who has a factor that they recover."""
+
+    session: AnySession
+    accounts: Accounts
+    second_factors: SecondFactors
+    recovery_codes: RecoveryCodes
+    notices: FactorNotices
+
+    def renew(self, account: AccountLike) -> Sequence[str]:
+        with transaction(self.session):
+            account = hold(self.accounts, account)
+            if not self.second_factors.methods(account.id):
+                raise NoFactor
+            codes = self.recovery_codes.make(account)
+            self.notices.tell(self.notices.mails.recovery_codes_made(account.email))
+            return codes

@@ -1,13 +1,21 @@
+"""Second factors: finishing a sign-in, authenticators, recovery codes, trusted devices, resets."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from ...core.context import service
+from marshmallow import Schema, fields
+
+from ...accounts.errors import AccountNotFound
+from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers
+from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
+from ..blueprint import address
 from ..caller import caller, find_caller
 from ..errors import (
     AccountDeleting,
@@ -15,49 +23,84 @@ from ..errors import (
     InactiveAccount,
     InactiveCaller,
     InvalidProof,
+    NotAuthorized,
     PasskeyRefused,
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from ..guards import account_optional, active_account_required
+from ..guards import (
+    CREDENTIAL_PROBLEMS,
+    account_optional,
+    active_account_required,
+    guard,
+    superuser_required,
+)
+from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
+from ..sessions.cookie_door import CookieDoor
+from ..settings import AuthSettings
 from ..sign_in.entrance import go_on_as
 from ..sign_in.gate import payload_of
-from . import admin_routes as admin_routes
-from . import cookie_routes as cookie_routes
-from . import examples, totp
-from . import recovery_routes as recovery_routes
-from .authenticators import Authenticators
-from .blueprint import blueprint as blueprint
-from .enrolling import Enrollers, Enrolling
-from .enrolment import AppEnrolment
+from . import schemas, totp
+from .apps import AppEnrolment
+from .authenticators import Authenticators, FactorResets
+from .devices import TrustedDevices
 from .errors import (
     AuthenticatorNotFound,
     FactorsOff,
     LastFactor,
+    NoFactor,
     SecretUnreadable,
     TooManyAuthenticators,
+    TrustedDeviceNotFound,
     UnprovenAddress,
     WrongFactor,
 )
-from .guards import factors_required, fresh_factor_required
-from .models import Authenticator
+from .models import Authenticator, TrustedDevice
+from .policy import Enrollers, Enrolling, FactorFreshness
+from .recovery_codes import CodeRenewal, RecoveryCodes
 from .schemas import (
+    SHOWN,
+    TRUSTED_DEVICE,
     AppBegin,
     AppConfirm,
     AppRead,
     AuthenticatorEdit,
     AuthenticatorRead,
+    FactorsReset,
+    RecoveryCodesLeft,
+    RecoveryCodesRead,
     SecondStepForm,
+    TrustedDeviceRead,
     enrolled_read,
     second_step_read,
 )
-from .second_step import finish
+from .sign_in import SecondStep
+
+blueprint = Blueprint(
+    "mfa",
+    __name__,
+    needs=Authenticators,
+    about="Second factors, recovery codes and trusted devices",
+)
+
+
+@guard(FactorsOff, bearer=False)
+def factors_required() -> None:
+    """Second factors are switched on; where they are not, passkeys alone may be."""
+    if current_frontdesk.settings.of(AuthSettings).MFA == "off":
+        raise FactorsOff
+
+
+@guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired)
+def fresh_factor_required() -> None:
+    """A sign-in of the last minutes, with a second factor where the account has one."""
+    service(FactorFreshness).check(caller())
 
 
 @blueprint.post("/login/mfa")
 @anyone
 @factors_required
-@example(json=examples.SECOND_STEP, answer=examples.TRUSTED)
+@example(json=schemas.SECOND_STEP, answer=schemas.TRUSTED)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
@@ -67,12 +110,12 @@ def finish_login(json: dict[str, Any]) -> dict[str, Any]:
 
     `mfa_token` came with the 403 `mfa_required`, and is good for five minutes and five tries.
     """
-    return payload_of(finish(json))
+    return _finish(json)
 
 
 @blueprint.get("/authenticators")
 @active_account_required
-@example(answer=[examples.AUTHENTICATOR])
+@example(answer=[schemas.AUTHENTICATOR])
 @answers(200, AuthenticatorRead, many=True)
 def list_authenticators() -> Sequence[Authenticator]:
     """List the caller's authenticators: apps and passkeys"""
@@ -82,7 +125,7 @@ def list_authenticators() -> Sequence[Authenticator]:
 @blueprint.post("/authenticators/totp")
 @account_optional
 @factors_required
-@example(json=examples.BEGIN, answer=examples.APP)
+@example(json=schemas.BEGIN, answer=schemas.APP)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=AppBegin)
@@ -100,7 +143,7 @@ def begin_app(json: dict[str, Any]) -> dict[str, Any]:
 @blueprint.post("/authenticators/<row_id:authenticator_id>/confirm")
 @account_optional
 @factors_required
-@example(json=examples.CONFIRM, answer=examples.ENROLLED)
+@example(json=schemas.CONFIRM, answer=schemas.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(AuthenticatorNotFound, WrongFactor, SecretUnreadable, KeystoreUnavailable)
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
@@ -120,7 +163,7 @@ def confirm_app(authenticator_id: int, json: dict[str, Any]) -> dict[str, Any]:
 @blueprint.patch("/authenticators/<row_id:authenticator_id>")
 @active_account_required
 @fresh_factor_required
-@example(json=examples.NAME, answer=examples.RENAMED)
+@example(json=schemas.NAME, answer=schemas.RENAMED)
 @raises(AuthenticatorNotFound)
 @takes(json=AuthenticatorEdit)
 @answers(200, AuthenticatorRead)
@@ -133,7 +176,7 @@ def rename_authenticator(authenticator_id: int, json: dict[str, Any]) -> Authent
 @blueprint.delete("/authenticators/<row_id:authenticator_id>")
 @active_account_required
 @fresh_factor_required
-@example(answer=examples.AUTHENTICATOR)
+@example(answer=schemas.AUTHENTICATOR)
 @raises(AuthenticatorNotFound, LastFactor)
 @answers(200, AuthenticatorRead)
 def remove_authenticator(authenticator_id: int) -> Authenticator:
@@ -145,3 +188,96 @@ def _enrolling(json: dict[str, Any]) -> Enrolling:
     found = find_caller()
     go_on_as(found)
     return service(Enrollers).find(found, json["mfa_token"])
+
+
+def _finish(json: dict[str, Any]) -> dict[str, Any]:
+    """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
+    [field] = SHOWN.keys() & json.keys()
+    step, trust = service(SecondStep), json["trust"]
+    outcome = step.finish(json["mfa_token"], SHOWN[field], json[field], address(), trust=trust)
+    return payload_of(outcome)
+
+
+def cookie_second_step_read() -> type[Schema]:
+    return _with_device(cookie_session_read())
+
+
+@cache
+def _with_device(session: type[Schema]) -> type[Schema]:
+    device = fields.String(metadata=TRUSTED_DEVICE)
+    return type("CookieSecondStepRead", (session,), {"trusted_device": device})
+
+
+@blueprint.post("/session/mfa", only_with=CookieDoor)
+@anyone
+@factors_required
+@signs_in_by_cookie
+@example(json=schemas.SECOND_STEP, answer=SESSION)
+@raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
+@raises(InactiveAccount, AwaitsVerification, AccountDeleting)
+@takes(json=SecondStepForm)
+@answers(200, cookie_second_step_read)
+def finish_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
+    """Finish a sign-in by a cookie with a second factor
+
+    `mfa_token` came with the 403 `mfa_required` of `POST /session`.
+    """
+    return _finish(json)
+
+
+@blueprint.get("/recovery-codes")
+@active_account_required
+@factors_required
+@example(answer=schemas.LEFT)
+@answers(200, RecoveryCodesLeft)
+def count_recovery_codes() -> dict[str, Any]:
+    """Get how many recovery codes the caller has left"""
+    return {"left": service(RecoveryCodes).left(caller().account.id)}
+
+
+@blueprint.post("/recovery-codes")
+@active_account_required
+@factors_required
+@fresh_factor_required
+@example(answer=schemas.RECOVERY_CODES)
+@raises(NoFactor)
+@answers(201, RecoveryCodesRead)
+def make_recovery_codes() -> dict[str, Any]:
+    """Make ten new recovery codes; the old ones are dead"""
+    return {"recovery_codes": service(CodeRenewal).renew(caller().attached_account)}
+
+
+@blueprint.get("/trusted-devices")
+@active_account_required
+@factors_required
+@example(answer=[schemas.DEVICE])
+@answers(200, TrustedDeviceRead, many=True)
+def list_trusted_devices() -> Sequence[TrustedDevice]:
+    """List the devices that are not asked for the caller's second factor"""
+    return service(TrustedDevices).list(caller().account.id)
+
+
+@blueprint.delete("/trusted-devices/<row_id:device_id>")
+@active_account_required
+@factors_required
+@example(answer=schemas.DEVICE)
+@raises(TrustedDeviceNotFound)
+@answers(200, TrustedDeviceRead)
+def forget_trusted_device(device_id: int) -> TrustedDevice:
+    """Trust a device no longer"""
+    return service(TrustedDevices).revoke(caller().account.id, device_id)
+
+
+@blueprint.delete("/admin/accounts/<account_id:account_id>/authenticators")
+@superuser_required
+@fresh_factor_required
+@example(answer=schemas.RESET)
+@raises(AccountNotFound, NotAuthorized)
+@answers(200, FactorsReset)
+def reset_authenticators(account_id: Any) -> dict[str, int]:
+    """Take all second factors from somebody who has lost them, and end every sign-in of theirs
+
+    Whoever asks for it must have shown you who they are in another way.
+    """
+    gone = service(FactorResets).reset_another(caller().account, account_id)
+    return {"authenticators": gone}

@@ -15,9 +15,7 @@ from .challenges import Challenges
 from .registration import PasskeyRegistration
 from .relying_party import RelyingParty
 from .rows import Passkeys
-from .showing import PasskeyProofs
-from .sign_in import PasskeyLogin
-from .way import by_passkey
+from .sign_in import PasskeyLogin, PasskeyProofs, by_passkey
 
 
 def assemble(context: Context) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from marshmallow import fields
 
 from ...core.web.fields import Received, Text
+from ..examples import EMAIL
+from ..examples import SIGNED_IN as SIGNED_IN
 from ..mfa.models import NAME_LENGTH
+from ..mfa.schemas import ENROLLED as ENROLLED
 from ..mfa.schemas import MfaTokenField
+from ..sessions.by_cookie import SESSION as SESSION
 from .schemas import AssertedCredential, CreatedCredential
 
 _ENROLLING = {"description": "In the place of an access token, where a factor must be set up first"}
@@ -36,3 +40,61 @@ class PasskeyLoginBegin(Received):
 
 class ShownPasskey(Received):
     credential = fields.Nested(AssertedCredential, required=True)
+
+
+_CHALLENGE = "AAAAAHDbmgB5Tm90IGEgbm9uY2Ugb2YgYW55Ym9keSdzLi4u"
+_CREDENTIAL_ID = "mXUxHCxGmSkNyGSrYhxpE6QIDl0dPR4QbTVLNpfvb9s"
+_DESCRIBED = {"type": "public-key", "id": _CREDENTIAL_ID, "transports": ["hybrid", "internal"]}
+CREATION_OPTIONS = {
+    "rp": {"id": "example.com", "name": "Frontdesk"},
+    "user": {"id": "dGhlIHNhbWUgZm9yIGFsbCBvZiB0aGVtLi4u", "name": EMAIL, "displayName": EMAIL},
+    "challenge": _CHALLENGE,
+    "pubKeyCredParams": [{"type": "public-key", "alg": -7}],
+    "timeout": 300000,
+    "excludeCredentials": [_DESCRIBED],
+    "authenticatorSelection": {
+        "residentKey": "required",
+        "requireResidentKey": True,
+        "userVerification": "required",
+    },
+    "attestation": "none",
+}
+REQUEST_OPTIONS = {
+    "rpId": "example.com",
+    "challenge": _CHALLENGE,
+    "timeout": 300000,
+    "allowCredentials": [],
+    "userVerification": "required",
+}
+_CLIENT_DATA = "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0"
+NEW_PASSKEY = {
+    "name": "Laptop",
+    "credential": {
+        "id": _CREDENTIAL_ID,
+        "type": "public-key",
+        "response": {
+            "clientDataJSON": _CLIENT_DATA,
+            "attestationObject": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YUA",
+            "transports": ["hybrid", "internal"],
+        },
+    },
+}
+SHOWN_PASSKEY = {
+    "credential": {
+        "id": _CREDENTIAL_ID,
+        "type": "public-key",
+        "response": {
+            "clientDataJSON": _CLIENT_DATA,
+            "authenticatorData": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAA",
+            "signature": "MEUCIQD2c2lnbmF0dXJl",
+            "userHandle": "dGhlIHNhbWUgZm9yIGFsbCBvZiB0aGVtLi4u",
+        },
+    },
+}
+PASSKEY = {
+    "id": 7,
+    "kind": "passkey",
+    "name": "Laptop",
+    "created_at": "2030-01-01T12:00:00+00:00",
+    "last_used_at": None,
+}

@@ -11,12 +11,16 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...core.clock import Clock
 from ...core.keystore import Keystore
 from ..errors import PasskeyRefused
+from ..mfa.models import Authenticator
+from .relying_party import ALGORITHMS, RelyingParty
+from .schemas import as_base64url
 
 LIFE_SECONDS = 300
 _SALT = "frontdesk.passkey"
@@ -64,3 +68,52 @@ def handle_from(challenge: bytes) -> bytes:
 def _digest(key: str, head: bytes, bound: Sequence[str]) -> bytes:
     text = json.dumps([_SALT, head.hex(), *bound]).encode()
     return hmac.new(key.encode(), text, hashlib.sha256).digest()
+
+
+_TIMEOUT = LIFE_SECONDS * 1000
+
+
+def creation_options(
+    party: RelyingParty,
+    email: str,
+    handle: bytes,
+    challenge: bytes,
+    present: Iterable[Authenticator],
+) -> dict[str, Any]:
+    """A passkey that is found without a name, and that asks its holder for a finger or a PIN."""
+    return {
+        "rp": {"id": party.id, "name": party.name},
+        "user": {"id": as_base64url(handle), "name": email, "displayName": email},
+        "challenge": as_base64url(challenge),
+        "pubKeyCredParams": [{"type": "public-key", "alg": each} for each in ALGORITHMS],
+        "timeout": _TIMEOUT,
+        "excludeCredentials": [_described(each) for each in present],
+        "authenticatorSelection": {
+            "residentKey": "required",
+            "requireResidentKey": True,
+            "userVerification": "required",
+        },
+        "attestation": "none",
+    }
+
+
+def request_options(
+    party: RelyingParty, challenge: bytes, allowed: Iterable[Authenticator] = ()
+) -> dict[str, Any]:
+    return {
+        "rpId": party.id,
+        "challenge": as_base64url(challenge),
+        "timeout": _TIMEOUT,
+        "allowCredentials": [_described(each) for each in allowed],
+        "userVerification": "required",
+    }
+
+
+def _described(passkey: Authenticator) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": "public-key",
+        "id": as_base64url(passkey.credential_id or b""),
+    }
+    if passkey.transports:
+        described["transports"] = passkey.transports
+    return described

@@ -1,3 +1,5 @@
+"""Adding a passkey to an account."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,27 +11,30 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction
+from ...core.errors import Conflict
 from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
-from ..mfa.enrolling import Enrolling
 from ..mfa.errors import FactorsOff
-from ..mfa.holding import hold
 from ..mfa.models import PASSKEY_KIND, Authenticator
+from ..mfa.policy import Enrolling, hold
 from ..sign_in.gate import Challenge, Gate, Opened
 from ..sign_in.proof import PASSKEY
-from .challenges import Challenges, handle_from
-from .errors import NewPasskeyRefused, PasskeyTaken
-from .options import creation_options
-from .relying_party import (
-    CREATION,
-    TRANSPORTS,
-    Created,
-    Creation,
-    RelyingParty,
-    challenge_in,
-)
+from .challenges import Challenges, creation_options, handle_from
+from .relying_party import CREATION, TRANSPORTS, Created, Creation, RelyingParty, challenge_in
 from .rows import Passkeys
 from .schemas import as_base64url
+
+
+class NewPasskeyRefused(PasskeyRefused):
+    """As `PasskeyRefused`, where one would be added: nobody was to be signed in by it."""
+
+    security_event = "factor_change"
+
+
+class PasskeyTaken(Conflict):
+    code = "passkey_exists"
+    detail = "This passkey is registered already"
+
 
 _PURPOSE = "registration"
 

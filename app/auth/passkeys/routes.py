@@ -1,3 +1,5 @@
+"""Passkeys: adding one, and signing in by one, for a token or a cookie."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -5,6 +7,7 @@ from typing import Any
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.web.answering import answers, json_response
+from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import instance, takes
 from ..caller import caller, find_caller
@@ -18,27 +21,29 @@ from ..errors import (
     ReauthenticationRequired,
 )
 from ..guards import account_optional, account_required
-from ..mfa.enrolling import Enrollers, Enrolling
 from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
+from ..mfa.policy import Enrollers, Enrolling
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
+from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
+from ..sessions.cookie_door import CookieDoor
 from ..sign_in.admitting import admits
 from ..sign_in.entrance import go_on_as
 from ..sign_in.gate import payload_of
-from . import cookie_routes as cookie_routes
-from . import examples
-from .blueprint import blueprint as blueprint
+from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
-from .errors import NewPasskeyRefused, PasskeyTaken
-from .registration import PasskeyRegistration
+from .registration import NewPasskeyRefused, PasskeyRegistration, PasskeyTaken
 from .schemas import CreationOptions, RequestOptions
-from .showing import STEP_UP, PasskeyProofs
-from .sign_in import PasskeyLogin
+from .sign_in import STEP_UP, PasskeyLogin, PasskeyProofs
+
+blueprint = Blueprint(
+    "passkeys", __name__, needs=PasskeyLogin, about="Passkeys: adding one, and signing in by it"
+)
 
 
 @blueprint.post("/authenticators/passkey/options")
 @account_optional
-@example(answer=examples.CREATION_OPTIONS)
+@example(answer=bodies.CREATION_OPTIONS)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=PasskeyBegin)
@@ -54,7 +59,7 @@ def begin_passkey(json: dict[str, Any]) -> dict[str, Any]:
 
 @blueprint.post("/authenticators/passkey")
 @account_optional
-@example(json=examples.NEW_PASSKEY, answer=examples.PASSKEY, answer_200=examples.ENROLLED)
+@example(json=bodies.NEW_PASSKEY, answer=bodies.PASSKEY, answer_200=bodies.ENROLLED)
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff, NewPasskeyRefused, PasskeyTaken, KeystoreUnavailable)
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
@@ -78,7 +83,7 @@ def add_passkey(json: dict[str, Any]) -> Any:
 
 @blueprint.post("/login/passkey/options")
 @anyone
-@example(answer=examples.REQUEST_OPTIONS)
+@example(answer=bodies.REQUEST_OPTIONS)
 @raises(InvalidProof)
 @takes(json=PasskeyLoginBegin)
 @answers(200, RequestOptions, ready=True)
@@ -93,7 +98,7 @@ def begin_passkey_login(json: dict[str, Any]) -> dict[str, Any]:
 @blueprint.post("/login/passkey")
 @anyone
 @admits
-@example(json=examples.SHOWN_PASSKEY, answer=examples.SIGNED_IN)
+@example(json=bodies.SHOWN_PASSKEY, answer=bodies.SIGNED_IN)
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, login_read)
@@ -104,7 +109,7 @@ def log_in_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
 
 @blueprint.post("/reauthenticate/passkey/options")
 @account_required
-@example(answer=examples.REQUEST_OPTIONS)
+@example(answer=bodies.REQUEST_OPTIONS)
 @answers(200, RequestOptions, ready=True)
 def begin_reauthentication() -> dict[str, Any]:
     """Get what a browser needs to show one of the caller's passkeys once more"""
@@ -115,3 +120,16 @@ def _enrolling(json: dict[str, Any]) -> Enrolling:
     found = find_caller()
     go_on_as(found)
     return service(Enrollers).find(found, json["mfa_token"])
+
+
+@blueprint.post("/session/passkey", only_with=CookieDoor)
+@anyone
+@signs_in_by_cookie
+@admits
+@example(json=bodies.SHOWN_PASSKEY, answer=SESSION)
+@raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
+@takes(json=ShownPasskey)
+@answers(200, cookie_session_read)
+def open_cookie_session_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
+    """Sign in by a cookie, with a passkey"""
+    return payload_of(service(PasskeyLogin).with_passkey(json["credential"]))

@@ -1,14 +1,137 @@
+"""An account shows a passkey: to sign in, as a second factor, or to re-authenticate."""
+
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.db.transaction import AnySession, transaction
+from marshmallow import ValidationError
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.clock import Clock
+from ...core.db.account_ids import shown as written
+from ...core.db.transaction import (
+    AnySession,
+    after_rollback,
+    is_in_use,
+    is_open,
+    release,
+    transaction,
+    write_last,
+)
+from ...core.errors import Invalid
+from ...core.records.recorder import Target, record
+from ...core.web.reading import instance
+from ..caller import Caller
+from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
+from ..mfa.notices import FactorNotices
 from ..sign_in.gate import Challenge, Gate, Opened
 from ..sign_in.proof import PASSKEY
-from .relying_party import Assertion
-from .showing import SECOND_FACTOR, SIGN_IN, PasskeyProofs
+from ..step_up.service import Way
+from .challenges import Challenges, request_options
+from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in
+from .rows import Passkeys, Registered, Use, note_uses
+from .schemas import AssertedCredential
+
+# What one may be shown for; a challenge of one purpose serves no other.
+SIGN_IN = "sign-in"
+SECOND_FACTOR = "second-factor"
+STEP_UP = "step-up"
+# An owner is told once in this time that a passkey may have a copy.
+QUIET_SECONDS = 3600
+
+
+@dataclass(eq=False)
+class PasskeyProofs:
+    """An account shows a passkey of its: to sign in, as a second factor, or once more."""
+
+    session: AnySession
+    accounts: Accounts
+    passkeys: Passkeys
+    challenges: Challenges
+    party: RelyingParty
+    notices: FactorNotices
+    clock: Clock
+
+    def options(self, purpose: str, account_id: Any = None) -> dict[str, Any]:
+        """For a browser. Without an account, whoever has a passkey says by it who they are: the
+        answer is alike for everybody."""
+        challenge = self.challenges.make(*_bound(purpose, account_id))
+        allowed = () if account_id is None else self.passkeys.of(account_id)
+        return request_options(self.party, challenge, allowed)
+
+    def check(self, given: Assertion, purpose: str, account_id: Any = None) -> AccountLike:
+        """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused."""
+        shown = self.verify(given, purpose, account_id)
+        with transaction(self.session):
+            return self.accept(shown)
+
+    def verify(self, given: Assertion, purpose: str, account_id: Any = None) -> Use:
+        """Rightly signed, for a challenge that is used up by this; otherwise PasskeyRefused."""
+        # Host code around us may have: its session stays as it is.
+        in_use = is_open(self.session) or is_in_use(self.session)
+        challenge = challenge_in(given.client_data, ASSERTION)
+        self.challenges.check(challenge, *_bound(purpose, account_id))
+        passkey = self._find(given, account_id)
+        shown = self.party.check_assertion(given, challenge, passkey.public_key)
+        if not in_use:
+            # The keystore may be in the database: nobody waits there and holds a connection.
+            release(self.session)
+        self.challenges.spend(challenge)
+        return Use(passkey, shown, self.clock.now())
+
+    def accept(self, use: Use) -> AccountLike:
+        """Within a transaction, at whose end the use is written."""
+        account = self.accounts.by_id(use.passkey.account_id)
+        if account is None:
+            raise PasskeyRefused("unknown")
+        if use.has_copy:
+            self._suspect(account, use.passkey)
+            raise PasskeyRefused("count_went_back", account_id=account.id)
+        write_last(self.session, note_uses, use)
+        return account
+
+    def as_factor(self, account: AccountLike, given: Any) -> str:
+        """Beside a first proof, for the challenge that was given for its `mfa_token`."""
+        self.check(given, SECOND_FACTOR, account.id)
+        return PASSKEY
+
+    def _find(self, given: Assertion, account_id: Any) -> Registered:
+        passkey = self.passkeys.find(given.id)
+        if passkey is None:
+            raise PasskeyRefused("unknown")
+        if account_id is not None and passkey.account_id != account_id:
+            raise PasskeyRefused("another_account")
+        # One that was asked for by its id need not say whose it is.
+        if given.user_handle != passkey.user_handle and (
+            account_id is None or given.user_handle is not None
+        ):
+            raise PasskeyRefused("another_handle")
+        return passkey
+
+    def _suspect(self, account: AccountLike, passkey: Registered) -> None:
+        """It has signed rightly. The refusal takes all else back, and this is not to be."""
+        account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
+
+        def tell() -> None:
+            # Whoever has the copy might go on for hours.
+            is_news = self.challenges.keystore.add(
+                f"passkey-suspected:{passkey.id}", "1", QUIET_SECONDS
+            )
+            with transaction(self.session):
+                target = Target("authenticator", passkey.id)
+                record(self.session, "passkey.suspected", account_id=account_id, target=target)
+                if is_news:
+                    self.notices.tell(mail)
+
+        after_rollback(self.session, tell)
+
+
+def _bound(purpose: str, account_id: Any) -> tuple[str, ...]:
+    return (purpose,) if account_id is None else (purpose, str(written(account_id)))
 
 
 @dataclass(eq=False)
@@ -31,3 +154,18 @@ class PasskeyLogin:
         shown = self.proofs.verify(given, SIGN_IN)
         with transaction(self.session):
             return self.gate.admit(self.proofs.accept(shown), by=(PASSKEY,))
+
+
+def by_passkey(proofs: PasskeyProofs) -> Way:
+    """Who is in shows one of theirs once more."""
+
+    def show(caller: Caller, given: Mapping[str, Any], _address: str) -> str:
+        try:
+            credential = instance(AssertedCredential).load(given)
+        except ValidationError:
+            # The route is there without this room too, and knows nothing of what is in it.
+            raise Invalid.about("credential", "Not what a browser makes of a passkey.") from None
+        proofs.check(credential, STEP_UP, caller.account.id)
+        return PASSKEY
+
+    return show

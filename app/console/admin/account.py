@@ -11,7 +11,7 @@ from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...administration.rules import ROOT, may_look_after
 from ...auth.caller import caller
-from ...auth.mfa import admin_routes as mfa_admin_api
+from ...auth.mfa import routes as mfa_api
 from ...core.context import service
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
@@ -121,7 +121,7 @@ def verify_managed_account(call_api: ApiCall, account_id: Any) -> Response:
     return _back(_("{email} counts as proven.", email=email), account_id)
 
 
-@calls_api(mfa_admin_api.reset_authenticators, refused=managed_account_page)
+@calls_api(mfa_api.reset_authenticators, refused=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: Any) -> Response:
     call_api()
     return _back(_("The second factors are gone, and every sign-in has ended."), account_id)

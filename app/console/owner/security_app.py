@@ -9,7 +9,7 @@ from flask import Response, request
 from ...auth.guards import active_account_required
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
-from ...auth.mfa.guards import factors_required
+from ...auth.mfa.routes import factors_required
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page

@@ -8,13 +8,12 @@ from flask import Response
 
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
-from ...auth.mfa import recovery_routes as recovery_api
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.errors import AuthenticatorNotFound
-from ...auth.mfa.guards import factors_required
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
+from ...auth.mfa.routes import factors_required
 from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
@@ -34,7 +33,7 @@ def factors_page() -> Response:
     auth = current_frontdesk.settings.of(AuthSettings)
     requirement = service(Authenticators).requirement
     has_factor = any(each["kind"] in requirement.kinds for each in found)
-    devices = get_from_api(recovery_api.list_trusted_devices) if has_factor else []
+    devices = get_from_api(mfa_api.list_trusted_devices) if has_factor else []
     return page(
         "owner/security/factors.html",
         at="security_page",
@@ -80,7 +79,7 @@ def remove_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Respon
     return go(_page_of(removed), _("{name} is removed.", name=removed["name"]))
 
 
-@calls_api(recovery_api.forget_trusted_device)
+@calls_api(mfa_api.forget_trusted_device)
 def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
     forgotten = call_api()
     device = label_of(forgotten["user_agent"]) or _("That device")

@@ -10,8 +10,8 @@ from flask import Response
 from ...auth.caller import caller
 from ...auth.fresh import Freshness
 from ...auth.guards import active_account_required
-from ...auth.mfa import recovery_routes as recovery_api
-from ...auth.mfa.guards import factors_required
+from ...auth.mfa import routes as mfa_api
+from ...auth.mfa.routes import factors_required
 from ...core.context import service
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
@@ -27,12 +27,12 @@ def recovery_codes_page() -> Response:
     return page(
         "owner/security/recovery_codes.html",
         at="security_page",
-        left=get_from_api(recovery_api.count_recovery_codes)["left"],
+        left=get_from_api(mfa_api.count_recovery_codes)["left"],
         has_factor=service(Freshness).has_factor(caller().account),
     )
 
 
-@calls_api(recovery_api.make_recovery_codes, refused=recovery_codes_page)
+@calls_api(mfa_api.make_recovery_codes, refused=recovery_codes_page)
 def make_own_recovery_codes(call_api: ApiCall) -> Response:
     return codes_shown(call_api()["recovery_codes"])
 

@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 from flask import Response, request
 
-from ...auth.passkeys import cookie_routes as passkeys_cookie_api
+from ...auth.passkeys import routes as passkeys_api
 from ..api_calls import ApiCall, calls_api
 from .arriving import arrive, arrived
 from .sign_in import sign_in_page
 
 
-@calls_api(passkeys_cookie_api.open_cookie_session_by_passkey, refused=sign_in_page)
+@calls_api(passkeys_api.open_cookie_session_by_passkey, refused=sign_in_page)
 def sign_in_by_passkey(call_api: ApiCall) -> Response:
     arrive()
     return arrived(call_api(json={"credential": sent_credential()}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ...auth.mfa import cookie_routes as mfa_cookie_api
+from ...auth.mfa import routes as mfa_api
 from ...core.errors import Problem
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
@@ -30,19 +30,19 @@ def second_step_page() -> Response:
     return _page(request.form["mfa_token"], request.form.get("methods", "").split())
 
 
-@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+@calls_api(mfa_api.finish_cookie_session, refused=second_step_page)
 def finish_by_app(call_api: ApiCall) -> Response:
     arrive()
     return arrived(call_api())
 
 
-@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+@calls_api(mfa_api.finish_cookie_session, refused=second_step_page)
 def finish_by_recovery_code(call_api: ApiCall) -> Response:
     arrive()
     return arrived(call_api())
 
 
-@calls_api(mfa_cookie_api.finish_cookie_session, refused=second_step_page)
+@calls_api(mfa_api.finish_cookie_session, refused=second_step_page)
 def finish_by_passkey(call_api: ApiCall) -> Response:
     arrive()
     given = {
