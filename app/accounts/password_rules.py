@@ -15,6 +15,23 @@ from .breaches import Breaches
 MIN_LENGTH = 8
 
 
+# Every password that the documentation has shown, in any release: those are tried first too.
+DOCUMENTED = frozenset(
+    {
+        "a new one",
+        "battery staple",
+        "battery staple 9",
+        "changethis",
+        "correct horse",
+        "correct horse battery",
+        "correct horse battery staple",
+        "frontdesk",
+        "whatever it was",
+        "wrong password",
+    }
+)
+
+
 class CommonPassword(Invalid):
     code = "common_password"
     message = "This is among the passwords that are tried first; choose another one."
@@ -61,12 +78,13 @@ class PasswordRules:
             yield BreachedPassword(faults=[Fault("", field, BreachedPassword.message)])
 
     def _is_common(self, password: str, email: str) -> bool:
-        """Among the commonest; or a word of this service, or of the owner's address, with nothing
-        but digits and signs beside it."""
+        """Return whether the password is among the commonest or documented ones, or is a word of
+        this service, or of the owner's address, with only digits and signs beside it."""
         word = _letters(password)
         name, _, domain = email.partition("@")
         own = {_letters(name), *map(_letters, domain.split("."))}
-        return password.lower() in _common() or word in self._words or (word != "" and word in own)
+        is_listed = password.lower() in _common() | DOCUMENTED
+        return is_listed or word in self._words or (word != "" and word in own)
 
 
 def _letters(text: str) -> str:

@@ -32,8 +32,8 @@ class AccountSettings(Namespace):
     )
     COMMON_PASSWORDS: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="Whether the three thousand commonest passwords may be chosen; commands only"
-        " warn.",
+        description="Whether the three thousand commonest passwords, and those that the"
+        " documentation has shown, may be chosen; commands only warn.",
     )
     PASSWORD_WORDS: list[str] = Field(
         default=[],

@@ -11,7 +11,7 @@ from ..auth.sign_in.proof import PASSWORD as BY_PASSWORD
 from ..core.context import service
 from .client import Api
 
-PASSWORD = "correct horse battery"
+PASSWORD = "plum tractor violin"
 
 
 @dataclass

@@ -81,7 +81,7 @@ def secret(browser: FlaskClient, frontdesk: Kit) -> str:
 
 
 def test_a_wrong_password_is_shown_on_the_page(app: Flask, ada: Person) -> None:
-    answer = send(app.test_client(), "/sign-in", email=ada.email, password="wrong password")
+    answer = send(app.test_client(), "/sign-in", email=ada.email, password=ada.password + "?")
     assert "Incorrect email or password" in answer.text
 
 
@@ -150,7 +150,7 @@ def test_a_payout_asks_for_the_password_after_a_while(
     frontdesk.clock.step(seconds=600)
     asked = browser.get("/payout", **AT)
     assert asked.location == "/confirm"
-    assert "Incorrect email" in send(browser, "/confirm", password="wrong password").text
+    assert "Incorrect email" in send(browser, "/confirm", password=ada.password + "?").text
     assert "Pay out" in follow(browser, send(browser, "/confirm", password=ada.password))
     assert "on its way" in send(browser, "/payout").text
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from secrets import token_urlsafe
 from typing import Any
 
 import pytest
@@ -60,7 +61,7 @@ def test_who_is_suspended_is_out_at_once(app: Flask, ada: Person) -> None:
 
 def test_a_new_password_ends_the_cookies_from_before(app: Flask, ada: Person) -> None:
     browser, _ = enter(app, ada)
-    ada.change(password="battery staple 9")
+    ada.change(password=token_urlsafe())
     assert browser.get("/").status_code == 401
     assert enter(app, ada)[0].get("/").json == {"hello": ada.email}
 

@@ -4,6 +4,7 @@ import json
 from base64 import urlsafe_b64decode
 from io import BytesIO
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 from zipfile import ZipFile
 
@@ -16,7 +17,7 @@ from library.settings import Settings
 from pydantic import SecretStr
 from sqlalchemy import select
 
-NEW_PASSWORD = "battery staple"
+NEW_PASSWORD = token_urlsafe()
 
 
 # [app]

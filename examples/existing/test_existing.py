@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from secrets import token_urlsafe
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +22,7 @@ from flask.testing import FlaskClient
 from flask_frontdesk.testing import Kit, Person
 from sqlalchemy import create_engine, text
 
-PASSWORD = "correct horse"
+PASSWORD, NEW_PASSWORD = token_urlsafe(), token_urlsafe()
 HASH = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
 ADA = "a5f5f2f2-5b8e-4f5e-9a55-0d2f6a3b7c11"
 
@@ -143,10 +144,10 @@ def test_they_sign_in_with_what_they_had(frontdesk: Kit, app: Flask, module: Mod
 
 def test_what_they_forgot_they_set_anew(frontdesk: Kit, app: Flask) -> None:
     frontdesk.api().post("/api/password-recovery", json={"email": "ADA@example.com"})
-    new = {"token": frontdesk.last_reset_token("ada@example.com"), "new_password": "a new one"}
+    new = {"token": frontdesk.last_reset_token("ada@example.com"), "new_password": NEW_PASSWORD}
     frontdesk.api().post("/api/reset-password", json=new)
     frontdesk.api().post("/api/reset-password", 400, json=new)
-    ada(app, "a new one").api().get("/api/account")
+    ada(app, NEW_PASSWORD).api().get("/api/account")
 
 
 def test_who_logs_out_is_out(frontdesk: Kit, app: Flask) -> None:
@@ -160,7 +161,7 @@ def test_new_ones_come_and_go(frontdesk: Kit, app: Flask, module: ModuleType) ->
     eve = frontdesk.account("eve", role=role)
     assert eve.api().get("/api/account").json["role"] == role
     run = app.test_cli_runner().invoke
-    taken = run(args=["accounts", "create", "Eve@Example.com", "--password", "battery staple"])
+    taken = run(args=["accounts", "create", "Eve@Example.com", "--password", NEW_PASSWORD])
     assert "exists" in taken.output
     changed = run(args=["accounts", "set", eve.email, "--status", "inactive", "--role", "user"])
     shown = json.loads(changed.output)
@@ -217,9 +218,9 @@ def test_both_applications_serve_the_same_people(both: Both) -> None:
 def test_a_password_that_the_old_one_changes_counts_in_the_new_one(both: Both) -> None:
     assert both.new_lets_in("ada@example.com", PASSWORD)
     assert both.old_lets_in("Ada@example.com", PASSWORD)
-    both.old.post("/password", data={"password": "battery staple"})
+    both.old.post("/password", data={"password": NEW_PASSWORD})
     assert not both.new_lets_in("ada@example.com", PASSWORD)
-    assert both.new_lets_in("ada@example.com", "battery staple")
+    assert both.new_lets_in("ada@example.com", NEW_PASSWORD)
 
 
 def test_a_password_that_the_new_one_sets_ends_the_old_one(
@@ -227,9 +228,9 @@ def test_a_password_that_the_new_one_sets_ends_the_old_one(
 ) -> None:
     kit = Kit(both.app, frontdesk_twins)
     kit.api().post("/api/password-recovery", json={"email": "ada@example.com"})
-    new = {"token": kit.last_reset_token("ada@example.com"), "new_password": "battery staple"}
+    new = {"token": kit.last_reset_token("ada@example.com"), "new_password": NEW_PASSWORD}
     kit.api().post("/api/reset-password", json=new)
-    assert both.new_lets_in("ada@example.com", "battery staple")
+    assert both.new_lets_in("ada@example.com", NEW_PASSWORD)
     assert not both.old_lets_in("Ada@example.com", PASSWORD)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from secrets import token_urlsafe
 
 import after
 import bcrypt
@@ -15,6 +16,7 @@ from flask_migrate import check, upgrade
 from werkzeug.security import generate_password_hash
 
 MIGRATIONS = str(Path(__file__).parent / "migrations")
+ADAS, BOBS = token_urlsafe(), token_urlsafe()
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def app(url: str) -> Flask:
 
 
 def fill(old: Flask) -> None:
-    hashed = bcrypt.hashpw(b"correct horse", bcrypt.gensalt(4)).decode()
-    bobs = generate_password_hash("battery staple", "scrypt:1024:8:1")
+    hashed = bcrypt.hashpw(ADAS.encode(), bcrypt.gensalt(4)).decode()
+    bobs = generate_password_hash(BOBS, "scrypt:1024:8:1")
     with old.app_context():
         for number, (name, kept) in enumerate([("Ada", hashed), ("Bob", bobs)], 1):
             user = before.User(
@@ -57,11 +59,11 @@ def fill(old: Flask) -> None:
 
 
 def test_the_move(app: Flask, frontdesk: Kit) -> None:
-    ada = Person(app, 1, "ada@example.com", password="correct horse")
+    ada = Person(app, 1, "ada@example.com", password=ADAS)
     assert ada.api().get("/orders").json == ["Ada's hat"]
     assert ada.api().get("/api/account").json["role"] == "admin"
 
-    bobs = Person(app, 2, "bob@example.com", password="battery staple").api()
+    bobs = Person(app, 2, "bob@example.com", password=BOBS).api()
     assert bobs.get("/orders").json == ["Bob's hat"]
 
     eve = frontdesk.account("eve", name="Eve")

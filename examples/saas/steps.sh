@@ -18,9 +18,10 @@ done
 
 # [requests]
 api=http://127.0.0.1:5000/api
+PASSWORD=$(openssl rand -base64 18)
 curl --fail $api/sign-up -H 'Content-Type: application/json' \
-  -d '{"email": "ada@example.com", "password": "correct horse", "name": "Ada"}'
-token=$(curl --fail --silent $api/login -d username=ada@example.com -d 'password=correct horse' |
+  -d '{"email": "ada@example.com", "password": "'"$PASSWORD"'", "name": "Ada"}'
+token=$(curl --fail --silent $api/login -d username=ada@example.com --data-urlencode "password=$PASSWORD" |
   python -c 'import json, sys; print(json.load(sys.stdin)["access_token"])')
 curl --fail $api/ada/notes/ -H "Authorization: Bearer $token" \
   -H 'Content-Type: application/json' -d '{"text": "Water the plants"}'

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from secrets import token_urlsafe
 
 import pytest
 from flask import Flask
@@ -46,16 +47,19 @@ def invite(inviter: Api, workspace: str, guest: Person, type: str = "member") ->
 
 
 # [sign-up]
+PASSWORD = token_urlsafe()
+
+
 def test_signing_up_gives_an_account_and_a_workspace_of_its_own(frontdesk: Kit) -> None:
-    new = {"email": "eve@example.com", "password": "battery staple", "name": "Eve"}
+    new = {"email": "eve@example.com", "password": PASSWORD, "name": "Eve"}
     assert frontdesk.api().post("/api/sign-up", 201, json=new).json["name"] == "Eve"
-    form = {"username": "eve@example.com", "password": "battery staple"}
+    form = {"username": "eve@example.com", "password": PASSWORD}
     answer = frontdesk.api().post("/api/login", data=form).json
     assert [workspace["slug"] for workspace in answer["workspaces"]] == ["eve"]
 
 
 def test_an_address_signs_up_once(frontdesk: Kit, ada: Person) -> None:
-    again = {"email": ada.email, "password": "battery staple", "name": "Ada"}
+    again = {"email": ada.email, "password": PASSWORD, "name": "Ada"}
     assert frontdesk.api().post("/api/sign-up", 409, json=again).json["code"] == "email_taken"
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from secrets import token_urlsafe
+
 import pytest
 from flask import Flask
 from flask_frontdesk.testing import Kit
@@ -25,7 +27,7 @@ def test_a_forgotten_password_is_set_anew(frontdesk: Kit) -> None:
     new = {
         "token": frontdesk.last_code(ada.email),
         "email": ada.email,
-        "new_password": "a new one",
+        "new_password": token_urlsafe(),
     }
     frontdesk.api().post("/api/reset-password", json=new)
 

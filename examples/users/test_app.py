@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from secrets import token_urlsafe
 from uuid import UUID
 
 import pytest
@@ -13,7 +14,7 @@ from werkzeug.security import generate_password_hash
 
 from app import Order, User, create_app, db
 
-PASSWORD = "correct horse"
+PASSWORD = token_urlsafe()
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import pytest
 from flask import Flask
 
 from app.accounts.breaches import _has
-from app.accounts.password_rules import PasswordRules, _common
+from app.accounts.password_rules import DOCUMENTED, CommonPassword, PasswordRules, _common
 from app.accounts.service import Accounts
 from app.auth.proofs import AccountProofs
 from app.auth.recovery.service import Recovery
 from app.core.context import service
 from app.testing.client import Answer, Api
+from app.testing.people import Person
 
 from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp
@@ -69,6 +70,25 @@ def test_common_passwords_may_be_allowed(make_app: MakeApp) -> None:
     reset(make_app(AUTH__COMMON_PASSWORDS="allow"), COMMON, 200)
 
 
+@pytest.mark.parametrize("password", sorted(DOCUMENTED))
+def test_a_password_of_the_documentation_is_refused(app: Flask, password: str) -> None:
+    for given in (password, password.upper()):
+        with app.app_context(), pytest.raises(CommonPassword):
+            service(Accounts).passwords.rules.check(given, "ada@example.com", "password")
+
+
+def test_an_account_with_a_password_of_the_documentation_signs_in_and_changes_it(
+    app: Flask,
+) -> None:
+    with app.app_context():
+        service(Accounts).create("ada@example.com", "correct horse")
+    ada = Person(app, 1, "ada@example.com", "correct horse", prefix="/api/v1")
+    body = {"current_password": "correct horse", "new_password": "battery staple"}
+    refused = ada.api().put("/account/password", 422, json=body)
+    assert (refused.json["code"], refused.faults) == ("common_password", ["json:new_password"])
+    ada.api().put("/account/password", 200, json={**body, "new_password": UNUSUAL})
+
+
 @pytest.mark.parametrize(
     "password",
     [
@@ -121,7 +141,7 @@ def test_the_list_has_three_thousand_that_the_least_length_lets_through() -> Non
 def test_nothing_is_read_before_a_password_is_set() -> None:
     script = """
 import sys
-from app.accounts.password_rules import PasswordRules, _common
+from app.accounts.password_rules import DOCUMENTED, CommonPassword, PasswordRules, _common
 from app.accounts.passwords import Passwords
 passwords = Passwords(4, 4)
 passwords.matches("wrong", passwords.hash("right"))

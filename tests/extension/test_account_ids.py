@@ -36,6 +36,7 @@ from ..rigs.hosts import HostSettings
 from ..rigs.pictures import plain
 
 SCHEMA = "crm"
+NEW_PASSWORD = "a password never seen before"
 
 
 class Settings(HostSettings):
@@ -154,9 +155,9 @@ def test_an_account_signs_in_and_out_and_recovers_its_password(frontdesk: Kit) -
     frontdesk.api().post("/password-recovery", json={"email": ada.email})
     for proof in (frontdesk.last_reset_token(ada.email), frontdesk.last_code(ada.email)):
         frontdesk.api().post("/verify-token", json={"token": proof, "email": ada.email})
-    new = {"token": frontdesk.last_reset_token(ada.email), "new_password": "battery staple"}
+    new = {"token": frontdesk.last_reset_token(ada.email), "new_password": NEW_PASSWORD}
     frontdesk.api().post("/reset-password", json=new)
-    ada.password = "battery staple"
+    ada.password = NEW_PASSWORD
     assert ada.api().get("/account").json["email"] == ada.email
 
 

@@ -26,12 +26,13 @@ from app.core.web.blueprint import Blueprint
 from app.core.web.operation import anyone
 from app.testing.client import Api
 from app.testing.kit import Kit
-from app.testing.people import make_person
+from app.testing.people import PASSWORD, make_person
 from app.testing.twins import Twins
 
 from ..rigs.hosts import counting_as_active, host_of
 
 JSON = {"Content-Type": "application/json"}
+NEW_PASSWORD = "a password never seen before"
 ODD = "/a/very/odd~prefix/v9"
 ALONE = [
     (health, "GET", "/health", 200),
@@ -110,7 +111,7 @@ def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
     host = host_of((auth, "/<tenant>/desk"))
     host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
     make_person(host, "ada")
-    form = {"username": "ada@example.com", "password": "correct horse battery"}
+    form = {"username": "ada@example.com", "password": PASSWORD}
     token = Api(host, "/acme/desk").post("/login", data=form).json["access_token"]
     Api(host, "/acme/desk", token).get("/account")
 
@@ -285,11 +286,11 @@ def test_a_host_without_redis_mail_or_celery_recovers_passwords(frontdesk: Kit, 
     frontdesk.mails.assert_sent(ada.email, subject="Host: reset your password")
     code = frontdesk.last_code(ada.email)
     assert code in frontdesk.mails.last(ada.email).text
-    body = {"email": ada.email, "token": code, "new_password": "battery staple 9"}
+    body = {"email": ada.email, "token": code, "new_password": NEW_PASSWORD}
     frontdesk.clock.step(minutes=9)
     api.post("/verify-token", json={"email": ada.email, "token": code})
     api.post("/reset-password", json=body)
-    ada.password = "battery staple 9"
+    ada.password = NEW_PASSWORD
     ada.api().get("/account")
 
 
@@ -299,5 +300,5 @@ def app() -> Flask:
 
 
 def log_in(host: Flask, name: str, status: int) -> Any:
-    form = {"username": f"{name}@example.com", "password": "correct horse battery"}
+    form = {"username": f"{name}@example.com", "password": PASSWORD}
     return Api(host, "").post("/login", status, data=form)

@@ -2,16 +2,43 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import app as flask_frontdesk
 from app import blueprints
+from app.accounts.password_rules import DOCUMENTED
 from scripts import hooks, records
 from scripts.snippets import ROOT, pages, rewritten
 
+from ..conftest import MakeApp, only_on
+from ..core.test_state_file import FEATURES
+
 PAGES = [page.relative_to(ROOT) for page in pages()]
+# Where a reader finds samples: pages, and the files that pages quote.
+SAMPLES = [
+    *PAGES,
+    *(Path(name) for name in ("compose.yaml", ".env.example", "CHANGELOG.md")),
+    *sorted(
+        path.relative_to(ROOT)
+        for path in (ROOT / "examples").rglob("*")
+        if path.suffix in (".py", ".sh", ".js", ".html")
+    ),
+]
+# A password as a quoted value, as a form's field, as an option, as a variable and in a URL. $
+# begins a variable, and … stands for the reader's own password.
+LITERAL_PASSWORD = re.compile(
+    r"""(?ix) (?: password["']? \s? [:=] \s? b? ["'] (?![$…"'/]) [^"'\n]{3,} ["']
+    | (?: -d | --data-urlencode ) \s ["']? \w*password= ["']? (?![$…"'])
+    | --password [ =] ["']? (?! [$…"'`] | or\b )
+    | ^ [#\s]* (?: export\s )? \w*password (?: =["']? | :\s ) (?! [$…\s"'] ) [\w-]+ $
+    | :// [^/\s:@]* : (?! [$…] ) [\w.-]+ @
+    | correct\ horse | battery\ staple )""",
+    re.MULTILINE,
+)
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
@@ -25,6 +52,50 @@ def test_the_code_in_a_page_is_that_of_its_file(page: Path) -> None:
 def test_a_page_links_to_files_that_are_there(page: Path) -> None:
     links = _LINK.findall((ROOT / page).read_text())
     assert [link for link in links if not (ROOT / page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", SAMPLES, ids=str)
+def test_samples_have_no_literal_passwords(page: Path) -> None:
+    text = (ROOT / page).read_text()
+    found = [each[0] for each in LITERAL_PASSWORD.finditer(text)]
+    assert found == [], "take it from a variable"
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "curl $API/login -d username=ada -d 'password=correct horse'",
+        "curl $API/login --data-urlencode password='correct horse'",
+        '{"email": "ada@example.com", "new_password": "a new one"}',
+        "flask accounts create ada@example.com --password secret",
+        "export FIRST_SUPERUSER_PASSWORD=changethis",
+        "      POSTGRES_PASSWORD: frontdesk",
+        "postgresql://frontdesk:frontdesk@127.0.0.1/frontdesk",
+        'ada = Person(app, 1, "ada@example.com", password="battery staple")',
+    ],
+)
+def test_a_literal_password_is_recognized(sample: str) -> None:
+    assert LITERAL_PASSWORD.search(sample)
+
+
+@only_on("sqlite")
+def test_passwords_of_the_api_document_are_refused_as_new_ones(make_app: MakeApp) -> None:
+    """A document has no variables: nobody can choose what it shows."""
+    document = make_app(**FEATURES).test_client().get("/api/v1/openapi.json").json
+    shown = set(passwords_in(document))
+    assert len(shown) > 1
+    assert shown <= DOCUMENTED
+
+
+def passwords_in(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if "password" in name.lower() and isinstance(value, str):
+                yield value
+            yield from passwords_in(value)
+    elif isinstance(part, list):
+        for each in part:
+            yield from passwords_in(each)
 
 
 @pytest.mark.parametrize("page", list(hooks.pages()), ids=lambda page: page.file)

@@ -31,10 +31,13 @@ from app import (
 from app.blueprints import auth, docs, tasks
 from app.testing.client import Api
 from app.testing.kit import Kit
+from app.testing.people import PASSWORD
 from app.testing.queries import noted_queries
 from app.testing.rollback import rolled_back
 
 from ...rigs.backends import postgres_database
+
+NEW_PASSWORD = "a password never seen before"
 
 db = SQLAlchemy()
 
@@ -204,7 +207,7 @@ def told(host: tuple[Flask, Frontdesk, Told]) -> Told:
 
 
 def log_in(app: Flask, status: int = 200) -> Any:
-    form = {"username": "ada@example.com", "password": "correct horse battery"}
+    form = {"username": "ada@example.com", "password": PASSWORD}
     return Api(app, "/in").post("/login", status, data=form)
 
 
@@ -252,7 +255,7 @@ def test_the_host_mails_the_code_itself(frontdesk: Kit, told: Told) -> None:
     assert mail["code"] == frontdesk.last_code("ada@example.com")
     assert mail["token"] == frontdesk.last_reset_token("ada@example.com")
     frontdesk.mails.assert_empty()
-    body = {"token": mail["code"], "email": "ada@example.com", "new_password": "battery staple"}
+    body = {"token": mail["code"], "email": "ada@example.com", "new_password": NEW_PASSWORD}
     frontdesk.clock.step(minutes=11)
     api.post("/reset-password", 400, json=body)
     body["token"] = mail["token"]
