@@ -35,8 +35,8 @@ from .passwords import PasswordChange
 from .schemas import (
     ChangeEmail,
     ChangePassword,
+    ConfirmEmailChange,
     MailedToken,
-    VerifyToken,
     account_read,
     login_read,
 )
@@ -105,13 +105,17 @@ def request_email_change(json: dict[str, Any]) -> dict[str, str]:
 @admits
 @example(json=examples.TOKEN, answer=examples.SIGNED_IN)
 @raises(InvalidProof, EmailTaken, InactiveAccount, KeystoreUnavailable)
-@takes(json=VerifyToken)
+@raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
+@raises(ReauthenticationRequired)
+@takes(json=ConfirmEmailChange)
 @answers(200, login_read)
 def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
-    """Confirm it with the mailed token or code: every token ends, and the answer has a new one"""
-    changes = service(EmailChanges)
+    """Confirm it with the mailed token or code, signed in or with the password: every token ends"""
     go_on_as(find_caller())
-    return payload_of(changes.confirm(json["token"], json.get("email"), find_caller()))
+    outcome = service(EmailChanges).confirm(
+        json["token"], json.get("email"), json["password"], find_caller(), address()
+    )
+    return payload_of(outcome)
 
 
 @blueprint.post("/account/email/undo")

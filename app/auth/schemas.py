@@ -114,6 +114,14 @@ class ChangeEmail(Received):
     )
 
 
+class ConfirmEmailChange(VerifyToken):
+    password = GivenPassword(
+        max=1024,
+        load_default=None,
+        metadata={"format": "password", "description": "Required without a sign-in"},
+    )
+
+
 class MailedToken(Received):
     token = Text(min=1, max=1024, required=True)
 

@@ -112,7 +112,7 @@ def _ask_for_another_address(guest: Guest) -> None:
 
 
 def _confirmed_address(guest: Guest) -> TestResponse:
-    return guest.post("/account/email/confirm", token=guest.kept["moving"])
+    return guest.post("/account/email/confirm", token=guest.kept["moving"], password=PASSWORD)
 
 
 def _keep_signed_in(guest: Guest) -> None:

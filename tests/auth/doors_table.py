@@ -21,6 +21,7 @@ WORDS = {
     "taken": (409, "email_taken"),
     "out": (401, "account_inactive"),
     "ended": (401, "invalid_credentials"),
+    "step-up": (401, "reauthentication_required"),
 }
 
 TABLE = """
@@ -86,7 +87,7 @@ provider, new     | mfa        in         in         inactive   mfa        inact
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
-new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
+new address       | step-up    step-up    step-up    step-up    step-up    step-up    dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
 cookie            | mfa        mfa        unproven   inactive   mfa        inactive   deleting
@@ -103,7 +104,7 @@ provider, new     | in         in         in         inactive   in         inact
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      joined     joined     taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
-new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
+new address       | step-up    step-up    step-up    step-up    step-up    step-up    dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
 cookie            | in         in         unproven   inactive   in         inactive   deleting
@@ -137,7 +138,7 @@ provider, new     | mfa        enrol      enrol      inactive   mfa        inact
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
 invitation        | taken      enrol      enrol      taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
-new address       | mfa        mfa        mfa        inactive   mfa        inactive   dead
+new address       | step-up    step-up    step-up    step-up    step-up    step-up    dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
 cookie            | mfa        mfa        unproven   inactive   mfa        inactive   deleting

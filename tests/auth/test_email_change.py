@@ -35,7 +35,9 @@ def mailed(mails: MailOutbox, email: str = NEW) -> tuple[str, str]:
 
 
 def confirm(api: Api, token: str, status: int = 200, **more: Any) -> Answer:
-    return api.as_token(None).post("/account/email/confirm", status, json={"token": token, **more})
+    """Without a session, by the password."""
+    body = {"token": token, "password": PASSWORD, **more}
+    return api.as_token(None).post("/account/email/confirm", status, json=body)
 
 
 def undo(api: Api, token: str, status: int = 200) -> Answer:
@@ -108,7 +110,37 @@ def test_whoever_is_signed_in_confirms_their_own_change_alone(
     token, code = mailed(mails)
     for body in ({"token": token}, {"token": code, "email": NEW}):
         grace.post("/account/email/confirm", 400, json=body)
-    ada.api().post("/account/email/confirm", json={"token": token})
+    answer = ada.api().post("/account/email/confirm", json={"token": token}).json
+    assert answer["account"]["email"] == NEW
+
+
+def test_the_token_alone_confirms_nothing(
+    ada: Person, person: MakePerson, mails: MailOutbox, api: Api
+) -> None:
+    """A mistyped address belongs to a stranger, who has the link."""
+    here = ada.api()
+    ask(here)
+    token, code = mailed(mails)
+    for body in ({"token": token}, {"token": code, "email": NEW}):
+        answer = api.post("/account/email/confirm", 403, json=body)
+        assert answer.json["code"] == "fresh_sign_in_required"
+    wrong = confirm(api, token, 400, password="wrong")
+    assert wrong.json["code"] == "incorrect_credentials"
+    assert here.get("/account").json["email"] == ADA
+    answer = confirm(api, token).json
+    assert answer["account"]["email"] == NEW
+    api.as_token(answer["access_token"]).get("/account")
+
+
+def test_wrong_passwords_at_a_confirmation_are_rate_limited(
+    ada: Person, mails: MailOutbox, api: Api
+) -> None:
+    ask(ada.api())
+    token, _ = mailed(mails)
+    for _ in range(5):
+        confirm(api, token, 400, password="wrong")
+    assert confirm(api, token, 429).json["code"] == "too_many_attempts"
+    assert emails(ada.app) == [ADA]
 
 
 @for_each(
@@ -214,17 +246,18 @@ def test_link_and_code_end_with_their_time(
     confirm(here, token, 400)
 
 
-def test_a_proof_counts_once_also_of_many_at_once(ada: Person, mails: MailOutbox) -> None:
+def test_a_proof_counts_once_also_of_many_at_once(ada: Person, mails: MailOutbox, api: Api) -> None:
     here = ada.api()
     ask(here)
     token, _ = mailed(mails)
 
     def send() -> int:
         client = here.app.test_client()
-        return client.post("/api/v1/account/email/confirm", json={"token": token}).status_code
+        body = {"token": token, "password": PASSWORD}
+        return client.post("/api/v1/account/email/confirm", json=body).status_code
 
     assert at_once(*[send] * 5) == [200, 400, 400, 400, 400]
-    confirm(here, token, 400)
+    confirm(api, token, 400)
 
 
 def test_two_accounts_that_want_one_address_at_once_are_let_have_it_one(
@@ -239,7 +272,8 @@ def test_two_accounts_that_want_one_address_at_once_are_let_have_it_one(
 
     def send(token: str) -> int:
         client = app.test_client()
-        return client.post("/api/v1/account/email/confirm", json={"token": token}).status_code
+        body = {"token": token, "password": PASSWORD}
+        return client.post("/api/v1/account/email/confirm", json=body).status_code
 
     assert at_once(*(lambda each=each: send(each) for each in tokens)) == [200, 409]
     assert emails(app).count(NEW) == 1
@@ -255,7 +289,7 @@ def test_an_old_address_that_nobody_had_proven_has_no_say(
     assert api.get("/account").json["email_verified"] is False
     mails.clear()
     ask(api)
-    answer = confirm(api, mailed(mails)[0])
+    answer = confirm(api, mailed(mails)[0], password=visitor.password)
     assert answer.json["account"]["email_verified"] is True
     assert mails.to(ADA) == []
 

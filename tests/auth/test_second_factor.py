@@ -236,21 +236,27 @@ def test_a_reset_of_the_password_does_not_pass_the_factor_by(
     challenge(api, ada)
 
 
-def test_a_confirmed_address_is_no_factor(
+def test_an_email_address_changes_only_after_the_second_factor(
     ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     has = enrolled(ada, clock)
-    ada.email = "countess@example.com"
-    has.api.post("/account/email", 202, json={"email": ada.email})
-    body = {"token": mailed(mails, ada.email)[0]}
-    refused = api.post("/account/email/confirm", 403, json=body).json
-    assert refused["code"] == "mfa_required"
-    token = finish(api, refused["mfa_token"], otp=has.phone.next_code()).json["access_token"]
-    here = api.as_token(token)
-    here.post("/account/email", 202, json={"email": ADA})
-    body = {"token": mailed(mails, ADA)[0]}
+    new = "countess@example.com"
+    has.api.post("/account/email", 202, json={"email": new})
+    body = {"token": mailed(mails, new)[0]}
+    refused = api.post("/account/email/confirm", 401, json={**body, "password": PASSWORD})
+    assert refused.json["code"] == "reauthentication_required"
+    clock.step(minutes=16)
+    here = api.as_token(
+        finish(api, challenge(api, ada), otp=has.phone.next_code()).json["access_token"]
+    )
+    clock.step(minutes=16)
+    refused = here.post("/account/email/confirm", 401, json=body)
+    assert refused.json["code"] == "reauthentication_required"
+    assert here.get("/account").json["email"] == ADA
+    again = here.post("/reauthenticate", json={"otp": has.phone.next_code()}).json
+    here = here.as_token(again["access_token"])
     answer = here.post("/account/email/confirm", json=body).json
-    assert answer["account"]["email"] == ADA, "who is signed in with the factor is so again"
+    assert answer["account"]["email"] == new, "signed in again without another factor"
 
 
 def test_a_host_guards_what_is_for_who_has_shown_a_factor(

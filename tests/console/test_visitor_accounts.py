@@ -160,7 +160,9 @@ def test_another_address_is_confirmed_and_taken_back(
     )
     back = link_of(mails, ada.email)
     guest.open(link_of(mails, "countess@example.com"))
-    guest.press("/confirm-email")
+    assert "is not right" in guest.press("/confirm-email", password="wrong").text
+    assert not guest.is_in()
+    guest.press("/confirm-email", password=PASSWORD)
     assert guest.is_in()
     assert "Your new address is confirmed." in guest.seen.text
     other = Guest(app)
@@ -172,6 +174,19 @@ def test_another_address_is_confirmed_and_taken_back(
     other.open(back)
     other.press("/undo-email")
     assert other.status == 400
+
+
+def test_a_new_address_is_confirmed_after_signing_in(
+    guest: Guest, ada: Person, mails: MailOutbox
+) -> None:
+    ada.api().post("/account/email", 202, json={"email": "countess@example.com"})
+    guest.open(link_of(mails, "countess@example.com"))
+    [sign_in] = [link for link in guest.seen.links if link.startswith("/sign-in?next=")]
+    guest.sign_in(ada.email, PASSWORD, sign_in)
+    assert guest.path.startswith("/confirm-email?token=")
+    assert "Your password" not in guest.seen.text
+    guest.press("/confirm-email")
+    assert "Your new address is confirmed." in guest.seen.text
 
 
 def test_an_account_is_kept_after_all(guest: Guest, ada: Person, mails: MailOutbox) -> None:

@@ -18,7 +18,7 @@ from ..auth.passkey_holder import Holder
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.authenticator import SoftAuthenticator
 from ..rigs.cookie_browsers import HOST, OWN
-from .guest import Guest, code_of
+from .guest import Guest, code_of, link_of
 
 pytestmark = only_on("sqlite")
 ROOMS = {
@@ -54,6 +54,21 @@ def test_the_code_of_the_app_leads_in(guest: Guest, ada: Person, hers: Enrolled)
     assert "This code is not right" in seen.text
     guest.press("/sign-in/second-step", otp=hers.phone.next_code())
     assert (guest.path, guest.is_in()) == ("/confirm", True)
+
+
+def test_an_email_address_changes_only_after_the_second_factor(
+    guest: Guest, ada: Person, hers: Enrolled, mails: MailOutbox
+) -> None:
+    new = "countess@example.com"
+    hers.api.post("/account/email", 202, json={"email": new})
+    guest.open(link_of(mails, new))
+    guest.press("/confirm-email", password=ada.password)
+    assert hers.api.get("/account").json["email"] == ada.email
+    guest.press("/sign-in", email=ada.email, password=ada.password)
+    guest.press("/sign-in/second-step", otp=hers.phone.next_code())
+    assert guest.path.startswith("/confirm-email?token=")
+    guest.press("/confirm-email")
+    assert "Your new address is confirmed." in guest.seen.text
 
 
 def test_a_recovery_code_does_once(app: Flask, ada: Person, hers: Enrolled) -> None:

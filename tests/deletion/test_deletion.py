@@ -362,7 +362,7 @@ def test_who_takes_a_change_of_address_back_keeps_the_account(
     thief = ada.api()
     thief.post("/account/email", 202, json={"email": "thief@example.com"})
     body = {"token": mailed(mails, "thief@example.com")[0]}
-    thief = thief.as_token(api.post("/account/email/confirm", json=body).json["access_token"])
+    thief = thief.as_token(thief.post("/account/email/confirm", json=body).json["access_token"])
     thief.delete("/account", 202)
     api.post("/account/email/undo", json={"token": mailed(mails, ADA)[0]})
     with ada.app.app_context():

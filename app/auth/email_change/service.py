@@ -23,7 +23,13 @@ from ...core.records.recorder import record
 from ...delivery.mail.one_off import OneOffMail
 from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller
-from ..errors import EmailRefused, InvalidCredentials, InvalidProof
+from ..errors import (
+    EmailRefused,
+    FreshSignInRequired,
+    InvalidCredentials,
+    InvalidProof,
+    ReauthenticationRequired,
+)
 from ..fresh import Freshness
 from ..idp.identities import Identities
 from ..limits import EmailChangeLimits
@@ -75,9 +81,17 @@ class EmailChanges:
             record(self.session, "email.change_requested", account_id=account.id)
             after_commit(self.session, lambda: self._mail(change, account, is_taken, may_mail))
 
-    def confirm(self, token: str, email: str | None, caller: Caller | None) -> Opened | Challenge:
-        """Every token from before ends; who confirms is signed in anew. Of two at once one does."""
+    def confirm(
+        self,
+        token: str,
+        email: str | None,
+        password: str | None,
+        caller: Caller | None,
+        address: str,
+    ) -> Opened | Challenge:
+        """Revoke all tokens and sign the owner in again; of two requests at once, one succeeds."""
         change = self.proofs.find(token, email, caller.account.id if caller else None)
+        factor_at = self._check_owner(change, password, caller, address)
         proven = self._state(change)
         with transaction(self.session):
             account = self._hold(change.account_id)
@@ -85,7 +99,27 @@ class EmailChanges:
             if account is None or held is None or self._state(held) != proven:
                 raise InvalidProof
             self._make(held, account)
-            return self.gate.admit(account, (EMAIL,), caller.factor_at if caller else None)
+            return self.gate.admit(account, (EMAIL,), factor_at)
+
+    def _check_owner(
+        self, change: EmailChange, password: str | None, caller: Caller | None, address: str
+    ) -> float | None:
+        """Return when the owner showed a second factor; raise a problem if nothing shows the owner.
+
+        The token alone does not: a mistyped address would give the account to a stranger.
+        """
+        if caller is not None:
+            self.freshness.check_factor(caller)
+            return caller.factor_at
+        if password is None:
+            raise FreshSignInRequired(self.freshness.seconds)
+        account = self.accounts.by_id(change.account_id)
+        if account is None:
+            raise InvalidProof
+        self.freshness.login.match(account.email, password, address)
+        if self.freshness.has_factor(account):
+            raise ReauthenticationRequired(self.freshness.seconds, factors=2)
+        return None
 
     def undo(self, token: str) -> None:
         """Put the old address back, whatever the account's has become since. Whoever changed it may

@@ -6,26 +6,35 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...auth import account_routes as account_api
+from ...auth.errors import FreshSignInRequired, ReauthenticationRequired
 from ...core.web.operation import anyone, hidden
 from ...deletion import routes as deletion_api
-from ..api_calls import ApiCall, calls_api
+from ..api_calls import ApiCall, calls_api, report
 from ..pages import page, somebody_is_in
 from ..texts import _
-from ..ways import go
+from ..ways import go, go_to, to
 from .arriving import arrive, arrived
 
 
 @anyone
 @hidden
 def confirm_email_page() -> Response:
-    somebody_is_in()
-    return page("visitor/confirm_email.html", token=_token())
+    return page("visitor/confirm_email.html", token=_token(), asks_password=not somebody_is_in())
 
 
 @calls_api(account_api.confirm_email_change, refused=confirm_email_page)
 def confirm_new_email(call_api: ApiCall) -> Response:
     arrive()
-    return arrived(call_api(), _("Your new address is confirmed. Sign in with it from now on."))
+    try:
+        signed_in = call_api()
+    except (FreshSignInRequired, ReauthenticationRequired) as problem:
+        report(problem)
+        # The page's script has removed the token from the page's own URL.
+        here = to(".confirm_email_page", token=_token())
+        if not somebody_is_in():
+            return go_to(to(".sign_in_page", next=here))
+        return go_to(to(".confirm_page", next=here, factors="2"))
+    return arrived(signed_in, _("Your new address is confirmed. Sign in with it from now on."))
 
 
 @anyone
