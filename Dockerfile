@@ -1,6 +1,6 @@
 # The service and, with another command, its worker: the same image runs both. It can tell metrics and traces.
 # An image with Python 3.11 or newer on a Debian.
-ARG PYTHON=python:3.12-slim
+ARG PYTHON=python:3.12.13-slim-trixie
 
 FROM ${PYTHON} AS build
 WORKDIR /build

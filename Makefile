@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image versions pin sbom settings hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ versions: ## Test with the lowest and with the newest versions of all dependenci
 
 pin: ## Write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer packages)
 	$(TOOL) scripts.pin $(ARGS)
+
+digests: ## Write the images' digests into compose.yaml and the Dockerfile (docker or skopeo, and a registry)
+	$(TOOL) scripts.digests
 
 sbom: ## Write the list of what Frontdesk is made of anew, for programs and for people
 	$(TOOL) scripts.sbom

@@ -21,6 +21,7 @@ import yaml
 from flask import Flask
 from sqlalchemy.engine import make_url
 
+from scripts import digests
 from scripts.settings import page
 
 from ..conftest import MakeApp
@@ -107,6 +108,67 @@ def test_composes_commands_are_ours(compose: Any, commands: click.Group) -> None
     for name in ("migrate", "worker"):
         command = compose["services"][name]["command"]
         ours(command.removeprefix("sh -c ").strip('"'), commands)
+
+
+def base_image() -> str:
+    text = (ROOT / "Dockerfile").read_text()
+    [found] = re.findall(r"^ARG PYTHON=(\S+)$", text, re.MULTILINE)
+    return str(found)
+
+
+# Three numbers, or PostgreSQL's two: of those only the minor one changes within a data format.
+FULL_VERSION = re.compile(
+    r"(postgres:\d+\.\d+|[\w./-]+:v?\d+\.\d+\.\d+)(-[a-z-]+)?(@sha256:\w{64})?"
+)
+
+
+def test_images_have_full_versions(compose: Any) -> None:
+    used = {name: service["image"] for name, service in compose["services"].items()}
+    of_others = {name: image for name, image in used.items() if image != "frontdesk"}
+    assert set(of_others) == {"postgres", "redis", "mail"}
+    for image in (*of_others.values(), base_image()):
+        assert FULL_VERSION.fullmatch(image), image
+
+
+@pytest.mark.parametrize("image", ["redis", "redis:7", "redis:7.4", "postgres:16", "x/y:latest"])
+def test_floating_tag_is_recognized(image: str) -> None:
+    assert FULL_VERSION.fullmatch(image) is None
+
+
+@pytest.mark.parametrize("program", ["docker", "skopeo"])
+def test_digests_are_written_once_for_each_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    """A program of that name stands in for the registry, and notes what it is asked."""
+    fake = tmp_path / program
+    fake.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\nprintf "sha256:%064d\\n" 7\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setattr("scripts.digests.shutil.which", lambda name: name == program or None)
+    monkeypatch.setattr(digests, "ROOT", tmp_path)
+    for name in digests.FILES:
+        shutil.copy(ROOT / name, tmp_path)
+    for _ in range(2):
+        digests.main()
+    for name in digests.FILES:
+        before, after = (ROOT / name).read_text(), (tmp_path / name).read_text()
+        assert after.replace(f"@sha256:{7:064d}", "") == before
+        assert after.count("@sha256:") == len(digests.images(before)) > 0
+    assert len((tmp_path / "asked").read_text().splitlines()) == 8
+
+
+def test_registry_that_refuses_leaves_the_files_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "docker"
+    fake.write_text("#!/bin/sh\necho no such image >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    monkeypatch.setattr(digests, "ROOT", tmp_path)
+    shutil.copy(ROOT / "compose.yaml", tmp_path)
+    with pytest.raises(SystemExit, match="no such image"):
+        digests.main()
+    assert (tmp_path / "compose.yaml").read_text() == (ROOT / "compose.yaml").read_text()
 
 
 CHECKS = "CORE__PRODUCTION_CHECKS"

@@ -1,0 +1,68 @@
+"""`make digests`: writes the digest of each image into compose.yaml and the Dockerfile, as
+`name:version@sha256:…`. A registry can give a version to another image, but not a digest.
+
+For a machine that reaches the registries, with docker (buildx) or skopeo. Run it again after a
+version changes: it asks for every image.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+
+from .environment import ROOT, stop
+
+FILES = ("compose.yaml", "Dockerfile")
+# An image of a registry has a version; the one that compose builds has none.
+_IMAGE = re.compile(
+    r"(?m)^(?P<before>\s*image: |ARG PYTHON=)(?P<image>[\w./-]+:[\w.-]+)(?:@sha256:[0-9a-f]{64})?$"
+)
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_SECONDS = 60
+
+
+def main() -> None:
+    texts = {name: rewritten((ROOT / name).read_text(), digest_of) for name in FILES}
+    for name, text in texts.items():
+        (ROOT / name).write_text(text)
+
+
+def images(text: str) -> list[str]:
+    """Return the images of registries that a file names, with their versions."""
+    return [found["image"] for found in _IMAGE.finditer(text)]
+
+
+def rewritten(text: str, digest_of: Callable[[str], str]) -> str:
+    return _IMAGE.sub(
+        lambda found: f"{found['before']}{found['image']}@{digest_of(found['image'])}", text
+    )
+
+
+def digest_of(image: str) -> str:
+    """Ask the registry. The digest covers the image's platforms together."""
+    if shutil.which("docker"):
+        return ask(
+            ["docker", "buildx", "imagetools", "inspect", "--format", "{{.Manifest.Digest}}", image]
+        )
+    if shutil.which("skopeo") is None:
+        stop("Neither docker nor skopeo is installed.")
+    return ask(["skopeo", "inspect", "--format", "{{.Digest}}", f"docker://{qualified(image)}"])
+
+
+def qualified(image: str) -> str:
+    """Return the image's path at Docker Hub, where official images are below `library`."""
+    return f"docker.io/{image}" if "/" in image else f"docker.io/library/{image}"
+
+
+def ask(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    answer = done.stdout.strip()
+    if done.returncode or not _DIGEST.fullmatch(answer):
+        stop(f"{' '.join(command)}: {done.stderr.strip() or answer}")
+    return answer
+
+
+if __name__ == "__main__":
+    main()
