@@ -18,7 +18,7 @@ _BLOCK = re.compile(
     r"(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_MARK = re.compile(r"^\s*(?:#|//) \[[\w-]+\]\n", re.MULTILINE)
+_MARK = re.compile(r"^[ ]*(?:#|//) \[[\w-]+\]\n", re.MULTILINE)
 
 
 def pages() -> Iterator[Path]:

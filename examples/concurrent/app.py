@@ -1,4 +1,4 @@
-"""A host whose views are coroutines: a watch list whose prices are asked for at once."""
+"""An application with async views: a watch list that requests its prices concurrently."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Price(Schema):
 
 
 async def price_of(symbol: str) -> dict[str, Any]:
-    await asyncio.sleep(0.05)  # stands in for a question to a market
+    await asyncio.sleep(0.05)  # replaces a request to a market
     return {"symbol": symbol, "price": float(len(symbol))}
 
 
@@ -60,7 +60,7 @@ def create_app(database_url: str = "sqlite:///watched.db") -> Flask:
     @active_account_required
     @answers(200, Price, many=True)
     async def prices() -> list[dict[str, Any]]:
-        """The prices of what the caller watches"""
+        """List the prices of the watched items"""
         symbols = frontdesk.current_account.symbols.split()
         return await asyncio.gather(*map(price_of, symbols))
 
@@ -72,9 +72,9 @@ def create_app(database_url: str = "sqlite:///watched.db") -> Flask:
     @takes(json=Watched)
     @answers(200, Price, many=True)
     async def watch(json: dict[str, Any]) -> list[dict[str, Any]]:
-        """Choose what to watch"""
+        """Watch an item"""
         found = await asyncio.gather(*map(price_of, json["symbols"]))
-        # After the last await: a transaction that waits holds its locks meanwhile.
+        # After the last await: a waiting transaction would hold its locks.
         with frontdesk.transaction():
             frontdesk.current_account.symbols = " ".join(json["symbols"])
         return found

@@ -37,8 +37,7 @@ class Account(flask_frontdesk.AccountMixin, UserMixin, db.Model):
         return frontdesk.accounts.is_active(self)
 
     def get_id(self) -> str:
-        """What the cookie holds: another one after a new password or e-mail, which ends those from
-        before."""
+        """The cookie's value: a new password or email address changes it and ends old cookies."""
         since = self.tokens_valid_from or self.created_at
         return f"{self.id} {since.timestamp()}"
 
@@ -49,7 +48,7 @@ class Account(flask_frontdesk.AccountMixin, UserMixin, db.Model):
 # [user_loader]
 @login_manager.user_loader
 def of_the_cookie(value: str) -> Account | None:
-    """Nobody's any more after a new password, a sign-out or a suspension."""
+    """Return None after a new password, a sign-out or a suspension."""
     account = frontdesk.accounts.by_id(int(value.split()[0]))
     if account is None or account.get_id() != value or account.logged_out_at is not None:
         return None
@@ -62,7 +61,7 @@ def of_the_cookie(value: str) -> Account | None:
 # [request_loader]
 @login_manager.request_loader
 def of_the_token(request: Request) -> Account | None:
-    """A client without the cookie may bring a token; a bad one is answered 401."""
+    """Accept a bearer token without a cookie; an invalid token returns 401."""
     account = frontdesk.account_of(request)
     return account if account is not None and account.is_active else None
 
@@ -115,7 +114,7 @@ def create_app(database_url: str = "sqlite:///cookie.db") -> Flask:
     @app.post("/leave-everywhere")
     @login_required
     def leave_everywhere() -> Response:
-        """Every token and every cookie of the account, wherever they are."""
+        """Revoke every token and every cookie of the account."""
         frontdesk.sign_out(current_user)
         return redirect("/enter")
 

@@ -1,4 +1,4 @@
-"""A host on Flask-SQLAlchemy-Lite: engines and sessions from it, models from SQLAlchemy."""
+"""An application on Flask-SQLAlchemy-Lite, with models from SQLAlchemy."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def create_app(database_url: str = "sqlite:///loans.db") -> Flask:
     @takes(query=Page)
     @answers(200, LoanRead, paged=True)
     def loans(query: dict[str, Any]) -> Sequence[Loan]:
-        """What the caller has borrowed"""
+        """List the caller's loans"""
         mine = select(Loan).where(Loan.reader_id == frontdesk.current_account.id).order_by(Loan.id)
         return db.session.scalars(mine.offset(query["offset"]).limit(query["limit"])).all()
 

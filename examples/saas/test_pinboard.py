@@ -50,7 +50,7 @@ def invite(inviter: Api, workspace: str, guest: Person, type: str = "member") ->
 PASSWORD = token_urlsafe()
 
 
-def test_signing_up_gives_an_account_and_a_workspace_of_its_own(frontdesk: Kit) -> None:
+def test_sign_up_creates_an_account_and_a_workspace(frontdesk: Kit) -> None:
     new = {"email": "eve@example.com", "password": PASSWORD, "name": "Eve"}
     assert frontdesk.api().post("/api/sign-up", 201, json=new).json["name"] == "Eve"
     form = {"username": "eve@example.com", "password": PASSWORD}
@@ -58,7 +58,7 @@ def test_signing_up_gives_an_account_and_a_workspace_of_its_own(frontdesk: Kit) 
     assert [workspace["slug"] for workspace in answer["workspaces"]] == ["eve"]
 
 
-def test_an_address_signs_up_once(frontdesk: Kit, ada: Person) -> None:
+def test_second_sign_up_with_an_address_is_rejected(frontdesk: Kit, ada: Person) -> None:
     again = {"email": ada.email, "password": PASSWORD, "name": "Ada"}
     assert frontdesk.api().post("/api/sign-up", 409, json=again).json["code"] == "email_taken"
 
@@ -67,7 +67,7 @@ def test_an_address_signs_up_once(frontdesk: Kit, ada: Person) -> None:
 
 
 # [pins]
-def test_what_one_member_pins_the_others_see(ada: Person, bob: Person, frontdesk: Kit) -> None:
+def test_pinned_note_reaches_the_other_members(ada: Person, bob: Person, frontdesk: Kit) -> None:
     frontdesk.workspace("team", owner=ada)
     invite(ada.api(), "team", bob)
     bob.api().post("/api/team/notes/", 201, json={"text": "Milk is out"})
@@ -81,7 +81,7 @@ def test_what_one_member_pins_the_others_see(ada: Person, bob: Person, frontdesk
 
 
 # [tenants]
-def test_a_tenant_sees_nothing_of_another(ada: Person, bob: Person) -> None:
+def test_notes_of_another_workspace_are_not_accessible(ada: Person, bob: Person) -> None:
     note = ada.api().post("/api/ada/notes/", 201, json={"text": "Mine"}).json
     bob.api().get("/api/ada/notes/", 403)
     bob.api().delete(f"/api/bob/notes/{note['id']}", 404)
@@ -91,9 +91,7 @@ def test_a_tenant_sees_nothing_of_another(ada: Person, bob: Person) -> None:
 
 
 # [take-down]
-def test_only_its_author_or_an_owner_takes_a_note_down(
-    ada: Person, bob: Person, frontdesk: Kit
-) -> None:
+def test_only_author_or_owner_deletes_a_note(ada: Person, bob: Person, frontdesk: Kit) -> None:
     frontdesk.workspace("team", owner=ada)
     invite(ada.api(), "team", bob)
     of_ada = ada.api().post("/api/team/notes/", 201, json={"text": "A"}).json["id"]
@@ -105,6 +103,6 @@ def test_only_its_author_or_an_owner_takes_a_note_down(
 # [end]
 
 
-def test_the_description_has_our_own_views_too(frontdesk: Kit) -> None:
+def test_openapi_document_includes_own_views(frontdesk: Kit) -> None:
     paths = frontdesk.api().get("/api/openapi.json").json["paths"]
     assert {"/api/sign-up", "/api/{workspace_slug}/notes/", "/api/login"} <= set(paths)

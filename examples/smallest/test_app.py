@@ -14,13 +14,13 @@ def app() -> Flask:
     return create_app("sqlite://")
 
 
-def test_only_accounts_are_greeted(frontdesk: Kit) -> None:
+def test_hello_requires_a_sign_in(frontdesk: Kit) -> None:
     frontdesk.api().get("/hello", 401)
     ada = frontdesk.account("ada")
     assert ada.api().get("/hello").json == {"hello": "ada@example.com"}
 
 
-def test_a_forgotten_password_is_set_anew(frontdesk: Kit) -> None:
+def test_password_reset_by_email(frontdesk: Kit) -> None:
     ada = frontdesk.account("ada")
     frontdesk.api().post("/api/password-recovery", json={"email": ada.email})
     frontdesk.mails.assert_sent(ada.email, subject="reset your password")
@@ -32,7 +32,7 @@ def test_a_forgotten_password_is_set_anew(frontdesk: Kit) -> None:
     frontdesk.api().post("/api/reset-password", json=new)
 
 
-def test_a_token_ends_after_half_an_hour(frontdesk: Kit) -> None:
+def test_token_expires_after_thirty_minutes(frontdesk: Kit) -> None:
     ada = frontdesk.account("ada").api()
     frontdesk.clock.step(minutes=29)
     ada.get("/hello")

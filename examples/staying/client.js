@@ -1,8 +1,8 @@
-// How a page stays signed in, in all of its tabs; a test does so in a real browser.
+// Keeps a page signed in across all tabs; a test runs this code in a real browser.
 
 const API = "/api/v1";
 const PLACE = "frontdesk";
-// Refreshed a little early, so that no request meets the end of its token.
+// Refresh 30 seconds early, so that no request uses an expired token.
 const EARLY = 30_000;
 
 const stored = () => JSON.parse(localStorage.getItem(PLACE) ?? "null");
@@ -26,7 +26,7 @@ export async function signIn(username, password) {
   return answer.account;
 }
 
-// One at a time among all tabs: whoever waited for the lock finds what the first has got.
+// One tab refreshes at a time: tabs that waited for the lock find its result in the storage.
 function refreshed(old) {
   return navigator.locks.request(PLACE, async () => {
     const held = stored();
@@ -34,7 +34,7 @@ function refreshed(old) {
     const fields = { grant_type: "refresh_token", refresh_token: held.refresh_token };
     const { ok, status, answer } = await send("/token", fields);
     if (ok) return keep(answer);
-    // Only a refusal ends it: a server that is away for a moment has said nothing.
+    // Only a rejected token ends the session; an unreachable server does not.
     if (status === 400) localStorage.removeItem(PLACE);
     return stored();
   });
@@ -49,7 +49,7 @@ export async function request(path, options = {}) {
   };
   const response = await ask();
   if (response.status !== 401 || !held) return response;
-  // Ended before its time, perhaps with another token in its place by now.
+  // Revoked early, or already replaced by another tab.
   held = await refreshed(held);
   return held ? ask() : response;
 }

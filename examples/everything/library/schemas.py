@@ -1,4 +1,4 @@
-"""Schemas that take the place of Frontdesk's."""
+"""Schemas that replace Frontdesk's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from marshmallow import INCLUDE, Schema, fields, validate
 
 # [account]
 class AccountCard(Schema):
-    """How an account is shown: in the login response, and at GET /account."""
+    """An account in the login response and at GET /account."""
 
     email = fields.String(required=True)
     card = fields.String(required=True, allow_none=True)
@@ -20,7 +20,7 @@ class AccountCard(Schema):
 
 # [login]
 class Desk(flask_frontdesk.LoginRead):
-    """The login response. What the payload hook adds appears only if it is declared here."""
+    """The login response. Members that the payload hook adds must be declared here."""
 
     greeting = fields.String(required=True)
 
@@ -30,7 +30,7 @@ class Desk(flask_frontdesk.LoginRead):
 
 # [registration]
 class Signup(flask_frontdesk.RegistrationCreate):
-    """What it reads beside the address and the password goes into the account's columns."""
+    """Fields other than the email address and the password become columns of the account."""
 
     nickname = fields.String(required=True, validate=validate.Length(min=2, max=50))
 
@@ -43,11 +43,11 @@ NOT_ASKED = ("date_of_birth", "gender", "marital_status")
 
 
 class ReaderCreate(flask_frontdesk.ProfileCreate):
-    """A profile as a library asks for it: ours without three properties, and one of its own."""
+    """Frontdesk's profile without three properties, and with one more."""
 
     class Meta:
         exclude = NOT_ASKED
-        unknown = INCLUDE  # a reader's own properties are kept
+        unknown = INCLUDE  # keep additional properties
 
     shelf = fields.String(required=True, validate=validate.Length(max=50))
 
@@ -76,7 +76,7 @@ class LoanUpdate(Schema):
 
 # [callback]
 class CallbackData(Schema):
-    """What `auth_data` of the identity provider's callback must hold."""
+    """The required members of `auth_data` in the identity provider's callback."""
 
     branch = fields.String(required=True, validate=validate.Length(max=50))
 

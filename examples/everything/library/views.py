@@ -1,4 +1,4 @@
-"""The library's own views, guarded by Frontdesk."""
+"""The library's views, with Frontdesk's decorators."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def entrance() -> dict[str, Any]:
 @views.get("/visits")
 @active_account_required
 def visits() -> list[str]:
-    """The caller's visits"""
+    """List the caller's visits"""
     return [visit.note for visit in frontdesk.current_account.visits]
 
 
@@ -66,7 +66,7 @@ class Registered(Schema):
 @takes(json=Registration)
 @answers(201, Registered)
 def register(json: dict[str, Any]) -> dict[str, Any]:
-    """Become a reader"""
+    """Register as a reader"""
     with frontdesk.transaction():
         account = frontdesk.accounts.create(status="reader", **json)
         db.session.add(Visit(account_id=account.id, note="became a reader"))
@@ -88,7 +88,7 @@ class VisitRead(Schema):
 @takes(query=Page)
 @answers(200, VisitRead, paged=True)
 def all_visits(query: dict[str, Any]) -> Sequence[Visit]:
-    """List everybody's visits"""
+    """List all visits"""
     newest_first = select(Visit).order_by(Visit.id.desc())
     page = newest_first.offset(query["offset"]).limit(query["limit"])
     return db.session.scalars(page).all()

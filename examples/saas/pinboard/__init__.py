@@ -1,4 +1,4 @@
-"""A pinboard for teams: a new application with a Frontdesk in it."""
+"""A pinboard for teams: a Flask application with Frontdesk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pinboard's Frontdesk, and who becomes an account."""
+"""The Frontdesk extension of the pinboard, and its sign-up view."""
 
 from __future__ import annotations
 

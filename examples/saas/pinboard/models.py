@@ -1,4 +1,4 @@
-"""What the pinboard keeps: accounts with a name, and notes in a workspace."""
+"""The models of the pinboard: accounts with a name, and notes in a workspace."""
 
 from __future__ import annotations
 

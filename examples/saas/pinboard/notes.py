@@ -1,4 +1,4 @@
-"""The notes of one workspace, which its members read and pin."""
+"""The notes of a workspace: members list, pin and delete them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def list_notes(workspace_slug: str, query: dict[str, Any]) -> Sequence[Note]:
 @takes(json=NoteCreate)
 @answers(201, NoteRead)
 def pin_note(workspace_slug: str, json: dict[str, Any]) -> Note:
-    """Pin a note, and tell the other members"""
+    """Pin a note and notify the other members"""
     author = frontdesk.current_account
     with frontdesk.transaction():
         note = Note(workspace_id=current_workspace.id, author_id=author.id, text=json["text"])
@@ -105,7 +105,7 @@ class NotYours(Problem):
 @active_member_required
 @answers(200, NoteRead)
 def take_down_note(workspace_slug: str, note_id: int) -> Note:
-    """Take a note down"""
+    """Delete a note"""
     with frontdesk.transaction():
         # By its workspace too: an id alone would reach into another tenant's.
         note = db.session.scalar(

@@ -1,4 +1,4 @@
-"""The users become accounts, with their ids, and what refers to them goes with them."""
+"""Turn the users into accounts with the same ids, and update the tables that refer to them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -32,8 +32,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("email", name="uq_accounts_email"),
         sqlite_autoincrement=True,
     )
-    # E-mails are kept in lower case. A hash is taken over as it is, whichever of the usual
-    # libraries made it, and becomes bcrypt's when its owner first signs in.
+    # Email addresses are stored in lower case. Hashes of the usual libraries are copied
+    # unchanged; the first sign-in replaces them with bcrypt.
     op.execute(
         """
         INSERT INTO accounts (id, email, password_hash, status, role, created_at, name)
@@ -50,7 +50,7 @@ def upgrade() -> None:
 
 
 def _refer_to_accounts() -> None:
-    """A new table for the orders, so that it goes the same way on every database."""
+    """Create a new orders table, which works alike on every database."""
     op.create_table(
         "orders_new",
         sa.Column("id", sa.Integer, primary_key=True),
