@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # On the request and not on `g`, which outlives it where an application context is open around it.
 _FOUND = "frontdesk_caller"
-_ASKED = "frontdesk_caller_asked"
 
 
 @dataclass(eq=False)
@@ -65,17 +64,18 @@ def caller_of(session: SessionRow, account: AccountLike, via: str, expires_at: f
     )
 
 
-# None: the request carries no credential of this kind. A bad one raises.
-CredentialReader = Callable[[Request], Caller | None]
+# Returns None without a credential of this kind, and raises for an invalid one. If the caller is
+# optional, an invalid cookie counts as none: a browser sends it by itself, on every visit.
+CredentialReader = Callable[[Request, bool], Caller | None]
 
 
 @dataclass(eq=False)
 class Callers:
     readers: list[CredentialReader]
 
-    def find(self, request: Request) -> Caller | None:
+    def find(self, request: Request, optional: bool) -> Caller | None:
         for read in self.readers:
-            found = read(request)
+            found = read(request, optional)
             if found is not None:
                 return found
         return None
@@ -89,16 +89,19 @@ def caller() -> Caller:
     return found
 
 
-def find_caller() -> Caller | None:
-    """As `caller`, and None where the request carries no credential at all."""
+def find_caller(optional: bool = False) -> Caller | None:
+    """Return the caller, or None without a credential; raise for an invalid credential.
+
+    If the caller is optional, an invalid session cookie is deleted, and the caller is None.
+    """
     asked = request_itself()
-    found: Caller | None = getattr(asked, _FOUND, None)
-    if found is None:
-        found = service(Callers).find(asked)
-        setattr(asked, _ASKED, True)
-        if found is not None:
-            setattr(asked, _FOUND, found)
-            note_account(found.account.id, asked)
+    if hasattr(asked, _FOUND):
+        found: Caller | None = getattr(asked, _FOUND)
+        return found
+    found = service(Callers).find(asked, optional)
+    setattr(asked, _FOUND, found)
+    if found is not None:
+        note_account(found.account.id, asked)
     return found
 
 
@@ -127,7 +130,7 @@ def _guarded_account() -> AccountLike | None:
     pages share; what it is, only where it was looked for, since it would always be nobody."""
     if not has_request_context():
         raise outside_request("current_account")
-    if not hasattr(request, _ASKED):
+    if not hasattr(request, _FOUND):
         raise SetupError(
             f"current_account was asked for in '{request.endpoint}', where no guard has looked who"
             " is calling: write one, such as @account_required, below its route."

@@ -103,8 +103,11 @@ def account_required() -> None:
 
 @guard(*CREDENTIAL_PROBLEMS, optional=True)
 def account_optional() -> None:
-    """As `account_required`, but a request without any credential passes as nobody."""
-    find_caller()
+    """As `account_required`, but a request without any credential passes as nobody.
+
+    So does a session cookie that has ended, which the response deletes: a browser would send it on
+    every visit."""
+    find_caller(optional=True)
 
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller)

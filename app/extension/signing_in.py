@@ -138,5 +138,5 @@ class SigningIn(Generic[A]):
 
     def account_of(self, request: Request) -> A | None:
         """Whose token a request carries; None where it carries none. A bad one is refused."""
-        found = find_context().get(Callers).find(request)
+        found = find_context().get(Callers).find(request, optional=False)
         return None if found is None else cast(A, found.attached_account)

@@ -42,6 +42,12 @@ class User(flask_frontdesk.AccountMixin, UserMixin, Base):
     def is_active(self) -> bool:
         return frontdesk.accounts.is_active(self)
 
+    def get_id(self) -> str:
+        """The value of the cookie: a new password or email address changes it, and so ends cookies
+        from before."""
+        since = self.tokens_valid_from
+        return str(self.id) if since is None else f"{self.id} {since.timestamp()}"
+
 
 class Order(Base):
     __tablename__ = "orders"
@@ -57,9 +63,11 @@ frontdesk = flask_frontdesk.Frontdesk[User]()
 
 # [loader]
 @login_manager.user_loader
-def of_the_cookie(user_id: str) -> User | None:
-    user = frontdesk.accounts.by_id(UUID(user_id))
-    return user if user is not None and user.is_active and user.logged_out_at is None else None
+def of_the_cookie(value: str) -> User | None:
+    user = frontdesk.accounts.by_id(UUID(value.split()[0]))
+    if user is None or user.get_id() != value or user.logged_out_at is not None:
+        return None
+    return user if user.is_active else None
 
 
 # [end]

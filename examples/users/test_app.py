@@ -100,3 +100,14 @@ def test_leaving_by_the_api_ends_the_cookie_too(app: Flask, ada: UUID, frontdesk
     headers = by_token(frontdesk)
     frontdesk.api().delete("/api/logout", headers=headers)
     assert browser.get("/orders").status_code == 401
+
+
+def test_a_new_password_ends_cookies_from_before(app: Flask, ada: UUID, frontdesk: Kit) -> None:
+    browser = enter(app, PASSWORD)
+    assert browser.get("/orders").status_code == 200
+    new = token_urlsafe()
+    body = {"current_password": PASSWORD, "new_password": new}
+    headers = by_token(frontdesk)
+    frontdesk.api().put("/api/account/password", json=body, headers=headers)
+    assert browser.get("/orders").status_code == 401
+    assert enter(app, new).get("/orders").status_code == 200

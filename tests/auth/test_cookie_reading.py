@@ -11,15 +11,24 @@ from uuid import UUID, uuid4
 import pytest
 from flask import Flask
 
+from app import account_optional, current_account
+from app.testing.clock import SteppingClock
 from app.testing.queries import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, stored_sessions
+from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, set_cookie, stored_sessions
 
 
 @pytest.fixture
 def app(make_app: MakeApp) -> Flask:
-    return make_app(AUTH__COOKIE_SESSIONS="on")
+    app = make_app(AUTH__COOKIE_SESSIONS="on")
+
+    @app.get("/api/v1/welcome")
+    @account_optional
+    def welcome() -> dict[str, str | None]:
+        return {"email": current_account.email if current_account else None}
+
+    return app
 
 
 @pytest.fixture
@@ -84,12 +93,11 @@ def test_a_malformed_one_is_nobodys(bare: BareClient, spoilt: str) -> None:
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_spoilt_one_does_not_pass_for_none(bare: BareClient) -> None:
-    """Where nobody need be there, no cookie is nobody; a bad one is refused as a bad token is."""
+def test_an_invalid_cookie_counts_as_none_where_the_caller_is_optional(bare: BareClient) -> None:
     path, token = "/account/email/confirm", {"token": "x" * 40}
-    bare.post(path, 400, json=token)
-    for spoilt in ("A" * 64, "A" * 63):
-        bare.post(path, 401, json=token, headers={"Cookie": f"{NAME}={spoilt}"})
+    for cookie in ("", f"{NAME}={'A' * 64}", f"{NAME}={'A' * 63}"):
+        answer = bare.post(path, 400, json=token, headers={"Cookie": cookie})
+        assert answer.json["code"] == "invalid_token"
 
 
 @only_on("sqlite")
@@ -209,3 +217,38 @@ def test_it_is_one_question_and_no_trip_to_the_keystore(
     assert trips == []
     by_token.get("/account")
     assert trips == []
+
+
+@pytest.mark.parametrize("ended", ["signed out", "expired", "malformed", "unknown", "password"])
+def test_an_ended_cookie_is_deleted_where_the_caller_is_optional(
+    app: Flask, ada: Person, browser: CookieBrowser, clock: SteppingClock, ended: str
+) -> None:
+    end_session(ada, browser, clock, ended)
+    visit = browser.get("/welcome")
+    assert visit.json == {"email": None}
+    assert f"{NAME}=; " in set_cookie(visit)
+    assert "Max-Age=0" in set_cookie(visit)
+    assert browser.cookie is None
+    again = browser.get("/welcome")
+    assert (again.json, again.headers.getlist("Set-Cookie")) == ({"email": None}, [])
+    browser.sign_in(ada)
+    assert browser.get("/welcome").json == {"email": ada.email}
+
+
+def test_an_optional_caller_with_an_ended_cookie_and_a_bad_token_is_refused(
+    ada: Person, browser: CookieBrowser, clock: SteppingClock
+) -> None:
+    end_session(ada, browser, clock, "expired")
+    browser.get("/welcome", 401, headers={"Authorization": "Bearer a.b.c"})
+
+
+def end_session(ada: Person, browser: CookieBrowser, clock: SteppingClock, how: str) -> None:
+    if how == "signed out":
+        ada.app.test_cli_runner().invoke(args=["accounts", "sign-out", ada.email])
+    elif how == "expired":
+        clock.step(days=400)
+    elif how == "password":
+        ada.change(password="a password never seen before")
+        ada.password = "a password never seen before"
+    else:
+        browser.hold("A" * 64 if how == "unknown" else "none of ours")

@@ -48,11 +48,11 @@ def assemble(context: Context) -> None:
 
         return context.get(CookieDoor)
 
-    def read(request: Request) -> Caller | None:
+    def read(request: Request, optional: bool) -> Caller | None:
         # Asked of every request that has no token.
         if "HTTP_COOKIE" not in request.environ or context.pages.isdisjoint(request.blueprints):
             return None
-        return door().read(request)
+        return door().read(request, optional)
 
     def opened(opened: Opened) -> None:
         if opened.session is not None:

@@ -37,9 +37,21 @@ class CookieDoor:
     cookies: Cookies
     cross_site: CrossSiteCheck
 
-    def read(self, request: Request) -> Caller | None:
-        """Who comes by a cookie; a request of another site's page that would change something is
-        refused."""
+    def read(self, request: Request, optional: bool) -> Caller | None:
+        """Return the caller of the session cookie, None without one; raise if it has ended.
+
+        Where the caller is optional, a cookie that has ended is deleted instead.
+        """
+        try:
+            return self._read(request)
+        except (InvalidCredentials, LoggedOut):
+            if not optional:
+                raise
+            self.cookies.take_away()
+            return None
+
+    def _read(self, request: Request) -> Caller | None:
+        """A request of another site's page that would change something is refused."""
         held = self.cookies.held(request)
         if held is None:
             return None

@@ -33,7 +33,7 @@ class BearerReader:
     tokens: Tokens
     sessions: Sessions | None = None
 
-    def __call__(self, request: Request) -> Caller | None:
+    def __call__(self, request: Request, optional: bool) -> Caller | None:
         header = request.environ.get("HTTP_AUTHORIZATION")
         if header is None:
             return None
