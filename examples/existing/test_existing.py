@@ -161,7 +161,7 @@ def test_new_ones_come_and_go(frontdesk: Kit, app: Flask, module: ModuleType) ->
     eve = frontdesk.account("eve", role=role)
     assert eve.api().get("/api/account").json["role"] == role
     run = app.test_cli_runner().invoke
-    taken = run(args=["accounts", "create", "Eve@Example.com", "--password", NEW_PASSWORD])
+    taken = run(args=["accounts", "create", "Eve@Example.com", f"--password={NEW_PASSWORD}"])
     assert "exists" in taken.output
     changed = run(args=["accounts", "set", eve.email, "--status", "inactive", "--role", "user"])
     shown = json.loads(changed.output)
