@@ -29,11 +29,11 @@ SAMPLES = [
     ),
 ]
 # A password as a quoted value, as a form's field, as an option, as a variable and in a URL. $
-# begins a variable, and … stands for the reader's own password.
+# and {NAME} are variables, and … stands for the reader's own password.
 LITERAL_PASSWORD = re.compile(
     r"""(?ix) (?: password["']? \s? [:=] \s? b? ["'] (?![$…"'/]) [^"'\n]{3,} ["']
     | (?: -d | --data-urlencode ) \s ["']? \w*password= ["']? (?![$…"'])
-    | --password [ =] ["']? (?! [$…"'`] | or\b )
+    | --password [ =] ["']? (?! [$…"'`] | \{[A-Z_]+\} | or\b )
     | ^ [#\s]* (?: export\s )? \w*password (?: =["']? | :\s ) (?! [$…\s"'] ) [\w-]+ $
     | :// [^/\s:@]* : (?! [$…] ) [\w.-]+ @
     | correct\ horse | battery\ staple )""",
