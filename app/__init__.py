@@ -18,6 +18,7 @@ _HOMES = {
     "AccountNotFound": "accounts.errors",
     "AccountRead": "accounts.schemas",
     "AppSetup": "auth.mfa.by_host",
+    "Audience": "notifications.receivers",
     "AuditSettings": "audit.settings",
     "AuthSettings": "auth.settings",
     "BrandSettings": "delivery.mail.brand",

@@ -62,6 +62,7 @@ from .factory import create_app as create_app
 from .notifications.errors import NoChannels as NoChannels
 from .notifications.errors import SenderRequired as SenderRequired
 from .notifications.errors import UnknownReceivers as UnknownReceivers
+from .notifications.receivers import Audience as Audience
 from .notifications.settings import NotificationsSettings as NotificationsSettings
 from .profiles.schemas import ProfileCreate as ProfileCreate
 from .profiles.schemas import ProfileRead as ProfileRead

@@ -11,6 +11,8 @@ from ..delivery.message import Subject
 from ..delivery.outbox.counts import counts_by_channel, oldest_waiting
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.worker import Worker
+from ..notifications.counts import expansions_by_state, oldest_expansion
+from ..notifications.expansions import CHORE, Expansions
 from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
 from .accounts import in_words
@@ -25,15 +27,23 @@ def status(as_json: bool) -> None:
     """How many deliveries are in which state, and how long the oldest has waited."""
     session = current_frontdesk.session
     counts = counts_by_channel(session)
-    oldest = oldest_waiting(session)
-    waited = (current_frontdesk.clock.now() - oldest).total_seconds() if oldest else 0.0
+    expansions = expansions_by_state(session)
+    now = current_frontdesk.clock.now()
+    oldest = (oldest_waiting(session), oldest_expansion(session))
+    waited = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
     if as_json:
-        report = {"deliveries": counts, "oldest_waits_seconds": round(waited, 1)}
+        report = {
+            "deliveries": counts,
+            "expansions": expansions,
+            "oldest_waits_seconds": round(waited, 1),
+        }
         click.echo(orjson.dumps(report).decode())
         return
     for channel, states in counts.items():
         line = ", ".join(f"{count} {state}" for state, count in states.items())
         click.echo(f"{channel}: {line}")
+    for state, count in expansions.items():
+        click.echo(f"Large broadcasts: {count} {state}")
     click.echo(f"The oldest unfinished one has waited for {waited:.0f} seconds.")
 
 
@@ -45,6 +55,8 @@ def retry(channel: str | None, notification: int | None) -> None:
     """Have what failed tried again from the beginning, by the running workers."""
     subject = None if notification is None else Subject(SUBJECT, notification)
     count = service(Outbox).retry(channel, subject)
+    if channel is None:
+        service(Expansions).retry(notification)
     click.echo(f"{count} failed deliveries will be tried again.")
 
 
@@ -54,7 +66,7 @@ def retry(channel: str | None, notification: int | None) -> None:
 def send(channel: str | None) -> None:
     """Send what is due now, here and not in a worker; what must wait is left."""
     worker = service(Worker)
-    worker.drain([channel] if channel else worker.channels.names())
+    worker.drain([channel] if channel else [CHORE, *worker.channels.names()])
     status.callback(as_json=False)  # type: ignore[misc]
 
 

@@ -26,6 +26,8 @@ from ..core.process.folders import migrations_folder
 from ..delivery.outbox.counts import oldest_waiting
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.outbox.models import Delivery
+from ..notifications.counts import expansions_by_state, oldest_expansion
+from ..notifications.models import GIVEN_UP, Expansion
 from ..profiles.settings import ProfilesSettings
 from .addresses import (
     check_client_host,
@@ -155,17 +157,24 @@ def check_worker_lag() -> Iterator[Finding]:
     if Outbox not in current_frontdesk.services:
         return
     engine = current_app.extensions["sqlalchemy"].engine
-    if not inspect(engine).has_table(Delivery.__tablename__):
+    session, tables = current_frontdesk.session, set(inspect(engine).get_table_names())
+    if not {Delivery.__tablename__, Expansion.__tablename__} <= tables:
         # Said by the check of the migrations.
         return
-    oldest = oldest_waiting(current_frontdesk.session)
-    if oldest is not None and (waits := current_frontdesk.clock.now() - oldest) > LONGEST_WAIT:
+    found = [each for each in (oldest_waiting(session), oldest_expansion(session)) if each]
+    if found and (waits := current_frontdesk.clock.now() - min(found)) > LONGEST_WAIT:
         minutes = int(waits.total_seconds() // 60)
         text = (
-            f"the oldest delivery waits for {minutes} minutes: does a worker run, and does the"
-            " mail server answer? See `flask notifications status`"
+            f"the oldest delivery or broadcast waits for {minutes} minutes: does a worker run, and"
+            " does the mail server answer? See `flask notifications status`"
         )
         yield Finding("worker_lag", "fault", text)
+    if count := expansions_by_state(session).get(GIVEN_UP):
+        text = (
+            f"{count} broadcasts did not reach all their receivers, and the log says why;"
+            " `flask notifications retry` continues them"
+        )
+        yield Finding("broadcasts", "fault", text)
 
 
 def check_idp() -> Iterator[Finding]:

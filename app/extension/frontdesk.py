@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from flask import Response
     from marshmallow import Schema
 
+    from ..notifications.receivers import Audience
     from ..notifications.service import Sent
 
 
@@ -214,13 +215,14 @@ class Frontdesk(Recording, SigningIn[A]):
         message: str,
         *,
         channels: Sequence[str] = ("inapp",),
-        receivers: Iterable[Any] | None = None,
+        receivers: Audience | Iterable[Any] | None = None,
         sender: Any = None,
         notification_type: str = "system",
         scope: str = "account",
         context: Mapping[str, Any] | None = None,
     ) -> Sent:
-        """Send a notification from host code: to these accounts (or ids), or to all.
+        """Send a notification from host code: to these accounts (or ids), to an audience, or to
+        all.
 
         It joins the transaction that is open, if one is. `context` goes to the mail's template,
         which its `template_file` names.
@@ -240,8 +242,7 @@ class Frontdesk(Recording, SigningIn[A]):
             template_file=more.pop("template_file", None),
             context=more,
         )
-        chosen = None if receivers is None else account_ids(receivers)
-        return find_context().get(Notifications).send(draft, chosen)
+        return find_context().get(Notifications).send(draft, receivers)
 
     def _emitter(self) -> Emitter:
         emitter = Emitter(self._events)

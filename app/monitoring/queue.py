@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession
 from ..delivery.outbox.counts import CountsByChannel, counts_by_channel, oldest_waiting
+from ..notifications.counts import expansions_by_state, oldest_expansion
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,7 @@ class QueueMetrics(Collector):
         self._clock = clock
         self._until = 0.0
         self._counts: CountsByChannel = {}
+        self._expansions: dict[str, int] = {}
         self._age = 0.0
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -50,9 +52,17 @@ class QueueMetrics(Collector):
             for state, count in states.items():
                 deliveries.add_metric((channel, state), count)
         yield deliveries
+        expansions = GaugeMetricFamily(
+            "frontdesk_expansions",
+            "Large broadcasts that are being expanded (pending) or were given up (failed).",
+            labels=("state",),
+        )
+        for state, count in self._expansions.items():
+            expansions.add_metric((state,), count)
+        yield expansions
         yield GaugeMetricFamily(
             "frontdesk_queue_age_seconds",
-            "How long the oldest unfinished delivery has waited.",
+            "How long the oldest unfinished delivery or expansion has waited.",
             value=self._age,
         )
 
@@ -62,10 +72,12 @@ class QueueMetrics(Collector):
             return True
         try:
             self._counts = counts_by_channel(self._session)
-            oldest = oldest_waiting(self._session)
+            self._expansions = expansions_by_state(self._session)
+            oldest = [oldest_waiting(self._session), oldest_expansion(self._session)]
         except Exception as error:
             log.warning("The queue cannot be counted: %s", type(error).__name__)
             return False
-        self._age = (self._clock.now() - oldest).total_seconds() if oldest else 0.0
+        now = self._clock.now()
+        self._age = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
         self._until = time.monotonic() + KEPT_SECONDS
         return True

@@ -20,7 +20,8 @@ from ..core.clock import Clock
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import AnySession, transaction
 from ..delivery.outbox.counts import CountsByChannel, counts_by_subject
-from .models import SUBJECT, InboxItem, Notification
+from ..delivery.outbox.models import STATES
+from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 # Up to so many receivers it costs next to nothing, and what was counted need not be kept.
 QUICKLY_COUNTED = 1000
@@ -98,7 +99,7 @@ class NotificationCounter:
             return counts
 
     def count(self, notification_ids: Iterable[int]) -> dict[int, NotificationCounts]:
-        """Two queries, however many there are."""
+        """Three queries, however many there are."""
         ids = list(notification_ids)
         if not ids:
             return {}
@@ -108,6 +109,41 @@ class NotificationCounter:
         rows = self.session.execute(read.group_by(InboxItem.notification_id))
         reads = {notification_id: int(count) for notification_id, count in rows}
         deliveries = counts_by_subject(self.session, SUBJECT, ids)
+        self._add_unexpanded(deliveries, ids)
         return {
             each: NotificationCounts(reads.get(each, 0), deliveries.get(each, {})) for each in ids
         }
+
+    def _add_unexpanded(self, deliveries: dict[int, CountsByChannel], ids: list[int]) -> None:
+        """Add the deliveries that an expansion has still to store, so that the states of a channel
+        sum up to the receivers."""
+        expansions = self.session.execute(
+            select(
+                Expansion.notification_id,
+                Expansion.channels,
+                Expansion.state,
+                Notification.receivers,
+            )
+            .join(Notification, Notification.id == Expansion.notification_id)
+            .where(Expansion.notification_id.in_(ids))
+        )
+        for notification_id, channels, state, receivers in expansions:
+            counts = deliveries.setdefault(notification_id, {})
+            for name in channels:
+                states = counts.setdefault(name, dict.fromkeys(STATES, 0))
+                # An expansion is pending or failed, as a delivery is.
+                states[state] += max(0, receivers - sum(states.values()))
+
+
+def expansions_by_state(session: AnySession) -> dict[str, int]:
+    """How many broadcasts are being expanded, and how many were given up."""
+    rows = session.execute(
+        select(Expansion.state, func.count()).group_by(Expansion.state).order_by(Expansion.state)
+    )
+    return {state: int(count) for state, count in rows}
+
+
+def oldest_expansion(session: AnySession) -> datetime | None:
+    """Since when the oldest unfinished expansion has been waiting."""
+    oldest = select(func.min(Expansion.created_at)).where(Expansion.state == EXPANDING)
+    return session.scalar(oldest)

@@ -2,9 +2,20 @@ import re
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint, false, text
+from sqlalchemy import (
+    JSON,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    Text,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ..core.db.account_ids import LONGEST_TEXT
 from ..core.db.base import Base, Id, UtcDateTime, account_key
 
 TITLE_LENGTH = 200
@@ -17,6 +28,11 @@ ACCOUNT_SCOPE = "account"
 
 # What delivery knows a notification by.
 SUBJECT = "notification"
+
+# The states of an expansion.
+EXPANDING, GIVEN_UP = "pending", "failed"
+# The condition of the queue's index.
+IS_EXPANDING: Any = text("state = 'pending'")
 
 
 class Notification(Base):
@@ -66,3 +82,48 @@ class InboxItem(Base):
     )
     receiver_id: Mapped[Any] = account_key()
     is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
+
+
+class Expansion(Base):
+    """A large broadcast whose receivers' rows are stored by a worker, range by range.
+
+    The worker deletes the row with the last range.
+    """
+
+    __tablename__ = "frontdesk_expansions"
+    __table_args__ = (
+        UniqueConstraint("notification_id"),
+        Index(
+            "ix_frontdesk_expansions_queue",
+            "due_at",
+            postgresql_where=IS_EXPANDING,
+            sqlite_where=IS_EXPANDING,
+        ),
+        # An id that is used again would be another broadcast's to a worker that still holds it.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    notification_id: Mapped[int] = mapped_column(
+        Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
+    )
+    audience: Mapped[dict[str, Any]] = mapped_column(JSON)
+    # The sending channels, and the message that goes out on them. Not a foreign key: both are
+    # deleted with the notification.
+    channels: Mapped[list[str]] = mapped_column(JSON)
+    outgoing_id: Mapped[int | None] = mapped_column(Id)
+    # The highest id of an account when the broadcast was sent, where ids are integers; and the last
+    # creation of an account, where ids are not given in order. Later accounts are not in it.
+    last_id: Mapped[int | None] = mapped_column(Id)
+    last_created_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # The end of the last range: an id, or an index in the audience's list of ids.
+    position: Mapped[str | None] = mapped_column(String(LONGEST_TEXT))
+    # How many receivers have their rows.
+    stored: Mapped[int] = mapped_column(Id, default=0)
+    state: Mapped[str] = mapped_column(String(10), default=EXPANDING)
+    attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
+    # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.
+    due_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    # Names the worker that took it last.
+    claim: Mapped[str | None] = mapped_column(String(32))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -8,10 +8,12 @@ from typing import Any
 from sqlalchemy import select
 
 from ..core.db.account_ids import IdKind, shown
+from ..core.db.transaction import transaction
 from ..core.web.paging import Slice
 from ..delivery.message import Subject
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.outbox.models import Delivery, OutgoingMessage, is_about
+from .expansions import Expansions
 from .models import SUBJECT
 from .sent import SentNotifications
 
@@ -20,6 +22,7 @@ from .sent import SentNotifications
 class Outcome:
     sent: SentNotifications
     outbox: Outbox
+    expansions: Expansions
     account_model: type[Any]
     ids: IdKind
 
@@ -53,7 +56,9 @@ class Outcome:
 
     def retry(self, sender_id: Any, notification_id: int) -> int:
         self.sent.check(sender_id, notification_id)
-        return self.outbox.retry(subject=Subject(SUBJECT, notification_id))
+        with transaction(self.sent.session):
+            self.expansions.retry(notification_id)
+            return self.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
     def _named(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """With the address of each receiver that is still there."""

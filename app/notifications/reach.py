@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from ..core.db.long_statements import unhurried
 from ..core.db.transaction import transaction
 from ..core.errors import Invalid
-from .receivers import Audience
+from .receivers import Receivers
 from .schemas import INAPP
 from .service import Notifications
 
@@ -31,13 +31,13 @@ class Reach:
             raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
         session = sending.session
         with transaction(session), unhurried(session):
-            audience = Audience.of(session, sending.account_model, receiver_ids)
+            found = Receivers.of(session, sending.account_model, receiver_ids)
             if sending.hooks.registered("receivers"):
-                audience = audience.rewritten(sending.hooks.receivers)
-            targets = audience.targets(None)
+                found = found.rewritten(sending.hooks.receivers)
+            targets = found.targets(None)
             receivers = session.scalar(select(func.count()).select_from(targets.subquery())) or 0
-            found = {name: self._on(name, targets, receivers) for name in dict.fromkeys(channels)}
-        return {"receivers": receivers, "channels": found}
+            on = {name: self._on(name, targets, receivers) for name in dict.fromkeys(channels)}
+        return {"receivers": receivers, "channels": on}
 
     def _on(self, name: str, targets: Any, receivers: int) -> dict[str, Any]:
         if name == INAPP:

@@ -1,16 +1,33 @@
-"""Whom a notification is for, as a query rather than a list: all accounts, or these."""
+"""Whom a notification is for: the audience as a value, and its accounts as a query.
+
+Accounts are never loaded: all statements are made from the query, whatever its number of rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import Select, Table, bindparam, column, func, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Table,
+    bindparam,
+    column,
+    func,
+    insert,
+    literal,
+    select,
+)
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from ..core.db.account_ids import IdKind, shown
+from ..core.db.base import at
 from ..core.db.transaction import AnySession
+from ..workspaces.models import ACTIVE, Member
 from .errors import UnknownReceivers
 from .models import InboxItem
 
@@ -22,33 +39,97 @@ def account_ids(accounts: Iterable[Any]) -> list[Any]:
     return [getattr(each, "id", each) for each in accounts]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Audience:
+    """The receivers of a notification: the accounts that meet every condition that is set.
+
+    Without any condition: all accounts.
+    """
+
+    # The accounts with these ids.
+    ids: Sequence[Any] | None = None
+    # The accounts with this status, such as "active".
+    status: str | None = None
+    # The accounts with this role, such as "admin".
+    role: str | None = None
+    # The active members of the workspace with this id.
+    workspace: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        kept = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self.ids is not None:
+            kept["ids"] = [shown(each) for each in self.ids]
+        return {name: value for name, value in kept.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any], kind: IdKind) -> Audience:
+        ids = kept.get("ids")
+        return cls(**{**kept, "ids": None if ids is None else [kind.from_text(x) for x in ids]})
+
+
+@dataclass(frozen=True)
+class Receivers:
+    """The accounts of an audience, or a range of them by their ids."""
+
     session: AnySession
     account_model: type[Any]
-    # None: all accounts.
-    ids: Sequence[Any] | None
+    audience: Audience
+    # A range of them: ids above the first and up to the second, or those of a list of ids.
+    is_range: bool = False
+    after: Any = None
+    until: Any = None
+    # Only accounts that were created by then.
+    created_by: datetime | None = None
 
     @classmethod
     def of(
-        cls, session: AnySession, account_model: type[Any], ids: Iterable[Any] | None
-    ) -> Audience:
-        """The accounts of these ids, each of which there must be."""
-        chosen = None if ids is None else list(dict.fromkeys(ids))
-        audience = cls(session, account_model, chosen)
-        if unknown := audience._unknown():
-            raise UnknownReceivers(unknown)
-        return audience
+        cls,
+        session: AnySession,
+        account_model: type[Any],
+        to: Audience | Iterable[Any] | None,
+    ) -> Receivers:
+        """Those of an audience, accounts, or their ids, each once; None: all accounts.
 
-    def rewritten(self, hook: Any) -> Audience:
+        Raises UnknownReceivers for ids that no account has.
+        """
+        audience = to if isinstance(to, Audience) else Audience(ids=None if to is None else [*to])
+        if audience.ids is None:
+            return cls(session, account_model, audience)
+        ids = tuple(dict.fromkeys(account_ids(audience.ids)))
+        receivers = cls(session, account_model, replace(audience, ids=ids))
+        if ids and (unknown := receivers._unknown()):
+            raise UnknownReceivers(unknown)
+        return receivers
+
+    def rewritten(self, hook: Any) -> Receivers:
         """As the host's hook will have it; it is given the accounts themselves."""
         accounts = self._restricted(select(self.account_model).order_by(self.account_model.id))
         chosen = hook(list(self.session.scalars(accounts)), self.session)
-        ids = list(dict.fromkeys(account_ids(chosen)))
-        return Audience(self.session, self.account_model, ids)
+        ids = tuple(dict.fromkeys(account_ids(chosen)))
+        return replace(self, audience=Audience(ids=ids))
+
+    def count(self) -> int:
+        ids = self.audience.ids
+        if ids is not None and self.audience == Audience(ids=ids):
+            return len(ids)
+        counted = self._restricted(select(func.count()).select_from(self.account_model))
+        return int(self.session.scalar(counted) or 0)
+
+    def end_of_range(self, most: int) -> Any:
+        """The id of the last of the first so many receivers, or None where there is none."""
+        account_id = self.account_model.id
+        first = self._restricted(select(account_id).order_by(account_id).limit(most)).subquery()
+        [found] = first.c
+        return self.session.scalar(select(found).order_by(found.desc()).limit(1))
+
+    def last_created_at(self) -> datetime | None:
+        """When the newest of all accounts was created."""
+        found = self.session.scalar(select(func.max(self.account_model.created_at)))
+        # A table of the application's own may have moments without an offset: they are in UTC.
+        return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
     def fill_inbox(self, notification_id: int) -> int:
-        """An unread row for each of them; says how many there are."""
+        """Insert an unread row for each receiver and return how many there are."""
         rows = select(literal(notification_id), self.account_model.id, literal(False))
         statement = insert(cast(Table, InboxItem.__table__)).from_select(
             ["notification_id", "receiver_id", "is_read"], self._restricted(rows)
@@ -64,20 +145,44 @@ class Audience:
         account = self.account_model
         if notification_id is None:
             return self._restricted(select(account.id))
-        return (
+        theirs = (
             select(InboxItem.receiver_id)
             .join(account, account.id == InboxItem.receiver_id)
             .where(InboxItem.notification_id == notification_id)
         )
+        return theirs.where(*self._within(InboxItem.receiver_id)) if self.is_range else theirs
 
     def _restricted(self, statement: Select[Any]) -> Select[Any]:
-        if self.ids is None:
-            return statement
-        return statement.where(self.account_model.id.in_(select(self._given())))
+        account, audience = self.account_model, self.audience
+        if audience.ids is not None or self.is_range:
+            statement = statement.where(*self._within(account.id))
+        if audience.status is not None:
+            statement = statement.where(account.status == audience.status)
+        if audience.role is not None:
+            statement = statement.where(account.role == audience.role)
+        if audience.workspace is not None:
+            members = select(Member.account_id).where(
+                Member.workspace_id == audience.workspace, Member.status == ACTIVE
+            )
+            statement = statement.where(account.id.in_(members))
+        if self.created_by is not None:
+            created_at = account.created_at
+            is_early = created_at <= at(created_at, self.created_by)
+            # A table of the application's own may have accounts of unknown age.
+            statement = statement.where(is_early | created_at.is_(None))
+        return statement
+
+    def _within(self, account_id: Any) -> list[ColumnElement[bool]]:
+        found = []
+        if self.audience.ids is not None:
+            found.append(account_id.in_(select(self._given())))
+        if self.after is not None:
+            found.append(account_id > self.after)
+        if self.until is not None:
+            found.append(account_id <= self.until)
+        return found
 
     def _unknown(self) -> Sequence[Any]:
-        if not self.ids:
-            return []
         given = self._given()
         known = select(self.account_model.id).where(self.account_model.id == given).exists()
         missing = select(given).where(~known).limit(NAMED_IN_AN_ERROR)
@@ -85,7 +190,7 @@ class Audience:
 
     def _given(self) -> Any:
         """The ids as one parameter: neither database takes a hundred thousand of them."""
-        ids = list(self.ids or ())
+        ids = list(self.audience.ids or ())
         kind = self.account_model.id.type
         dialect = self.session.get_bind().dialect
         if dialect.name == "postgresql":

@@ -16,7 +16,7 @@ from ..core.clock import Clock
 from ..core.db.transaction import AnySession, transaction
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget, forget_some, is_waiting
-from .models import ACCOUNT_SCOPE, SUBJECT, InboxItem, Notification
+from .models import ACCOUNT_SCOPE, EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
 ROWS_AT_ONCE = 5_000
 NOTIFICATIONS_AT_ONCE = 100
@@ -38,12 +38,16 @@ class Retention:
         if days is None:
             return 0
         before = self.clock.now() - timedelta(days=days)
+        expanding = select(Expansion.id).where(
+            Expansion.notification_id == Notification.id, Expansion.state == EXPANDING
+        )
         old = (
             select(Notification.id)
             .where(
                 Notification.scope == ACCOUNT_SCOPE,
                 Notification.created_at < before,
                 ~is_waiting(SUBJECT, Notification.id),
+                ~expanding.exists(),
             )
             .order_by(Notification.id)
             .limit(NOTIFICATIONS_AT_ONCE)

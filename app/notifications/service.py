@@ -1,7 +1,7 @@
 """Sends a notification: stores it, its inbox rows and its deliveries, all in one transaction.
 
-Receivers are never loaded: whether one account or all of them, the inbox rows are one
-`INSERT … SELECT`, and what goes out goes to the accounts of those rows.
+Receivers are never loaded: the inbox rows are one `INSERT … SELECT`, and what goes out goes to the
+accounts of those rows. A notification to very many is stored without them, for a worker to expand.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from ..delivery.outbox.enqueue import Outbox
 from .counts import NotificationCounts, is_kept
 from .draft import Draft
 from .errors import NoChannels, SenderRequired
+from .expansions import Expansions
 from .models import ADMIN, SUBJECT, Notification
-from .receivers import Audience
+from .receivers import Audience, Receivers
 from .schemas import CHANNELS, INAPP
 
 
@@ -40,28 +41,24 @@ class Notifications:
     outbox: Outbox
     hooks: Hooks
     clock: Clock
+    expansions: Expansions
+    # Up to so many receivers, the request itself stores their rows.
+    inline_receivers: int
 
-    def send(self, draft: Draft, receiver_ids: Iterable[Any] | None) -> Sent:
-        """To these accounts, each once; None: to all."""
+    def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> Sent:
+        """To the accounts of an audience, or with these ids, each once; None: to all."""
         names = list(dict.fromkeys(draft.channels))
         if not names:
             raise NoChannels
         if draft.notification_type == ADMIN and INAPP in names and draft.sender_id is None:
             raise SenderRequired
         with transaction(self.session), unhurried(self.session):
-            audience = Audience.of(self.session, self.account_model, receiver_ids)
+            receivers = Receivers.of(self.session, self.account_model, to)
             if self.hooks.registered("receivers"):
-                audience = audience.rewritten(self.hooks.receivers)
-            notification = None
-            if INAPP in names:
-                notification = self._store(draft, names)
-                notification.receivers = audience.fill_inbox(notification.id)
-            deliveries = self._send_out(draft, names, notification, audience)
-            if notification is not None and is_kept(notification.receivers):
-                notification.counts = NotificationCounts(0, deliveries)._asdict()
-                notification.counted_at = notification.created_at
-            self._record(draft, names, notification)
-            return Sent(notification, deliveries)
+                receivers = receivers.rewritten(self.hooks.receivers)
+            sent = self._send(draft, names, receivers)
+            self._record(draft, names, sent.notification)
+            return sent
 
     def unknown(self, channels: Iterable[str]) -> list[str]:
         """Of these, the channels that nobody knows."""
@@ -79,7 +76,32 @@ class Notifications:
             receivers=stored.receivers if stored else None,
         )
 
-    def _store(self, draft: Draft, names: list[str]) -> Notification:
+    def _send(self, draft: Draft, names: list[str], receivers: Receivers) -> Sent:
+        message = NewMessage(
+            title=draft.title,
+            message=draft.message,
+            template_file=draft.template_file,
+            context=draft.context,
+        )
+        count = receivers.count()
+        channels = [name for name in names if name != INAPP]
+        if INAPP not in names:
+            # Nothing is stored that a worker could expand.
+            targets = receivers.targets(None)
+            return Sent(None, self.outbox.put(message, targets, channels, None, count))
+        notification = self._store(draft, names, count)
+        if count > self.inline_receivers:
+            deliveries = self.expansions.add(notification, receivers, message, channels)
+        else:
+            notification.receivers = receivers.fill_inbox(notification.id)
+            targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
+            deliveries = self.outbox.put(message, targets, channels, subject, count)
+        if is_kept(notification.receivers):
+            notification.counts = NotificationCounts(0, deliveries)._asdict()
+            notification.counted_at = notification.created_at
+        return Sent(notification, deliveries)
+
+    def _store(self, draft: Draft, names: list[str], receivers: int) -> Notification:
         notification = Notification(
             title=draft.title,
             message=draft.message,
@@ -87,25 +109,9 @@ class Notifications:
             sender_id=draft.sender_id,
             notification_type=draft.notification_type,
             scope=draft.scope,
+            receivers=receivers,
             created_at=self.clock.now(),
         )
         self.session.add(notification)
         self.session.flush()
         return notification
-
-    def _send_out(
-        self, draft: Draft, names: list[str], notification: Notification | None, audience: Audience
-    ) -> CountsByChannel:
-        message = NewMessage(
-            title=draft.title,
-            message=draft.message,
-            template_file=draft.template_file,
-            context=draft.context,
-        )
-        stored_as = notification.id if notification else None
-        return self.outbox.put(
-            message,
-            audience.targets(stored_as),
-            [name for name in names if name != INAPP],
-            Subject(SUBJECT, stored_as) if stored_as is not None else None,
-        )

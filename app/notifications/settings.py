@@ -10,3 +10,8 @@ class NotificationsSettings(DeliverySettings):
         default=None,
         description="`prune` deletes notifications that are older; unset: kept for ever.",
     )
+    INLINE_RECEIVERS: PositiveInt = Field(
+        default=10_000,
+        description="A broadcast to more receivers is stored by the request and expanded by the"
+        " workers.",
+    )

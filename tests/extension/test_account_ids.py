@@ -22,6 +22,10 @@ from app import AccountMixin, Frontdesk, Parts, SetupError, blueprints
 from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings
 from app.core.context import service
+from app.delivery.worker.worker import Worker
+from app.notifications import expansions
+from app.notifications.expansions import CHORE
+from app.notifications.service import Notifications
 from app.storage import MemoryFileStore
 from app.testing.client import Api
 from app.testing.kit import Kit
@@ -231,6 +235,35 @@ def test_a_broadcast_to_all_reaches_all(frontdesk: Kit) -> None:
     root.api().post("/admin/notifications", 201, json={"data": data})
     frontdesk.deliver()
     assert {mail.to for mail in frontdesk.mails.sent} == {root.email, ada.email}
+
+
+def test_large_broadcast_reaches_each_account_once(
+    frontdesk: Kit, app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expansions, "RANGE", 2)
+    root = frontdesk.account("root", role="root")
+    accounts = [root, *(frontdesk.account(f"p{number}") for number in range(6))]
+    chosen = [written(each) for each in accounts[2:]]
+    for receivers, wanted in (({}, accounts), ({"account_receiver_ids": chosen}, accounts[2:])):
+        data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
+        with monkeypatch.context() as patch, app.app_context():
+            patch.setattr(service(Notifications), "inline_receivers", 3)
+            patch.delitem(service(Worker).chores, CHORE)
+            answer = root.api().post("/admin/notifications", 201, json={"data": data} | receivers)
+            late = frontdesk.account(f"late{len(wanted)}")
+        sent = answer.json
+        assert sent["receivers"] == len(wanted)
+        frontdesk.deliver()
+        assert sorted(mail.to for mail in frontdesk.mails.sent) == sorted(
+            each.email for each in wanted
+        )
+        frontdesk.mails.sent.clear()
+        for each in accounts:
+            inbox = each.api().get("/notifications").json
+            found = [item for item in inbox if item["notification_id"] == sent["id"]]
+            assert len(found) == (each in wanted)
+        assert late.api().get("/notifications").json == []
+        assert app.test_cli_runner().invoke(args=["accounts", "delete", late.email]).exit_code == 0
 
 
 def test_an_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:

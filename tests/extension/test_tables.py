@@ -20,6 +20,7 @@ OURS = {
     "frontdesk_deliveries",
     "frontdesk_email_changes",
     "frontdesk_events",
+    "frontdesk_expansions",
     "frontdesk_exports",
     "frontdesk_identities",
     "frontdesk_inbox",

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from app.notifications.expansions import RANGE
 from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakePerson
@@ -87,6 +88,35 @@ def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
         installation.end_leases()
     with installation.server() as (url, _process):
         _all_arrive(installation, sink, url, stored, added)
+
+
+def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
+    installation: Service, notify: Notify
+) -> None:
+    installation.people(40_000)
+    installation.environment["CORE__EMAILS_ENABLED"] = "false"
+    notify(channels=["inapp", "email"])
+    assert installation.count("frontdesk_expansions") == 1
+    assert installation.count("frontdesk_inbox") == 0
+    for ranges in (1, 3):
+        worker = installation.send()
+        try:
+            within(60, lambda wanted=ranges: _stored(installation) >= wanted)  # type: ignore[misc]
+        finally:
+            kill(worker)
+        assert installation.count("frontdesk_expansions") == 1
+        assert _stored(installation) * RANGE == installation.count("frontdesk_inbox")
+        installation.end_leases()
+    assert installation.send().wait(120) == 0
+    for table in ("frontdesk_inbox", "frontdesk_deliveries"):
+        assert installation.count(table) == 40_000
+        assert installation.count(f"(SELECT DISTINCT receiver_id FROM {table}) AS found") == 40_000
+    assert installation.count("frontdesk_expansions") == 0
+
+
+def _stored(installation: Service) -> int:
+    """How many ranges of an expansion are stored."""
+    return installation.count("frontdesk_deliveries") // RANGE
 
 
 def _all_arrive(installation: Service, sink: Sink, url: str, stored: int, added: int) -> None:

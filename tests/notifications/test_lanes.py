@@ -63,6 +63,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
             boss = Client(port).sign_in("boss@example.com", PASSWORD)
             assert send(boss, "To all")[0] == 201
             sink.wait_for(20, seconds=60)
+            within(60, lambda: installation.count("frontdesk_expansions") == 0)
             yield Office(installation, boss, sink)
         installation.engine.dispose()
 

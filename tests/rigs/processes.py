@@ -95,6 +95,9 @@ class Service:
                 sa.text("UPDATE frontdesk_deliveries SET due_at = '2026-01-01 00:00:00'"
                         " WHERE state = 'pending'")
             )  # fmt: skip
+            connection.execute(
+                sa.text("UPDATE frontdesk_expansions SET due_at = '2026-01-01 00:00:00'")
+            )
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

@@ -47,11 +47,17 @@ class Workers(Protocol):
 
 
 class _Stored(NamedTuple):
-    """What all deliveries of a message have in common."""
+    """A stored message, and what its deliveries have in common."""
 
     id: int
     lane: int
     now: datetime
+
+
+class _Handled(NamedTuple):
+    channel: Channel
+    # Why nothing leaves on it now, or nothing.
+    off: str | None
 
 
 @dataclass(eq=False)
@@ -69,20 +75,39 @@ class Outbox:
         targets: Select[Any],
         channels: Iterable[str],
         subject: Subject | None = None,
+        receivers: int | None = None,
     ) -> CountsByChannel:
         """A delivery to each target on each of these channels; says how many are in which state.
 
-        The targets are a query over the ids of what the channels' address books know.
+        The targets are a query over the ids of what the channels' address books know; `receivers`
+        is their number, where it is known.
         """
         handled = self._handled(channels)
         if not handled:
             return {}
-        stored = self._store(message, targets, subject)
-        for channel in handled:
-            self._store_deliveries(stored, targets, channel)
-        names = [channel.name for channel in handled]
-        after_commit(self.session, lambda: self.workers.wake(names))
+        if receivers is None:
+            some = targets.limit(FEW_RECEIVERS + 1).subquery()
+            receivers = self.session.scalar(select(func.count()).select_from(some)) or 0
+        stored = self._store(message, subject, FEW if receivers <= FEW_RECEIVERS else MANY)
+        names = self._store_deliveries(stored, targets, handled)
         return counts_of_message(self.session, stored.id, names)
+
+    def put_message(
+        self, message: NewMessage, channels: Iterable[str], subject: Subject
+    ) -> tuple[int, list[str]] | None:
+        """Store a message to many without its deliveries; returns its id, and the channels that
+        send it. None where no channel does."""
+        handled = self._handled(channels)
+        if not handled:
+            return None
+        stored = self._store(message, subject, MANY)
+        return stored.id, [each.channel.name for each in handled]
+
+    def add_targets(self, message_id: int, targets: Select[Any], channels: Iterable[str]) -> None:
+        """Store deliveries of such a message. A channel that does not exist any more is ignored."""
+        found = [channel for name in channels if (channel := self.channels.get(name)) is not None]
+        handled = [_Handled(channel, channel.off()) for channel in found]
+        self._store_deliveries(_Stored(message_id, MANY, self.clock.now()), targets, handled)
 
     def retry(self, channel: str | None = None, subject: Subject | None = None) -> int:
         """What failed is tried again from the beginning; says how much that is."""
@@ -105,18 +130,22 @@ class Outbox:
                 after_commit(self.session, lambda: self.workers.wake(names))
             return int(done.rowcount)
 
-    def _handled(self, names: Iterable[str]) -> list[Channel]:
+    def _handled(self, names: Iterable[str]) -> list[_Handled]:
         """The channels that somebody handles; the others are passed over, and the log says so."""
         found = []
         for name in names:
             channel = self.channels.get(name)
             if channel is None:
                 log.warning("The channel '%s' is not handled: nothing is sent on it.", name)
-            else:
-                found.append(channel)
+                continue
+            if (off := channel.off()) is not None:
+                # A mail that is switched off is so by intent; an SMS that is not set up is not.
+                level = logging.ERROR if name == "sms" else logging.WARNING
+                log.log(level, "Nothing is sent on the channel '%s': %s", name, off)
+            found.append(_Handled(channel, off))
         return found
 
-    def _store(self, message: NewMessage, targets: Select[Any], subject: Subject | None) -> _Stored:
+    def _store(self, message: NewMessage, subject: Subject | None, lane: int) -> _Stored:
         now = self.clock.now()
         statement = insert(OutgoingMessage).values(
             subject_kind=subject.kind if subject else None,
@@ -128,30 +157,33 @@ class Outbox:
             created_at=now,
         )
         message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()
-        some = targets.limit(FEW_RECEIVERS + 1).subquery()
-        count = self.session.scalar(select(func.count()).select_from(some)) or 0
-        return _Stored(message_id, FEW if count <= FEW_RECEIVERS else MANY, now)
+        return _Stored(message_id, lane, now)
 
-    def _store_deliveries(self, message: _Stored, targets: Select[Any], channel: Channel) -> None:
-        receivers, why_not = channel.address_book.entries(targets)
-        if not isinstance(self.ids, WholeIds):
-            [receiver_id] = receivers.selected_columns
-            receivers = receivers.with_only_columns(as_sql(receiver_id, String(LONGEST_TEXT)))
-        state: ColumnElement[str] = case((why_not.is_(None), PENDING), else_=SKIPPED)
-        if (off := channel.off()) is not None:
-            # A mail that is switched off is so by intent; an SMS that is not set up is not.
-            level = logging.ERROR if channel.name == "sms" else logging.WARNING
-            log.log(level, "Nothing is sent on the channel '%s': %s", channel.name, off)
-            state, why_not = literal(SKIPPED), literal(off, String)
-        values: dict[str, ColumnElement[Any]] = {
-            "outgoing_id": literal(message.id),
-            "channel": literal(channel.name),
-            "lane": literal(message.lane),
-            "state": state,
-            "reason": why_not,
-            "attempts": literal(0),
-            "due_at": literal(message.now, Delivery.due_at.type),
-        }
-        rows = receivers.add_columns(*values.values())
-        statement = insert(cast(Table, Delivery.__table__))
-        self.session.execute(statement.from_select(["receiver_id", *values], rows).inline())
+    def _store_deliveries(
+        self, message: _Stored, targets: Select[Any], handled: Iterable[_Handled]
+    ) -> list[str]:
+        """One statement for each channel; returns the channels, whose workers are then woken."""
+        names = []
+        for channel, off in handled:
+            names.append(channel.name)
+            receivers, why_not = channel.address_book.entries(targets)
+            if not isinstance(self.ids, WholeIds):
+                [receiver_id] = receivers.selected_columns
+                receivers = receivers.with_only_columns(as_sql(receiver_id, String(LONGEST_TEXT)))
+            state: ColumnElement[str] = case((why_not.is_(None), PENDING), else_=SKIPPED)
+            if off is not None:
+                state, why_not = literal(SKIPPED), literal(off, String)
+            values: dict[str, ColumnElement[Any]] = {
+                "outgoing_id": literal(message.id),
+                "channel": literal(channel.name),
+                "lane": literal(message.lane),
+                "state": state,
+                "reason": why_not,
+                "attempts": literal(0),
+                "due_at": literal(message.now, Delivery.due_at.type),
+            }
+            rows = receivers.add_columns(*values.values())
+            statement = insert(cast(Table, Delivery.__table__))
+            self.session.execute(statement.from_select(["receiver_id", *values], rows).inline())
+        after_commit(self.session, lambda: self.workers.wake(names))
+        return names

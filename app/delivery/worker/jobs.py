@@ -1,4 +1,4 @@
-"""Runs one job of a leased queue at a time, and retries it: data exports."""
+"""Runs one job of a leased queue at a time, and retries it: exports, expansions of broadcasts."""
 
 from __future__ import annotations
 

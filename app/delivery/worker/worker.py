@@ -44,8 +44,8 @@ class Worker:
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
     def names(self) -> list[str]:
-        """What there may be work under: the channels, and the chores."""
-        return [*self.channels.names(), *self.chores]
+        """What there may be work under: the chores, which may store deliveries; the channels."""
+        return [*self.chores, *self.channels.names()]
 
     def seconds_until_due(self, name: str) -> float | None:
         if (chore := self.chores.get(name)) is not None:
