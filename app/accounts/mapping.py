@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from typing import Any
 
-from sqlalchemy import inspect, select
+from sqlalchemy import Enum, inspect, select
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.ext.hybrid import hybrid_property
 
-from .models import AccountLike, asked_of
+from .models import DELETING, PENDING, SUSPENDED, AccountLike, asked_of
 
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
 # Of what an older application has under another name, or in another form.
@@ -38,6 +40,41 @@ def how_to_map(model: type[Any]) -> str | None:
                 " a hybrid_property with an expression, or a synonym."
             )
     return None
+
+
+def how_to_store_status(model: type[Any]) -> str | None:
+    """Return a sentence with the lines to add if the model loses a status that Frontdesk writes."""
+    lost = [status for status in (PENDING, DELETING, SUSPENDED) if _loses(model, status)]
+    if not lost:
+        return None
+    return (
+        f"{model.__name__}.status does not return what Frontdesk writes to it: {', '.join(lost)}."
+        " An account with such a status could never sign in again. Add a column next to the yes or"
+        " no, here called active: other_status: Mapped[str | None] = mapped_column(String(50)); in"
+        ' the getter: return "active" if self.active else self.other_status or "inactive"; in the'
+        ' setter: self.active = status == "active"; self.other_status = None if self.active else'
+        " status (docs/cookbook/other-columns.md)."
+    )
+
+
+def _loses(model: type[Any], status: str) -> bool:
+    hybrid = getattr_static(model, "status")
+    if not isinstance(hybrid, hybrid_property):
+        [column] = select(model.status).selected_columns
+        return isinstance(column.type, Enum) and status not in column.type.enums
+    mapper = inspect(model)
+    # The rest of `init_app` configures the mappers too.
+    mapper.registry.configure()
+    account = mapper.class_manager.new_instance()
+    try:
+        if hybrid.fset is not None:
+            hybrid.fset(account, status)
+        return bool(hybrid.fget(account) != status)
+    except (AttributeError, TypeError):
+        # The model needs more than its columns to answer that: nothing is known against it.
+        return False
+    except (LookupError, ValueError):
+        return True
 
 
 def how_to_name_the_key(model: type[Any]) -> str | None:

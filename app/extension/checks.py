@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Flask
 from sqlalchemy import MetaData, Table, inspect
 
-from ..accounts.mapping import how_to_map, how_to_name_the_key
+from ..accounts.mapping import how_to_map, how_to_name_the_key, how_to_store_status
 from ..accounts.models import is_mapped
 from ..core.config.settings import Namespaces
 from ..core.context import EXTENSION
@@ -48,7 +48,7 @@ def check_account_model(model: type[Any] | None, db: Database) -> type[Any] | No
     """The model, or None where there is none to use: its routes say so when they are mounted."""
     if model is None or not is_mapped(model):
         return None
-    if advice := how_to_map(model):
+    if advice := how_to_map(model) or how_to_store_status(model):
         raise SetupError(advice)
     if not is_lite(db) and model.metadata is not metadata_of(db, model):
         raise SetupError(

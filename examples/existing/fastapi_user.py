@@ -68,16 +68,17 @@ class User(db.Model):
 
     @hybrid_property
     def status(self) -> str:
-        return "active" if self.is_active else "inactive"
+        return "active" if self.is_active else self.other_status or "inactive"
 
     @status.inplace.setter
     def _set_status(self, status: str) -> None:
         self.is_active = status == "active"
+        self.other_status = None if self.is_active else status
 
     @status.inplace.expression
     @classmethod
     def _status(cls) -> Any:
-        return case((cls.is_active, "active"), else_="inactive")
+        return case((cls.is_active, "active"), else_=func.coalesce(cls.other_status, "inactive"))
 
     @hybrid_property
     def role(self) -> str:
@@ -92,12 +93,14 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.is_superuser, "root"), else_="user")
 
-    # What is new.
+    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    other_status: Mapped[str | None] = mapped_column(String(50))
     phone: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
     current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)
     tokens_valid_from: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
     logged_out_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
+    email_unverified_since: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
 
 
 # [end]

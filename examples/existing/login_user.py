@@ -44,16 +44,17 @@ class User(db.Model):
 
     @hybrid_property
     def status(self) -> str:
-        return "active" if self.active else "inactive"
+        return "active" if self.active else self.other_status or "inactive"
 
     @status.inplace.setter
     def _set_status(self, status: str) -> None:
         self.active = status == "active"
+        self.other_status = None if self.active else status
 
     @status.inplace.expression
     @classmethod
     def _status(cls) -> Any:
-        return case((cls.active, "active"), else_="inactive")
+        return case((cls.active, "active"), else_=func.coalesce(cls.other_status, "inactive"))
 
     @hybrid_property
     def role(self) -> str:
@@ -68,12 +69,14 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.admin, "admin"), else_="user")
 
-    # What is new.
+    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    other_status: Mapped[str | None] = mapped_column(String(50))
     phone: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
     current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)
     tokens_valid_from: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
     logged_out_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
+    email_unverified_since: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
 
     # [both]
     # The old application does not know our hashes: while it runs, ours have a column of their own,

@@ -63,16 +63,17 @@ class User(db.Model):
 
     @hybrid_property
     def status(self) -> str:
-        return "active" if self.active else "inactive"
+        return "active" if self.active else self.other_status or "inactive"
 
     @status.inplace.setter
     def _set_status(self, status: str) -> None:
         self.active = status == "active"
+        self.other_status = None if self.active else status
 
     @status.inplace.expression
     @classmethod
     def _status(cls) -> Any:
-        return case((cls.active, "active"), else_="inactive")
+        return case((cls.active, "active"), else_=func.coalesce(cls.other_status, "inactive"))
 
     @hybrid_property
     def role(self) -> str:
@@ -90,10 +91,12 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.roles.any(Role.name == "admin"), "admin"), else_="user")
 
-    # What is new.
+    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    other_status: Mapped[str | None] = mapped_column(String(50))
     current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)
     tokens_valid_from: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
     logged_out_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
+    email_unverified_since: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
 
 
 @frontdesk.on("account-deleted")
