@@ -29,6 +29,14 @@ DATABASES = ("sqlite", "postgresql")
 
 
 def check_application(app: Flask, db: Database) -> None:
+    if not hasattr(db, "init_app"):
+        raise SetupError(
+            "frontdesk.init_app takes the SQLAlchemy object of Flask-SQLAlchemy or"
+            f" Flask-SQLAlchemy-Lite, not {type(db).__name__}. With an engine or a sessionmaker of"
+            " your own, use Flask-SQLAlchemy-Lite next to it: from flask_sqlalchemy_lite import"
+            ' SQLAlchemy; db = SQLAlchemy(); app.config["SQLALCHEMY_ENGINES"] = {"default":'
+            " engine.url}; db.init_app(app); frontdesk.init_app(app, db, account_model=...)."
+        )
     if "sqlalchemy" not in app.extensions:
         raise SetupError("Call db.init_app(app) before frontdesk.init_app(app, db).")
     if app.extensions["sqlalchemy"] is not db:

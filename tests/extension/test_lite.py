@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import bcrypt
 import pytest
 from flask import Flask
 from flask_sqlalchemy_lite import SQLAlchemy
-from sqlalchemy import func, select
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy import URL, create_engine, func, select
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from app import AccountMixin, Frontdesk, SetupError, blueprints
-from app.testing.people import make_person
+from app.testing.client import Api
+from app.testing.people import PASSWORD, make_person
 from app.testing.rollback import rolled_back
 
 from ..rigs.backends import postgres_database
+from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings
 
 
@@ -28,7 +32,7 @@ class Account(AccountMixin, Base):
     __tablename__ = "people"
 
 
-def host_at(url: str, **options: Any) -> Flask:
+def host_at(url: str | URL, **options: Any) -> Flask:
     host = Flask("host")
     host.config["SQLALCHEMY_ENGINES"] = {"default": url}
     db = SQLAlchemy(host)
@@ -94,3 +98,30 @@ def test_a_test_of_the_hosts_may_be_rolled_back(host: Flask) -> None:
 def test_without_an_account_model_it_does_not_know_where_tables_come() -> None:
     with pytest.raises(SetupError, match="Flask-SQLAlchemy-Lite knows no tables: pass account_mod"):
         host_at("sqlite://")
+
+
+def test_an_application_with_a_sessionmaker_of_its_own_uses_lite_beside_it(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'own.db'}")
+    own_session = sessionmaker(engine)
+    Base.metadata.create_all(engine)
+    with own_session() as session, session.begin():
+        hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+        session.add(Account(email="ada@example.com", password_hash=hashed))
+    host = complete(host_at(engine.url, account_model=Account))
+    form = {"username": "ada@example.com", "password": PASSWORD}
+    token = Api(host, "/in").post("/login", data=form).json["access_token"]
+    Api(host, "/in", token=token).patch("/account", json={"phone": "+41446681800"})
+    with own_session() as session:
+        assert session.scalar(select(Account.phone)) == "+41446681800"
+    engine.dispose()
+
+
+@for_each("given", [sessionmaker(), create_engine("sqlite://"), Session()])
+def test_another_database_object_is_refused_with_the_lines_to_write(given: Any) -> None:
+    with pytest.raises(SetupError) as error:
+        Frontdesk().init_app(Flask("host"), given)
+    assert str(error.value).startswith(
+        "frontdesk.init_app takes the SQLAlchemy object of Flask-SQLAlchemy or"
+        f" Flask-SQLAlchemy-Lite, not {type(given).__name__}."
+    )
+    assert '{"default": engine.url}' in str(error.value)
