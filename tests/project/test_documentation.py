@@ -138,4 +138,4 @@ def test_extras_table_lists_the_extras_of_the_package() -> None:
 
 
 def test_mounting_table_lists_all_blueprints() -> None:
-    assert sorted(first_cells("## Mounting")) == sorted(blueprints.__all__)
+    assert sorted(first_cells("## Mount the blueprints")) == sorted(blueprints.__all__)
