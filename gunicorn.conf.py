@@ -8,7 +8,7 @@ from typing import Any
 
 from gunicorn.config import Bind
 
-from app.server.counting import count_together, forget_worker
+from app.server.common import count_together, forget_worker
 
 # Without BIND, gunicorn's own rule holds: 127.0.0.1:8000, or 0.0.0.0:$PORT.
 bind = os.environ["BIND"].split(",") if "BIND" in os.environ else list(Bind.default)
@@ -55,14 +55,14 @@ control_socket_disable = True
 accesslog = None
 
 # gunicorn's own lines have the application's form: JSON in production.
-logger_class = "app.server.logs.ApplicationLog"
+logger_class = "app.server.worker.ApplicationLog"
 
 count_together()
 
 
 def when_ready(server: Any) -> None:
     # Here and not above: wsgi.py decides how the application is loaded.
-    from app.monitoring.apart import is_unheard
+    from app.monitoring.requests import is_unheard
 
     if is_unheard(server.app.wsgi(), [listener.getsockname() for listener in server.LISTENERS]):
         # It is set in .env alone, or sockets of systemd or the command line are used instead.
@@ -70,7 +70,7 @@ def when_ready(server: Any) -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    from app.core.process.forking import forget_connections
+    from app.core.process.servers import forget_connections
 
     forget_connections(server.app.wsgi())
     worker.noted_signals = server.SIG_QUEUE

@@ -21,7 +21,7 @@ _HOMES = {
     "invitations": "workspaces.invitations.routes",
     "login_codes": "auth.login_codes.routes",
     "mfa": "auth.mfa.routes",
-    "monitoring": "monitoring.routes",
+    "monitoring": "monitoring.metrics",
     "notifications": "notifications.routes",
     "passkeys": "auth.passkeys.routes",
     "profiles": "profiles.routes",

@@ -10,7 +10,7 @@ from .core.web.docs import blueprint as docs
 from .deletion.routes import blueprint as deletion
 from .exports.routes import blueprint as exports
 from .health import blueprint as health
-from .monitoring.routes import blueprint as monitoring
+from .monitoring.metrics import blueprint as monitoring
 from .notifications.admin_routes import blueprint as admin_notifications
 from .notifications.routes import blueprint as notifications
 from .profiles.routes import blueprint as profiles

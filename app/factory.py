@@ -18,17 +18,16 @@ from .accounts.account import Account, ServiceBase
 from .accounts.service import Accounts
 from .auth.idp.service import ACCOUNT_CREATE, IdpUserInfo
 from .auth.settings import AuthSettings
-from .cli.migrations import migrations
+from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
 from .core.config.settings import Namespaces
 from .core.context import service
 from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
-from .core.process.development_server import is_serving_process
-from .core.process.folders import ROOT, templates_folder
+from .core.process.folders import ROOT, make_private_folder, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
-from .core.process.private_files import make_private_folder
+from .core.process.servers import is_serving_process
 from .core.web.application import Application
 from .core.web.forwarded import warn_of_proxies
 from .core.web.problems import handlers
@@ -173,7 +172,7 @@ def _mount(app: Flask, chosen: Namespaces) -> None:
 
 def _answer_by_page(error: HTTPException) -> Any:
     """Where nothing is, to whoever is at a browser."""
-    from .console.elsewhere import answer_elsewhere
+    from .console.errors import answer_elsewhere
 
     return answer_elsewhere(error)
 

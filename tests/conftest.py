@@ -20,8 +20,7 @@ from app.core.config.environment import load
 from app.delivery.worker.background import Background, Work
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 from app.testing.people import PASSWORD as PASSWORD
 from app.testing.people import Person as Person
 from app.testing.people import make_person

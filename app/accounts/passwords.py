@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import bcrypt
 
-from ..core.process.greenlets import aside
+from ..core.process.servers import aside
 from .errors import TooManyHashes, UnfitPassword
 from .password_rules import MIN_LENGTH as MIN_LENGTH
 from .password_rules import PasswordRules

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..core.process import greenlets
+from ..core.process import servers
 from .own_turns import OwnTurns
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Turns:
 
     def _take_common(self, seconds: float) -> Callable[[], None] | None:
         # The kernel would keep all greenlets waiting.
-        if self._alone or greenlets.in_place_of_threads():
+        if self._alone or servers.in_place_of_threads():
             return None
         try:
             return self._opened().take(seconds)

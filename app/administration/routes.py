@@ -22,11 +22,10 @@ from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
 from ..core.web.reading import takes
 from ..workspaces.lookup import Entry
-from . import examples
+from . import schemas
 from .assembly import assemble
 from .deeds import Deeds
-from .errors import LastRoot, OwnAccount, SoleOwner
-from .rules import ADMINISTRATORS
+from .rules import ADMINISTRATORS, LastRoot, OwnAccount, SoleOwner
 from .schemas import (
     AccountCreate,
     AccountDeletionQuery,
@@ -57,7 +56,7 @@ def administrators_only(view: View) -> View:
 
 @blueprint.get("/")
 @administrators_only
-@example(answer=[examples.DETAILS])
+@example(answer=[schemas.DETAILS])
 @takes(query=AccountQuery)
 @answers(200, AccountDetails, sliced=True, ready=True)
 def list_managed_accounts(query: dict[str, Any]) -> Slice:
@@ -71,7 +70,7 @@ def list_managed_accounts(query: dict[str, Any]) -> Slice:
 
 @blueprint.post("/")
 @administrators_only
-@example(json=examples.NEW, answer=examples.MADE)
+@example(json=schemas.NEW, answer=schemas.MADE)
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
 @takes(json=AccountCreate)
 @answers(201, AccountDetails, ready=True)
@@ -86,7 +85,7 @@ def create_managed_account(json: dict[str, Any]) -> Details:
 
 @blueprint.get("/<account_id:account_id>")
 @administrators_only
-@example(answer=examples.DETAILS)
+@example(answer=schemas.DETAILS)
 @raises(AccountNotFound)
 @answers(200, AccountDetails, ready=True)
 def get_managed_account(account_id: Any) -> Details:
@@ -96,7 +95,7 @@ def get_managed_account(account_id: Any) -> Details:
 
 @blueprint.patch("/<account_id:account_id>")
 @administrators_only
-@example(json=examples.SUSPEND, answer=examples.SUSPENDED)
+@example(json=schemas.SUSPEND, answer=schemas.SUSPENDED)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=AccountEdit)
 @answers(200, AccountDetails, ready=True)
@@ -111,7 +110,7 @@ def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
 
 @blueprint.delete("/<account_id:account_id>")
 @administrators_only
-@example(answer=examples.DETAILS)
+@example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
 @takes(query=AccountDeletionQuery)
 @answers(200, AccountDetails, ready=True)
@@ -122,7 +121,7 @@ def delete_managed_account(account_id: Any, query: dict[str, Any]) -> Details:
 
 @blueprint.post("/<account_id:account_id>/unlock")
 @administrators_only
-@example(answer=examples.DETAILS)
+@example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def unlock_account(account_id: Any) -> Details:
@@ -132,7 +131,7 @@ def unlock_account(account_id: Any) -> Details:
 
 @blueprint.post("/<account_id:account_id>/sign-out")
 @administrators_only
-@example(answer=examples.DETAILS)
+@example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount)
 @answers(200, AccountDetails, ready=True)
 def sign_out_account(account_id: Any) -> Details:
@@ -142,7 +141,7 @@ def sign_out_account(account_id: Any) -> Details:
 
 @blueprint.post("/<account_id:account_id>/recovery")
 @administrators_only
-@example(answer=examples.RECOVERY_SENT)
+@example(answer=schemas.RECOVERY_SENT)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
 @answers(200, Message)
 def recover_account(account_id: Any) -> dict[str, str]:
@@ -153,7 +152,7 @@ def recover_account(account_id: Any) -> dict[str, str]:
 
 @blueprint.post("/<account_id:account_id>/verify")
 @administrators_only
-@example(answer=examples.DETAILS)
+@example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def verify_account(account_id: Any) -> Details:
@@ -163,7 +162,7 @@ def verify_account(account_id: Any) -> Details:
 
 @blueprint.get("/<account_id:account_id>/deliveries")
 @administrators_only
-@example(answer=[examples.DELIVERY])
+@example(answer=[schemas.DELIVERY])
 @raises(AccountNotFound)
 @takes(query=DeliveryQuery)
 @answers(200, DeliveryRead, sliced=True, ready=True)
@@ -174,7 +173,7 @@ def list_account_deliveries(account_id: Any, query: dict[str, Any]) -> Slice:
 
 @blueprint.get("/<account_id:account_id>/memberships")
 @administrators_only
-@example(answer=[examples.MEMBERSHIP])
+@example(answer=[schemas.MEMBERSHIP])
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, MembershipRead, paged=True)

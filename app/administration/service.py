@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from ..accounts.addresses import fold, read_email, read_phone
 from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
@@ -18,8 +18,7 @@ from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Invalid
 from ..workspaces.ownership import Ownership
-from .errors import LastRoot, OwnAccount, SoleOwner
-from .rules import ROOT, may_look_after
+from .rules import ROOT, OwnAccount, SoleOwner, keep_a_root, may_look_after
 from .view import AccountView, Details
 
 UNTIL, REASON = "suspended_until", "suspended_reason"
@@ -87,7 +86,7 @@ class Administration:
                 new_status = self._known(status) if status else account.status
                 is_root = (role or account.role) == ROOT
                 if not (is_root and new_status in self.accounts.active_statuses):
-                    self._keep_a_root(account)
+                    keep_a_root(self.session, self.accounts, account)
                 self._refuse_own(actor, account)
                 self._check_actor(actor, account.role, role or account.role)
                 suspension = self._suspension(account, given)
@@ -106,7 +105,7 @@ class Administration:
             account = self._hold(actor, account_id)
             if email is not None and fold(email) != account.email:
                 raise Invalid.about("email", "Not the account's address.")
-            self._keep_a_root(account)
+            keep_a_root(self.session, self.accounts, account)
             self._refuse_own(actor, account)
             self._check_actor(actor, account.role)
             if alone := self.ownership.owned_alone(account_id):
@@ -126,19 +125,6 @@ class Administration:
         if ROOT in (account.role, *roles):
             lock_name(self.session, model, ROOT)
         return account
-
-    def _keep_a_root(self, account: AccountLike) -> None:
-        """Refuse what would leave nobody who may do everything."""
-        if account.role != ROOT:
-            return
-        model = self.accounts.model
-        others = select(func.count(model.id)).where(
-            model.role == ROOT,
-            model.status.in_(self.accounts.active_statuses),
-            model.id != account.id,
-        )
-        if not self.session.scalar(others):
-            raise LastRoot
 
     def _refuse_own(self, actor: AccountLike, account: AccountLike) -> None:
         if actor.id == account.id:

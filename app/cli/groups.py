@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from ..core.process.folders import migrations_folder
+
+if TYPE_CHECKING:
+    from flask import Flask
+    from flask_sqlalchemy import SQLAlchemy
 
 
 class LazyGroup(click.Group):
@@ -36,7 +42,7 @@ class LazyGroup(click.Group):
 
 
 # The module of each group; another module may add to it, and is loaded in its place.
-_MODULES = {"accounts": "transfer", "frontdesk": "first_root"}
+_MODULES = {"accounts": "transfer"}
 
 
 def lazy_group(name: str) -> LazyGroup:
@@ -45,3 +51,18 @@ def lazy_group(name: str) -> LazyGroup:
         return group
 
     return LazyGroup(name, load)
+
+
+def migrations(app: Flask, db: SQLAlchemy) -> LazyGroup:
+    """`flask db …`: Flask-Migrate's own group. Alembic has no place in a server's start."""
+
+    def load() -> click.Group:
+        from flask_migrate import Migrate
+        from flask_migrate.cli import db as group
+
+        if "migrate" not in app.extensions:
+            Migrate(app, db, directory=str(migrations_folder()))
+        commands: click.Group = group
+        return commands
+
+    return LazyGroup("db", load)

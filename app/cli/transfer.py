@@ -16,7 +16,7 @@ import orjson
 
 from ..accounts.service import Accounts
 from ..core.context import service
-from ..core.process.private_files import private
+from ..core.process.folders import private
 from ..transfer.account import RowFault
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import READERS, Reader, firebase

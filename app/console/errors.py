@@ -20,11 +20,12 @@ from ..auth.errors import (
 )
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..auth.sessions.cookie_door import CookieDoor
-from ..core.context import service
+from ..core.context import find_context, service
 from ..core.errors import Problem
-from ..core.web.problems import known_problem
+from ..core.web.problems import handle_http_exception, known_problem
 from ..core.web.request_id import request_id
 from .api_calls import report
+from .blueprint import dress
 from .texts import _, words_of
 from .ways import go_to, is_part, own_address, page_before, to
 
@@ -48,7 +49,7 @@ def answer_problem(problem: Problem) -> Response:
 
         return ask_for_factor(problem)
     if isinstance(problem, EnrolmentRequired):
-        from .visitor.enrolling import ask_for_enrolment
+        from .visitor.second_step import ask_for_enrolment
 
         return ask_for_enrolment(problem)
     return error_page(problem.status, words_of(problem), problem.headers.get("Retry-After"))
@@ -104,3 +105,13 @@ def _lead_to(endpoint: str, **values: str | None) -> Response:
         # A part of a page was asked for; what comes now is a whole one.
         return Response(status=401, headers={"HX-Redirect": path})
     return go_to(path)
+
+
+def answer_elsewhere(error: HTTPException) -> Response:
+    """Answer where the whole service has no route: a page for a browser, and a problem document for
+    requests to the API and for programs."""
+    prefix = find_context().settings.core.API_V1_STR
+    is_of_api = f"{request.path}/".startswith(f"{prefix}/")
+    if is_of_api or "text/html" not in request.headers.get("Accept", ""):
+        return handle_http_exception(error)
+    return dress(answer_http_exception(error))

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..auth.caller import known_caller
 from .assets import version
+from .cookies import theme, theme_cookie
 from .forms import form_state
 from .texts import _, _n, language, later
-from .theme import theme, theme_cookie
 from .ways import to
 
 

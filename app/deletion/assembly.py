@@ -21,8 +21,7 @@ from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
-from .rules import DeletionRules
-from .service import Deletion, DeletionMails
+from .service import Deletion, DeletionMails, DeletionRules
 
 # No channel has such a name: a host's are words.
 CHORE = "frontdesk deletions"

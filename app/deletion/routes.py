@@ -6,7 +6,7 @@ from flask import Response
 
 from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
-from ..administration.errors import LastRoot, SoleOwner
+from ..administration.rules import LastRoot, SoleOwner
 from ..auth.blueprint import address
 from ..auth.caller import caller
 from ..auth.errors import (

@@ -11,6 +11,7 @@ from sqlalchemy import delete, select
 
 from ..accounts.models import DELETING, AccountLike
 from ..accounts.service import Accounts
+from ..administration.rules import ROOT, SoleOwner, keep_a_root
 from ..auth.caller import Caller
 from ..auth.errors import InvalidCredentials, InvalidProof
 from ..auth.fresh import Freshness
@@ -19,16 +20,34 @@ from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
 from ..core.db.account_ids import IdKind, shown
+from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
+from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
-from .rules import DeletionRules
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class DeletionRules:
+    """Within a transaction, that holds what is counted until its end: of two who go at once the
+    second meets what the first has left."""
+
+    session: AnySession
+    accounts: Accounts
+    ownership: Ownership
+
+    def check(self, account: AccountLike) -> None:
+        if account.role == ROOT:
+            lock_name(self.session, self.accounts.model, ROOT)
+        keep_a_root(self.session, self.accounts, account)
+        if alone := self.ownership.owned_alone(account.id):
+            raise SoleOwner([workspace.slug for workspace in alone])
 
 
 @dataclass(eq=False)
@@ -80,7 +99,7 @@ class Deletion:
         """When the account goes; None where it is gone already."""
         self.freshness.check(caller, password, address, protects=True)
         with transaction(self.session):
-            account = self._hold(caller.account.id)
+            account = self.accounts.lock(caller.account.id)
             # What has ended the caller's token in this moment ends its wishes too.
             if account is None or account.tokens_valid_from != caller.account.tokens_valid_from:
                 raise InvalidCredentials
@@ -96,7 +115,7 @@ class Deletion:
         """A second click on the link is no fault, as long as nothing else was asked for since."""
         account_id, moment = self.proofs.by_token(self.keeping, KIND, token, self._find)
         with transaction(self.session):
-            account = self._hold(account_id)
+            account = self.accounts.lock(account_id)
             waiting = self._waiting(account_id)
             if account is None or (waiting and waiting.deletes_at.isoformat() != moment):
                 raise InvalidProof
@@ -160,7 +179,7 @@ class Deletion:
     def _delete(self, account_id: Any) -> bool:
         """Unless it was kept in this moment."""
         with transaction(self.session):
-            account = self._hold(account_id)
+            account = self.accounts.lock(account_id)
             waiting = self._waiting(account_id)
             if account is None or waiting is None or waiting.deletes_at > self.clock.now():
                 return False
@@ -182,10 +201,6 @@ class Deletion:
     def _find(self, named: Any) -> ProofSubject[tuple[Any, str]]:
         shown_id, moment = named
         return _subject(named, (self.ids.from_text(shown_id), moment))
-
-    def _hold(self, account_id: Any) -> AccountLike | None:
-        found: AccountLike | None = self.accounts.lock(account_id)
-        return found
 
     def due(self, account_id: Any) -> datetime | None:
         """When the account goes, where its owner has asked for its end."""

@@ -13,7 +13,7 @@ from ..core.context import current_frontdesk, service
 from ..core.db.base import sqlite_path
 from ..core.errors import Unavailable
 from ..core.keystore import DatabaseKeystore
-from ..core.process.private_files import is_exposed
+from ..core.process.folders import is_exposed
 from ..delivery.mail.base import Mailer
 from ..delivery.mail.mailer import FolderMailer
 from ..exports.service import Exports

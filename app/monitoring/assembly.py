@@ -14,8 +14,7 @@ def assemble(context: Context) -> None:
         return
     _check_extras(core)
     if core.METRICS_ENABLED:
-        from .metrics import measure
-        from .queue import QueueMetrics
+        from .metrics import QueueMetrics, measure
 
         metrics = measure(context.app, context.db.engine)
         context.add(metrics)
@@ -23,7 +22,7 @@ def assemble(context: Context) -> None:
             breaches.when_unanswered.append(metrics.unasked_breaches.inc)
         context.add(QueueMetrics(context.session, context.clock))
     if core.METRICS_BIND:
-        from .apart import serve_apart
+        from .requests import serve_apart
 
         serve_apart(context.app, core.METRICS_BIND)
     if core.TRACING_ENABLED:

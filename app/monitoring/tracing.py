@@ -12,7 +12,7 @@ from typing import Any
 from flask import Flask, Response, g, request
 
 from ..core.web.request_id import request_id
-from .matching import matched_route
+from .requests import matched_route
 
 
 def trace(app: Flask, provider: Any) -> None:

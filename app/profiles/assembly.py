@@ -14,8 +14,7 @@ from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
 from .avatars import Avatars
-from .export import export_profile
-from .service import Profiles
+from .service import Profiles, export_profile
 from .settings import ProfilesSettings
 from .visibility import Visibility
 

@@ -14,7 +14,7 @@ from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
 from ..core.web.reading import takes
-from . import examples
+from . import schemas
 from .avatars import Avatars
 from .errors import (
     AvatarsUnsupported,
@@ -64,7 +64,7 @@ def answer(profile: Profile, viewer: AccountLike | None = None) -> Shown:
 @blueprint.get("")
 @active_account_required
 @scoped
-@example(answer=examples.ADA_READ)
+@example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
 def get_profile() -> Shown:
@@ -75,7 +75,7 @@ def get_profile() -> Shown:
 @blueprint.post("")
 @active_account_required
 @scoped
-@example(json=examples.ADA, answer=examples.ADA_READ)
+@example(json=schemas.ADA, answer=schemas.ADA_READ)
 @raises(ProfileExists)
 @takes(json=create_schema)
 @answers(200, read_schema)
@@ -87,7 +87,7 @@ def create_profile(json: dict[str, Any]) -> Shown:
 @blueprint.put("")
 @active_account_required
 @scoped
-@example(json=examples.MOVED, answer=examples.ADA_READ)
+@example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
@@ -99,7 +99,7 @@ def update_profile(json: dict[str, Any]) -> Shown:
 @blueprint.delete("")
 @active_account_required
 @scoped
-@example(answer=examples.ADA_READ)
+@example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
 def delete_profile() -> Shown:
@@ -110,7 +110,7 @@ def delete_profile() -> Shown:
 @blueprint.put("/avatar")
 @active_account_required
 @scoped
-@example(answer=examples.WITH_PICTURE)
+@example(answer=schemas.WITH_PICTURE)
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=AvatarFile, max_body=MOST_FORM_BYTES)
 @answers(200, read_schema)
@@ -150,7 +150,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 @active_account_required
 @scoped
 @variables(account_id="The account's id, not the profile's")
-@example(answer=examples.ADA_READ)
+@example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
 def get_account_profile(account_id: Any) -> Shown:
@@ -165,7 +165,7 @@ def get_account_profile(account_id: Any) -> Shown:
 @oneself_or_roles("admin", "root")
 @root_by_root_alone
 @variables(account_id="The account's id, not the profile's")
-@example(json=examples.MOVED, answer=examples.ADA_READ)
+@example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)

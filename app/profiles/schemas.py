@@ -1,3 +1,5 @@
+"""What clients send and get, with the examples of the OpenAPI document."""
+
 from __future__ import annotations
 
 import re
@@ -207,3 +209,25 @@ def as_profile_read(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def _extra(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if name not in PROPERTIES}
+
+
+ADA = {
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "date_of_birth": "1815-12-10",
+    "gender": "female",
+    "marital_status": "married",
+    "city": "London",
+    "nickname": "Countess",
+}
+ADA_READ = {
+    "id": 5,
+    "account_id": 3,
+    **dict.fromkeys(sorted(WRITABLE)),
+    **ADA,
+    "created_at": "2030-01-01T12:00:00+00:00",
+    "updated_at": "2030-01-01T12:00:00+00:00",
+}
+PICTURE = "https://api.example.com/api/v1/profiles/avatars/00112233445566778899aabbccddeeff.jpg"
+WITH_PICTURE = {**ADA_READ, "avatar": PICTURE}
+MOVED = {"city": "London"}

@@ -1,6 +1,8 @@
+"""Profiles: stored, read by whoever may see them, and exported."""
+
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -10,16 +12,17 @@ from sqlalchemy import exists, select
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
+from ..core.data_export import DataSubject, Reading
 from ..core.db.races import insert_new, lock_row
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Fault, Invalid
 from ..core.records.recorder import record
-from ..storage import FileStore
+from ..storage import FileMissing, FileStore
 from ..workspaces.models import Member
 from .errors import ProfileExists, ProfileNotFound
 from .extra import WHOLE, as_json, faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, picture_name
-from .models import Profile
+from .models import PROPERTIES, Profile
 from .visibility import Visibility
 
 # Wherever on earth somebody is born today, it is not yet the day after tomorrow.
@@ -177,3 +180,21 @@ def _refuse_ours(address: str | None) -> None:
     """Only the profile that shows a picture of our store may name it."""
     if address and is_own_path(address):
         raise Invalid.about("avatar", NOT_AN_ADDRESS)
+
+
+def export_profile(
+    files: FileStore, subject: DataSubject, reading: Reading
+) -> Iterator[tuple[str, Any]]:
+    """An account's profile and avatar in its data export."""
+    if not reading.has(Profile):
+        return
+    profiles = select(Profile.__table__).where(Profile.account_id == subject.id)
+    for row in reading.rows(profiles):
+        properties = {name: row[name] for name in sorted(PROPERTIES)}
+        yield "profile.json", {**row["extra"], **properties}
+        if (name := row["avatar_file"]) is not None:
+            try:
+                avatar = files.read(name)
+            except FileMissing:
+                continue
+            yield f"avatar.{name.rpartition('.')[2]}", avatar

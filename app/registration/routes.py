@@ -21,7 +21,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
 from ..core.web.reading import takes
-from ..workspaces.invitations.errors import InviterGone, OtherAddress
+from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
 from .schemas import RegistrationClosed, RegistrationRefused, VerificationMail, registration_create
 from .service import Registration

@@ -32,8 +32,8 @@ from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
-from ..workspaces.invitations.errors import OtherAddress
 from ..workspaces.invitations.received import ReceivedInvitations
+from ..workspaces.invitations.schemas import OtherAddress
 from .schemas import RegistrationClosed, RegistrationRefused
 from .verification import VERIFICATION, RegistrationMails, Verification
 

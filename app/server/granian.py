@@ -25,9 +25,8 @@ from granian.http import HTTP1Settings
 from granian.server.mp import MPServer
 
 from ..core.context import EXTENSION, Context
-from ..core.process.forking import forget_connections
-from .counting import count_together, forget_worker
-from .memory import release_large_blocks
+from ..core.process.servers import forget_connections
+from .common import count_together, forget_worker, release_large_blocks
 from .turnstile import Turnstile
 
 BACKLOG = 2048

@@ -14,7 +14,7 @@ from gunicorn.http.errors import (
     ParseException,
 )
 
-from .problems import problem
+from .common import problem
 
 
 class RequestTooSlow(Exception):

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
-from .problems import problem
+from .common import problem
 
 LINE_LIMIT = 8190
 # More than any route takes: what is longer, the application refuses without looking at it.

@@ -17,13 +17,13 @@ from functools import partial
 from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any
 
+from gunicorn.glogging import Logger
 from gunicorn.http.errors import LimitRequestHeaders
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from .buffered_socket import BufferedSocket
-from .memory import release_large_blocks
+from .common import release_large_blocks
 from .refusals import RequestTooSlow, answer
-from .request_buffer import HEAD_LIMIT, RequestBuffer
+from .request_buffer import HEAD_LIMIT, BufferedSocket, RequestBuffer
 
 HEAD_SECONDS = 10.0
 # A body brings so much in so many seconds, or its end; and of an answer something is taken in them.
@@ -240,3 +240,16 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
         )
         with suppress(OSError):
             client.offer(sent)
+
+
+class ApplicationLog(Logger):  # type: ignore[misc]
+    """From the first line on: the application is loaded before, and has configured logging. A file
+    that the operator names for gunicorn's log keeps gunicorn's own form."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        if cfg.errorlog == "-":
+            for handler in list(self.error_log.handlers):
+                if getattr(handler, "_gunicorn", False):
+                    self.error_log.removeHandler(handler)
+            self.error_log.propagate = True

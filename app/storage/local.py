@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO
 
-from ..core.process.private_files import make_private_folder, private
+from ..core.process.folders import make_private_folder, private
 from .files import CHUNK_BYTES, FileMissing, StorageUnavailable, StoredFile, checked_name
 
 

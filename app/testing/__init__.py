@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from .client import Answer as Answer
     from .client import Api as Api
     from .clock import SteppingClock as SteppingClock
+    from .database import noted_queries as noted_queries
+    from .database import rolled_back as rolled_back
     from .kit import Kit as Kit
     from .outbox import MailOutbox as MailOutbox
     from .outbox import SmsOutbox as SmsOutbox
     from .people import PASSWORD as PASSWORD
     from .people import Person as Person
-    from .queries import noted_queries as noted_queries
-    from .rollback import rolled_back as rolled_back
 
 _HOMES = {
     "Answer": "client",
@@ -29,8 +29,8 @@ _HOMES = {
     "Person": "people",
     "SmsOutbox": "outbox",
     "SteppingClock": "clock",
-    "noted_queries": "queries",
-    "rolled_back": "rollback",
+    "noted_queries": "database",
+    "rolled_back": "database",
 }
 
 

@@ -1,10 +1,14 @@
-"""What was sent, and sentences about it that fail with what is there instead."""
+"""What was sent, assertions about it, and an engine that delivers when a test says so."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
+from flask import Flask
+
 from ..delivery.message import Email, Sms
+from ..delivery.worker.worker import Worker
 
 Kept = TypeVar("Kept", Email, Sms)
 
@@ -66,3 +70,28 @@ class SmsOutbox(_Outbox[Sms]):
             if text in sms.text:
                 return sms
         raise AssertionError(f"No SMS to {to} has {text!r}; sent: {self._told()}")
+
+
+class ManualEngine:
+    """Delivers when a test says so, and not behind its back."""
+
+    def __init__(self) -> None:
+        self.woken: list[str] = []
+
+    def attend(self, app: Flask, worker: Worker) -> None:
+        self._app = app
+        self._worker = worker
+
+    def start(self) -> None:
+        return None
+
+    def wake(self, channels: Iterable[str]) -> None:
+        self.woken.extend(channels)
+
+    def stop(self, seconds: float) -> None:
+        return None
+
+    def deliver(self) -> None:
+        """Send all that is due now, on every channel."""
+        with self._app.app_context():
+            self._worker.drain()

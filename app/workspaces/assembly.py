@@ -8,9 +8,7 @@ from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .export import export_workspaces
-from .invitations.mails import InvitationMails
-from .invitations.proofs import INVITATION, InvitationProofs
-from .invitations.rate import InvitationRate
+from .invitations.mails import INVITATION, InvitationMails, InvitationProofs, InvitationRate
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members

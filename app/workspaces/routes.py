@@ -15,7 +15,7 @@ from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import example, raises, variables
 from ..core.web.reading import takes
-from . import examples
+from . import schemas
 from .errors import (
     AlreadyAMember,
     LastOwner,
@@ -33,9 +33,15 @@ from .guards import (
     member_required,
     workspace_roles_required,
 )
-from .invitations.errors import InvitationClosed, InvitationNotFound, TooManyInvitations
 from .invitations.lookup import Invited
-from .invitations.schemas import InvitationCreate, InvitationPage, InvitationRead
+from .invitations.schemas import (
+    InvitationClosed,
+    InvitationCreate,
+    InvitationNotFound,
+    InvitationPage,
+    InvitationRead,
+    TooManyInvitations,
+)
 from .invitations.service import Invitations
 from .lookup import Entry
 from .members import Listed, Members
@@ -66,7 +72,7 @@ slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `de
 
 @blueprint.get("")
 @active_account_required
-@example(answer=[examples.TEAM_READ])
+@example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
 @answers(200, WorkspaceRead, paged=True)
 def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
@@ -76,7 +82,7 @@ def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
 
 @blueprint.post("")
 @active_account_required
-@example(json=examples.TEAM, answer=examples.TEAM_READ)
+@example(json=schemas.TEAM, answer=schemas.TEAM_READ)
 @raises(SlugTaken, QuotaReached, TooManyWorkspaces)
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
@@ -87,7 +93,7 @@ def create_workspace(json: dict[str, Any]) -> Entry:
 
 @blueprint.put("/current")
 @active_account_required
-@example(json=examples.SWITCH, answer=examples.TEAM_READ)
+@example(json=schemas.SWITCH, answer=schemas.TEAM_READ)
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
 @takes(json=WorkspaceSwitch)
 @answers(200, WorkspaceRead)
@@ -100,7 +106,7 @@ def switch_workspace(json: dict[str, Any]) -> Entry:
 @slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@example(answer=examples.TEAM_READ)
+@example(answer=schemas.TEAM_READ)
 @answers(200, WorkspaceRead)
 def get_workspace(workspace_slug: str) -> Entry:
     """Get a workspace that the caller is a member of"""
@@ -112,7 +118,7 @@ def get_workspace(workspace_slug: str) -> Entry:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json=examples.TEAM, answer=examples.TEAM_READ)
+@example(json=schemas.TEAM, answer=schemas.TEAM_READ)
 @raises(SlugTaken)
 @takes(json=WorkspaceChange)
 @answers(200, WorkspaceRead)
@@ -127,7 +133,7 @@ def change_workspace(workspace_slug: str, json: dict[str, Any]) -> Entry:
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(OWNER, resolver=IN_PATH)
 @fresh_required()
-@example(answer=examples.TEAM_READ)
+@example(answer=schemas.TEAM_READ)
 @takes(query=WorkspaceEnd)
 @answers(200, WorkspaceRead)
 def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
@@ -142,7 +148,7 @@ def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
 @slug_in_path
 @active_account_required
 @active_member_required(resolver=IN_PATH)
-@example(answer=[examples.GRACE_READ])
+@example(answer=[schemas.GRACE_READ])
 @takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
 def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]:
@@ -155,7 +161,7 @@ def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json=examples.GRACE, answer=examples.ADDED)
+@example(json=schemas.GRACE, answer=schemas.ADDED)
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
 @answers(200, AddedRead)
@@ -173,7 +179,7 @@ def add_member(workspace_slug: str, json: dict[str, Any]) -> Listed:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json=examples.PROMOTE, answer=examples.GRACE_PROMOTED)
+@example(json=schemas.PROMOTE, answer=schemas.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
@@ -186,7 +192,7 @@ def update_member(workspace_slug: str, account_id: Any, json: dict[str, Any]) ->
 @slug_in_path
 @active_account_required
 @member_required(resolver=IN_PATH)
-@example(answer=examples.GRACE_READ)
+@example(answer=schemas.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, MemberRead)
 def remove_member(workspace_slug: str, account_id: Any) -> Listed:
@@ -199,7 +205,7 @@ def remove_member(workspace_slug: str, account_id: Any) -> Listed:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(answer=[examples.INVITED])
+@example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
 def list_invitations(workspace_slug: str, query: dict[str, Any]) -> Sequence[Invited]:
@@ -212,7 +218,7 @@ def list_invitations(workspace_slug: str, query: dict[str, Any]) -> Sequence[Inv
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(json=examples.INVITE, answer=[examples.INVITED])
+@example(json=schemas.INVITE, answer=[schemas.INVITED])
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
 @answers(201, InvitationRead, many=True)
@@ -226,7 +232,7 @@ def invite(workspace_slug: str, json: dict[str, Any]) -> Sequence[Invited]:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(answer=examples.INVITED)
+@example(answer=schemas.INVITED)
 @raises(InvitationNotFound, InvitationClosed, QuotaReached, TooManyInvitations)
 @answers(200, InvitationRead)
 def resend_invitation(workspace_slug: str, invitation_id: int) -> Invited:
@@ -239,7 +245,7 @@ def resend_invitation(workspace_slug: str, invitation_id: int) -> Invited:
 @active_account_required
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
-@example(answer={**examples.INVITED, "state": "revoked"})
+@example(answer={**schemas.INVITED, "state": "revoked"})
 @raises(InvitationNotFound, InvitationClosed)
 @answers(200, InvitationRead)
 def revoke_invitation(workspace_slug: str, invitation_id: int) -> Invited:

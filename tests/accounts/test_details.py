@@ -14,8 +14,8 @@ from app import Frontdesk, UtcDateTime
 from app.accounts.schemas import AccountRead
 from app.blueprints import auth, docs
 from app.testing.client import Api
+from app.testing.database import noted_queries
 from app.testing.people import make_person
-from app.testing.queries import noted_queries
 
 from ..conftest import Person
 from ..rigs.cases import for_each

@@ -13,9 +13,8 @@ from app.accounts.service import Accounts
 from app.core.context import current_frontdesk, service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..auth.test_login import listen_to
 from ..conftest import MakePerson, Person, only_on

@@ -15,7 +15,7 @@ from app.core.db.transaction import transaction
 from app.core.records.recorder import Target, record
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..auth.test_login import log_in
 from ..conftest import MakePerson, Person

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app import account_optional, current_account
 from app.testing.clock import SteppingClock
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, set_cookie, stored_sessions

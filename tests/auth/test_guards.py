@@ -26,7 +26,7 @@ from app.core.errors import SetupError
 from app.core.web.fields import Message, Page
 from app.core.web.operation import View
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..core.test_routes import GUARDS

@@ -14,7 +14,7 @@ from app.accounts.service import Accounts
 from app.core.context import service
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each, newly

@@ -14,8 +14,8 @@ from app.core.context import service
 from app.core.errors import Forbidden
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
-from app.testing.queries import noted_queries
 
 from ..audit.reading import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on

@@ -12,8 +12,8 @@ from app.accounts.service import Accounts
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
-from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each

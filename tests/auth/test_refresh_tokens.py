@@ -14,7 +14,7 @@ from flask import Flask
 
 from app.auth.sessions.refresh_token import RefreshTokens
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import SECRET, MakeApp, Person
 from ..rigs.cases import for_each

@@ -14,8 +14,7 @@ from app.auth.mfa.sealing import Sealing, Unopenable
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..exports.conftest import ask, lines, opened

@@ -11,8 +11,8 @@ from app.auth.sign_in.by_host import sign_in
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
-from app.testing.queries import noted_queries
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each

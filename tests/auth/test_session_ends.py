@@ -14,8 +14,7 @@ from sqlalchemy import text
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..cli.test_command_line import run
 from ..cli.test_prune import run as prune

@@ -14,7 +14,7 @@ from app.auth.sign_in.proof import PASSWORD as PASSWORD_PROOF
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each

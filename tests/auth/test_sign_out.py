@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.core.keystore import Keystore, KeystoreUnavailable
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, Person
 from .test_login import log_in

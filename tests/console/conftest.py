@@ -20,8 +20,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp
 from ..rigs.backends import free_port

@@ -12,8 +12,7 @@ import pytest
 from app import Parts, create_app
 from app.core.config.environment import load
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 from config import Settings
 
 from ..conftest import SECRET, let_go

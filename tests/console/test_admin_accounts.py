@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..rigs.console.asking import ask
 from ..rigs.console.world import World

@@ -16,7 +16,7 @@ from app.core.context import current_frontdesk
 from app.core.records.models import Record
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.standing import finished, waiting
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..rigs.console.asking import ask
 from ..rigs.console.world import World

@@ -9,8 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakePerson, Person
 from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.console.admin.drafts import sign_count
 from app.core.web.operation import operation
-from app.testing.rollback import rolled_back
+from app.testing.database import rolled_back
 
 from ..rigs.console.asking import (
     Performed,

@@ -10,7 +10,7 @@ from urllib.parse import quote_from_bytes
 import pytest
 from werkzeug.test import TestResponse
 
-from app.testing.rollback import rolled_back
+from app.testing.database import rolled_back
 
 from ..core.test_nonsense import NASTY_TEXT, known_names
 from ..rigs.console.asking import ask, path_of

@@ -9,11 +9,10 @@ import zipfile
 import pytest
 from flask import Flask
 
-from app.console.owner.deed_texts import TEXTS
+from app.console.owner.activity import TEXTS
 from app.core.records.catalogue import CATALOGUE
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.world import PROFILE

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.extension.frontdesk import Frontdesk
 from app.testing.clock import SteppingClock
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import MakePerson, Person
 from ..rigs.cookie_browsers import HOST

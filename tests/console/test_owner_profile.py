@@ -10,7 +10,7 @@ from flask import Flask
 from marshmallow import Schema, fields, validate
 from PIL import Image
 
-from app.console.owner.profile_fields import groups_of
+from app.console.owner.profile import groups_of
 from app.core.web.fields import Text
 from app.profiles.schemas import ProfileCreate
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask, Response
 from playwright.sync_api import Browser, Page
 
-from app.console.policy import POLICY
+from app.console.blueprint import POLICY
 
 from ..rigs.axe import grave_violations
 from ..rigs.console.cells import SMALL, WIDE, Cell, in_cells

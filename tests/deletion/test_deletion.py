@@ -15,9 +15,8 @@ from app.deletion.service import Deletion
 from app.delivery.worker.worker import Worker
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..auth.test_email_change import mailed
 from ..auth.test_login import listen_to, log_in

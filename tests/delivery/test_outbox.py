@@ -20,7 +20,7 @@ from app.delivery.outbox.counts import CountsByChannel, counts_by_subject
 from app.delivery.outbox.enqueue import Outbox
 from app.delivery.outbox.forget import forget, forget_some
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 from app.workspaces.models import Workspace
 from app.workspaces.service import Workspaces
 

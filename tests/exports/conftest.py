@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.core.hooks import Hooks
 from app.testing.client import Api
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 
 from ..conftest import MakeApp
 

@@ -22,8 +22,7 @@ from app.extension.frontdesk import Frontdesk
 from app.storage import LocalFileStore, StorageUnavailable
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..cli.test_command_line import run
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on

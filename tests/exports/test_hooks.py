@@ -17,7 +17,7 @@ from app.core.context import service
 from app.core.errors import Conflict, SetupError
 from app.core.hooks import Hooks
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 
 from ..conftest import Person
 from .conftest import Fetch, ask, document, state

@@ -16,8 +16,8 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 
 from app import AccountMixin, Frontdesk, SetupError, blueprints
 from app.testing.client import Api
+from app.testing.database import rolled_back
 from app.testing.people import PASSWORD, make_person
-from app.testing.rollback import rolled_back
 
 from ..rigs.backends import postgres_database
 from ..rigs.cases import for_each

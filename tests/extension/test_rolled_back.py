@@ -16,8 +16,8 @@ from app.core.config.settings import CoreSettings
 from app.core.keystore import Keystore, MemoryKeystore, check_writes
 from app.core.keystore.base import Keystore as KeystoreProtocol
 from app.testing.client import Api
+from app.testing.database import _METHODS, rolled_back
 from app.testing.people import PASSWORD, make_person
-from app.testing.rollback import _METHODS, rolled_back
 
 from ..rigs.backends import postgres_database, redis_server
 from ..rigs.hosts import HostSettings, plain_app

@@ -12,7 +12,7 @@ from app.core.context import current_frontdesk
 from app.notifications import counts
 from app.notifications.models import Notification
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import MakePerson, Person
 from .test_admin_send import PATH, body

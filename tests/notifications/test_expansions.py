@@ -23,8 +23,8 @@ from app.notifications.models import Expansion, InboxItem, Notification
 from app.notifications.retention import Retention
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
+from app.testing.outbox import ManualEngine
 from app.workspaces.models import Member
 from app.workspaces.service import Workspaces
 

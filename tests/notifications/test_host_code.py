@@ -16,8 +16,8 @@ from app.extension.frontdesk import Frontdesk
 from app.notifications.errors import NoChannels, SenderRequired, UnknownReceivers
 from app.notifications.models import InboxItem, Notification
 from app.testing.client import Api
-from app.testing.engine import ManualEngine
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
+from app.testing.outbox import ManualEngine
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each

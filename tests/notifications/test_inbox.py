@@ -10,7 +10,7 @@ from werkzeug.http import parse_options_header
 from app.notifications.inbox import Inbox
 from app.notifications.schemas import InboxItemRead
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..conftest import Person
 from ..rigs.cases import for_each

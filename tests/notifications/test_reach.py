@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.core.context import Context
 from app.testing.client import Api
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import MakeApp, MakePerson, Person

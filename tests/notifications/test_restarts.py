@@ -17,7 +17,7 @@ from app.accounts.account import Account
 from app.delivery.worker.engine import ThreadEngine
 from app.delivery.worker.worker import Worker
 from app.extension.options import Parts
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 from app.testing.smtp import Sink
 
 from ..conftest import Backend, only_on

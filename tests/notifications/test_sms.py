@@ -13,7 +13,7 @@ from app.delivery.outbox.models import Delivery
 from app.delivery.sms import gateway as sms
 from app.delivery.sms.gateway import SmsGateway
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 from app.testing.twilio import Gateway, sms_gateway
 
 from ..conftest import MakeApp, MakePerson, only_on

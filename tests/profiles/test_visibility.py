@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.core.config.environment import SettingsError
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 
 from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, Person

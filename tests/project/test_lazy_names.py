@@ -8,7 +8,7 @@ import pytest
 
 import app
 from app import blueprints, testing
-from app.console.lazy import LazyView
+from app.console.blueprint import LazyView
 from app.console.routes import ROUTES
 
 from ..rigs.cases import for_each

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.server.buffered_socket import BufferedSocket
+from app.server.request_buffer import BufferedSocket
 
 from ..conftest import SECRET, migrate
 from ..rigs.servers import Server, gunicorn_server

@@ -12,9 +12,9 @@ from stat import S_IMODE
 import pytest
 from flask import Flask
 
-from app.core.process.private_files import make_private_folder
+from app.core.process.folders import make_private_folder
 from app.storage import LocalFileStore
-from app.testing.engine import ManualEngine
+from app.testing.outbox import ManualEngine
 
 from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, only_on

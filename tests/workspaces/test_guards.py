@@ -26,7 +26,7 @@ from app import (
 from app.core.context import service
 from app.core.web.operation import View
 from app.testing.client import Api
-from app.testing.queries import noted_queries
+from app.testing.database import noted_queries
 from app.workspaces.service import Workspaces
 
 from ..conftest import MakeApp, MakePerson, Person

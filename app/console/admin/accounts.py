@@ -21,8 +21,7 @@ from ..desk import Desk
 from ..pages import page
 from ..texts import _
 from ..ways import go, to
-from .reading import asked, faults_of, with_moments
-from .words import roles, statuses
+from .reading import asked, faults_of, roles, statuses, with_moments
 
 AT = "managed_accounts_page"
 ROWS = 50

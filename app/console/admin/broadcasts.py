@@ -16,7 +16,7 @@ from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import fragment, page
 from ..texts import _, _n
 from ..ways import go
-from .admins import admins_only
+from .reading import admins_only
 
 LISTED = 25
 FAILED_LISTED = 50

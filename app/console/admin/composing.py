@@ -22,9 +22,9 @@ from ..forms import note_refusal
 from ..pages import fragment, framed, page
 from ..texts import _, _n
 from ..ways import go
-from .admins import admins_only
 from .drafts import MANY, DraftOfBroadcast, channels, sign_count, told_count
 from .mails import previews
+from .reading import admins_only
 
 FOUND = 8
 

@@ -15,7 +15,7 @@ from ...delivery.message import Email
 from ..pages import framed, page
 from ..texts import _
 from ..ways import go
-from .admins import admins_only
+from .reading import admins_only
 
 
 @admins_only

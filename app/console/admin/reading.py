@@ -1,4 +1,4 @@
-"""What the admin's pages read of an address, and who is meant by an id."""
+"""What admin pages share: who sees them, their filters, and the names of statuses and roles."""
 
 from __future__ import annotations
 
@@ -10,11 +10,40 @@ from flask import request
 from sqlalchemy import select
 
 from ...accounts.service import Accounts
+from ...auth.guards import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import shown
 from ...core.errors import Invalid
+from ...core.web.operation import View, hidden
+from ..navigation import ADMINS
 from ..page_globals import zone
-from ..texts import _
+from ..texts import _, later
+
+
+def admins_only(view: View) -> View:
+    """Who sees the pages of administration; their forms ask what the API's routes ask."""
+    return roles_required(*ADMINS)(active_account_required(hidden(view)))
+
+
+_STATUSES = {
+    "active": later("Active"),
+    "online": later("Online"),
+    "inactive": later("Inactive"),
+    "suspended": later("Suspended"),
+    "pending": later("Unproven"),
+    "deleting": later("To be deleted"),
+}
+_ROLES = {"root": later("Root"), "admin": later("Admin"), "user": later("User")}
+
+
+def statuses(words: Iterable[str]) -> list[tuple[str, str]]:
+    """A host may have others beside ours, and those are called what they are."""
+    return [(word, _(_STATUSES.get(word, word))) for word in words]
+
+
+def roles(words: Iterable[str]) -> list[tuple[str, str]]:
+    return [(word, _(_ROLES.get(word, word))) for word in words]
+
 
 _DAY = timedelta(days=1)
 

@@ -1,4 +1,4 @@
-"""The mails that were written to a folder, where no server is set up that takes them."""
+"""Emails that were written to a folder, and pages that show them to who sits at the machine."""
 
 from __future__ import annotations
 
@@ -7,16 +7,42 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
-from flask import current_app
+from flask import Response, current_app, request
 
 from ...core.context import current_frontdesk
 from ...core.errors import NotFound
+from ...core.web.operation import anyone, hidden
 from ...delivery.mail.base import Mailer
 from ...delivery.mail.mailer import FolderMailer
-from .near import is_near
+from ..pages import framed, page
+
+# A proxy or a tunnel in front brings strangers to this address.
+_PASSED_ON = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP")
+
+
+def is_near() -> bool:
+    """By the machine's own name too: a strange name may lead to this address as well, and its pages
+    would read what they are answered."""
+    if any(name in request.headers for name in _PASSED_ON):
+        return False
+    try:
+        host = urlsplit(f"//{request.environ.get('HTTP_HOST', '')}").hostname or ""
+    except ValueError:
+        return False
+    return _is_loopback(request.remote_addr or "") and (host == "localhost" or _is_loopback(host))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
+
 
 # As the mailer calls them: nothing else in any folder has such a name.
 _NAME = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}-[0-9a-f]{8}\.eml", re.ASCII)
@@ -47,7 +73,7 @@ def folder() -> Path | None:
     return mailer.folder if current_app.debug and isinstance(mailer, FolderMailer) else None
 
 
-def opened() -> Path:
+def open_outbox() -> Path:
     """For the routes: as if there were none, for whoever does not sit here."""
     found = folder()
     if found is None or not is_near():
@@ -87,3 +113,28 @@ def read(of: Path, name: str) -> WrittenMail:
 def _part(message: EmailMessage, kind: str) -> str:
     part = message.get_body((kind,))
     return str(part.get_content()) if part is not None else ""
+
+
+PER_PAGE = 25
+
+
+@anyone
+@hidden
+def mails_page() -> Response:
+    folder = open_outbox()
+    found = names(folder)
+    start = max(request.args.get("from", 0, type=int), 0)
+    shown = [read(folder, name) for name in found[start : start + PER_PAGE]]
+    return page("first_run/mails.html", mails=shown, start=start, total=len(found), step=PER_PAGE)
+
+
+@anyone
+@hidden
+def mail_page(name: str) -> Response:
+    return page("first_run/mail.html", mail=read(open_outbox(), name))
+
+
+@anyone
+@hidden
+def mail_html(name: str) -> Response:
+    return framed(read(open_outbox(), name).html)

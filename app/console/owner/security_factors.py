@@ -1,14 +1,17 @@
-"""An account's second factors at a glance, and each authenticator by itself."""
+"""An account's second factors: an overview, authenticators, apps, and recovery codes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from ...auth.caller import caller
+from ...auth.fresh import Freshness
 from ...auth.guards import active_account_required
 from ...auth.mfa import routes as mfa_api
+from ...auth.mfa import totp
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.errors import AuthenticatorNotFound
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
@@ -88,3 +91,64 @@ def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
 
 def _page_of(authenticator: dict[str, Any]) -> str:
     return ".passkeys_page" if authenticator["kind"] == PASSKEY_KIND else ".factors_page"
+
+
+@active_account_required
+@factors_required
+@hidden
+@fresh_first
+def new_app_page() -> Response:
+    return page("owner/security/app_new.html", at="security_page")
+
+
+@calls_api(mfa_api.begin_app, refused=new_app_page)
+def begin_own_app(call_api: ApiCall) -> Response:
+    """Its secret comes once, so that no redirect may come in between."""
+    return _to_be_confirmed(call_api())
+
+
+@active_account_required
+@factors_required
+@hidden
+def own_app_page(authenticator_id: int) -> Response:
+    """Once more, as the form that was refused had it; by its address alone there is no secret."""
+    secret, uri = (request.form.get(name, "") for name in ("secret", "uri"))
+    if not uri.startswith("otpauth://"):
+        return go(".new_app_page")
+    shown = {"id": authenticator_id, "secret": secret, "uri": uri}
+    return _to_be_confirmed({**shown, "qr": totp.qr_code(uri)})
+
+
+@calls_api(mfa_api.confirm_app, refused=own_app_page)
+def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
+    codes = call_api()["recovery_codes"]
+    if codes:
+        return codes_shown(codes, _("The app is set up."))
+    return go(".factors_page", _("The app is set up. You are signed out everywhere but here."))
+
+
+def _to_be_confirmed(made: dict[str, Any]) -> Response:
+    return page("owner/security/app_confirm.html", at="security_page", made=made)
+
+
+@active_account_required
+@factors_required
+@hidden
+@fresh_first
+def recovery_codes_page() -> Response:
+    return page(
+        "owner/security/recovery_codes.html",
+        at="security_page",
+        left=get_from_api(mfa_api.count_recovery_codes)["left"],
+        has_factor=service(Freshness).has_factor(caller().account),
+    )
+
+
+@calls_api(mfa_api.make_recovery_codes, refused=recovery_codes_page)
+def make_own_recovery_codes(call_api: ApiCall) -> Response:
+    return codes_shown(call_api()["recovery_codes"])
+
+
+def codes_shown(codes: Sequence[str], said: Any = "") -> Response:
+    """Here for the last time, so that no redirect may come in between."""
+    return page("owner/security/codes_shown.html", at="security_page", codes=codes, said=said)

@@ -16,11 +16,11 @@ from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
 from ..pages import page
 from ..texts import _
-from ..visitor import passkey_options
+from ..visitor import passkeys
 from ..visitor.passkeys import sent_credential
 from ..ways import go
 from .fresh_first import fresh_first
-from .security_recovery import codes_shown
+from .security_factors import codes_shown
 
 
 @active_account_required
@@ -47,7 +47,7 @@ def new_passkey_page() -> Response:
         "owner/security/passkey_new.html",
         at="security_page",
         name=label_of(request.user_agent.string) or "",
-        passkey_options=passkey_options.to_enrol(),
+        passkey_options=passkeys.options_to_enrol(),
     )
 
 

@@ -14,7 +14,7 @@ from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..ways import asked_next, go_to, to
-from . import passkey_options
+from . import passkeys
 from .arriving import bring_trusted_device
 from .passkeys import sent_credential
 from .provider import provider_name
@@ -66,7 +66,7 @@ def _page(way: str, ways: list[str], login_id: str = "") -> Response:
         ways=ways,
         carried=carried,
         login_id=login_id or request.form.get("login_id", ""),
-        passkey_options=passkey_options.to_confirm() if way == "credential" else "",
+        passkey_options=passkeys.options_to_confirm() if way == "credential" else "",
         provider=provider_name(),
     )
 

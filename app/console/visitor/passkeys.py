@@ -1,23 +1,43 @@
-"""Passkeys on the visitor's pages. What a browser is asked for stands in the page, and a script
-puts what the browser makes of it into the form."""
+"""Passkeys on pages: what a browser is asked for, and the credential that a script sends."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import request
 
 from ...auth.passkeys import routes as passkeys_api
-from ..api_calls import ApiCall, calls_api
-from .arriving import arrive, arrived
-from .sign_in import sign_in_page
+from ...core.errors import Problem
+from ...core.web.operation import View
+from ..api_calls import ApiCall
 
 
-@calls_api(passkeys_api.open_cookie_session_by_passkey, refused=sign_in_page)
-def sign_in_by_passkey(call_api: ApiCall) -> Response:
-    arrive()
-    return arrived(call_api(json={"credential": sent_credential()}))
+def options_to_sign_in() -> str:
+    return _asked(passkeys_api.begin_passkey_login, None)
+
+
+def options_as_factor(mfa_token: str) -> str:
+    return _asked(passkeys_api.begin_passkey_login, mfa_token)
+
+
+def options_to_enrol(mfa_token: str | None = None) -> str:
+    """Without a token, whoever is signed in adds one."""
+    return _asked(passkeys_api.begin_passkey, mfa_token)
+
+
+def options_to_confirm() -> str:
+    return _asked(passkeys_api.begin_reauthentication, None)
+
+
+def _asked(view: View, mfa_token: str | None) -> str:
+    """As JSON. Empty where nothing can be asked for, such as with a token that has ended: the page
+    then offers what else there is, and the next form tells why."""
+    try:
+        options = ApiCall(view, {})(json={} if mfa_token is None else {"mfa_token": mfa_token})
+    except Problem:
+        return ""
+    return orjson.dumps(options).decode()
 
 
 def sent_credential() -> Any:

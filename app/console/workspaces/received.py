@@ -12,8 +12,8 @@ from ...core.context import service
 from ...core.errors import Invalid
 from ...core.web.operation import anyone, hidden
 from ...workspaces.invitations import routes as invitations_api
-from ...workspaces.invitations.errors import AddressNotProven
 from ...workspaces.invitations.received import ReceivedInvitations
+from ...workspaces.invitations.schemas import AddressNotProven
 from ..api_calls import ApiCall, calls_api, get_from_api, report
 from ..pages import page, somebody_is_in
 from ..texts import _

@@ -16,7 +16,7 @@ from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-from ..process.private_files import private
+from ..process.folders import private
 from .account_ids import MAX_ID as MAX_ID
 from .account_ids import AccountIdType, ReceiverId
 from .account_ids import Id as Id

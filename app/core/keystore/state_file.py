@@ -19,7 +19,7 @@ from ..db.base import (
     prepare_sqlite,
     sqlite_path,
 )
-from ..process.forking import after_fork
+from ..process.servers import after_fork
 
 SUFFIX = "-state"
 

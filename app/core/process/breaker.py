@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 
-from .forking import after_fork
+from .servers import after_fork
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from flask import Flask
 
 from ...core.config.environment import SettingsError
 from ...core.config.settings import Namespaces
-from ...core.process.private_files import make_private_folder, private
+from ...core.process.folders import make_private_folder, private
 from ..errors import Refused, SwitchedOff
 from .announcing import Announcer
 from .base import Before, Mailer, Sent, nothing

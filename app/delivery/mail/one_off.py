@@ -17,7 +17,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Protocol
 
-from ...core.process.forking import after_fork
+from ...core.process.servers import after_fork
 from ..errors import Refused, RefusedAtReceiver, SwitchedOff, TryLater, Unreachable
 from ..message import Email
 from ..worker.background import Background

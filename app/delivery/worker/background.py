@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 
-from ...core.process.forking import after_fork
+from ...core.process.servers import after_fork
 
 log = logging.getLogger(__name__)
 

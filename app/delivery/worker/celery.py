@@ -18,8 +18,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ...core.context import EXTENSION
 from ...core.errors import SetupError
-from ...core.process.forking import forget_connections
 from ...core.process.logging import logs_json
+from ...core.process.servers import forget_connections
 from .background import Background
 from .engine import Engine
 from .worker import Worker

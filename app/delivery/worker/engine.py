@@ -19,7 +19,7 @@ from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from ...core.process.forking import after_fork
+from ...core.process.servers import after_fork
 from .background import Background
 from .worker import Worker
 

@@ -16,10 +16,10 @@ from ...core.events import Emitter
 from ...core.records.recorder import Target, record
 from ..members import Listed, Members
 from ..rules import may_manage
-from .errors import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
 from .lookup import Invited, in_state, invited_rows, read_invited
+from .mails import InvitationProofs
 from .models import ACCEPTED, DECLINED, PENDING, Invitation
-from .proofs import InvitationProofs
+from .schemas import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
 
 ACCEPTANCE = "invitation-accepted"
 REFUSAL = "invitation-declined"

@@ -15,13 +15,20 @@ from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
-from .. import examples
+from .. import schemas
 from ..members import Listed
 from ..schemas import MemberRead
-from .errors import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
 from .lookup import Invited
 from .received import ReceivedInvitations
-from .schemas import InvitationSecret, MailedInvitationRead, ReceivedInvitationRead
+from .schemas import (
+    AddressNotProven,
+    InvitationNotFound,
+    InvitationSecret,
+    InviterGone,
+    MailedInvitationRead,
+    OtherAddress,
+    ReceivedInvitationRead,
+)
 
 blueprint = Blueprint("invitations", __name__, needs=Accounts)
 
@@ -30,7 +37,7 @@ DECLINED = {"message": "Invitation declined"}
 
 @blueprint.get("/invitations")
 @active_account_required
-@example(answer=[examples.RECEIVED])
+@example(answer=[schemas.RECEIVED])
 @raises(AddressNotProven)
 @takes(query=Page)
 @answers(200, ReceivedInvitationRead, paged=True)
@@ -41,7 +48,7 @@ def list_received_invitations(query: dict[str, Any]) -> Sequence[Invited]:
 
 @blueprint.post("/invitations/<row_id:invitation_id>/accept")
 @active_account_required
-@example(answer=examples.GRACE_READ)
+@example(answer=schemas.GRACE_READ)
 @raises(AddressNotProven, InvitationNotFound, InviterGone)
 @answers(200, MemberRead)
 def accept_received_invitation(invitation_id: int) -> Listed:
@@ -62,7 +69,7 @@ def decline_received_invitation(invitation_id: int) -> dict[str, str]:
 
 @blueprint.get("/invitation")
 @anyone
-@example(answer=examples.MAILED)
+@example(answer=schemas.MAILED)
 @raises(InvalidProof)
 @takes(query=InvitationSecret)
 @answers(200, MailedInvitationRead)
@@ -73,7 +80,7 @@ def get_mailed_invitation(query: dict[str, Any]) -> Invited:
 
 @blueprint.post("/invitation/accept")
 @active_account_required
-@example(json=examples.SECRET, answer=examples.GRACE_READ)
+@example(json=schemas.SECRET, answer=schemas.GRACE_READ)
 @raises(InvalidProof, OtherAddress, InviterGone)
 @takes(json=InvitationSecret)
 @answers(200, MemberRead)
@@ -84,7 +91,7 @@ def accept_mailed_invitation(json: dict[str, Any]) -> Listed:
 
 @blueprint.post("/invitation/decline")
 @anyone
-@example(json=examples.SECRET, answer=DECLINED)
+@example(json=schemas.SECRET, answer=DECLINED)
 @raises(InvalidProof)
 @takes(json=InvitationSecret)
 @answers(200, Message)

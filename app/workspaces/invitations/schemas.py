@@ -1,9 +1,12 @@
+"""What clients send and get: schemas and errors."""
+
 from __future__ import annotations
 
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
+from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ...core.web.fields import Moment, Page, Received, Text
 from ...core.web.words import Word, WordSet
 from ..schemas import MEMBER_TYPE
@@ -103,3 +106,35 @@ class MailedInvitationRead(ReceivedInvitationRead):
 
 def _hint(email: str) -> str:
     return f"{email[:1]}…@{email.rpartition('@')[2]}"
+
+
+class InvitationNotFound(NotFound):
+    code = "invitation_not_found"
+    detail = "Invitation not found"
+
+
+class InvitationClosed(Conflict):
+    code = "invitation_closed"
+    detail = "This invitation is no longer open"
+
+
+class InviterGone(Conflict):
+    """Who invited is no member now, or one who may not bring in such members."""
+
+    code = "inviter_gone"
+    detail = "Whoever sent this invitation can no longer invite you"
+
+
+class OtherAddress(Forbidden):
+    code = "other_address"
+    detail = "This invitation was sent to another address"
+
+
+class AddressNotProven(Forbidden):
+    code = "address_not_proven"
+    detail = "Prove your email address first"
+
+
+class TooManyInvitations(TooManyRequests):
+    code = "too_many_invitations"
+    detail = "Too many invitations"

@@ -23,11 +23,10 @@ from ..errors import AlreadyAMember
 from ..members import Members
 from ..models import Member, Workspace
 from ..settings import WorkspacesSettings
-from .errors import InvitationClosed, InvitationNotFound, TooManyInvitations
 from .lookup import Invited, in_state, invited_rows, read_invited
-from .mails import InvitationMails
+from .mails import InvitationMails, InvitationRate
 from .models import EXPIRED, PENDING, REVOKED, Invitation
-from .rate import InvitationRate
+from .schemas import InvitationClosed, InvitationNotFound, TooManyInvitations
 
 CREATED = "invitation-created"
 # One invitation is mailed at most so often, and at most once in this time.

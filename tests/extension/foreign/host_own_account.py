@@ -30,10 +30,9 @@ from app import (
 )
 from app.blueprints import auth, docs, tasks
 from app.testing.client import Api
+from app.testing.database import noted_queries, rolled_back
 from app.testing.kit import Kit
 from app.testing.people import PASSWORD
-from app.testing.queries import noted_queries
-from app.testing.rollback import rolled_back
 
 from ...rigs.backends import postgres_database
 

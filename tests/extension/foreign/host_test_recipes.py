@@ -15,9 +15,9 @@ from sqlalchemy.orm import Mapped, mapped_column, scoped_session, sessionmaker
 
 from app import AccountMixin, AuthSettings, CoreSettings, Frontdesk
 from app.blueprints import auth, tasks
+from app.testing.database import rolled_back
 from app.testing.kit import Kit
 from app.testing.people import Person
-from app.testing.rollback import rolled_back
 
 from ...rigs.backends import postgres_database
 

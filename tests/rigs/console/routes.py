@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from app.console.api_calls import called_view
-from app.console.lazy import LazyView
+from app.console.blueprint import LazyView
 from app.console.routes import FORM, PAGE, ROUTES
 from app.core.web.operation import Operation, View, find_operation
 

@@ -13,8 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, Page
 from playwright.sync_api import Response as Answer
 
 from app.testing.clock import SteppingClock
-from app.testing.engine import ManualEngine
-from app.testing.outbox import MailOutbox
+from app.testing.outbox import MailOutbox, ManualEngine
 from app.testing.people import Person, make_person
 
 from ..cookie_browsers import NAME, CookieBrowser

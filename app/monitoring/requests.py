@@ -1,4 +1,4 @@
-"""Metrics at an address of their own, which the server listens at too (`CORE__METRICS_BIND`)."""
+"""What metrics and traces see of a request: its route, and the address at which it arrived."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from werkzeug.exceptions import NotFound
 
 from ..core.context import EXTENSION, Context
 from ..core.web.problems import handle_http_exception
+
+
+def matched_route() -> str:
+    """A path that is no route is the client's invention, and would be a label of its own."""
+    return request.url_rule.rule if request.url_rule else "unmatched"
 
 
 def is_at(bind: str, sockname: Any) -> bool:

@@ -1,3 +1,5 @@
+"""The database in tests: note which statements are sent, and undo what a test wrote."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -6,13 +8,38 @@ from typing import Any
 from unittest import mock
 
 from flask import Flask
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
 
 from ..core.clock import Clock
 from ..core.context import EXTENSION, Context
+from ..core.db import rows
 from ..core.db.base import AUTOCOMMIT
 from ..core.db.session import FollowingSession, is_lite
 from ..core.keystore import DatabaseKeystore, Keystore, MemoryKeystore
+
+
+@contextmanager
+def noted_queries(app: Flask) -> Iterator[list[str]]:
+    """Every statement that the application sends to its database meanwhile."""
+    statements: list[str] = []
+    with app.app_context():
+        engine = app.extensions["sqlalchemy"].engine
+    ask = rows.ask
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+        statements.append(statement)
+
+    def note_plain(engine: Any, sql: str, values: Any) -> Any:
+        statements.append(sql)
+        return ask(engine, sql, values)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        with mock.patch.object(rows, "ask", note_plain):
+            yield statements
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
 
 _METHODS = ("get", "get_many", "put", "drop", "take", "add", "count", "remaining")
 

@@ -1,0 +1,71 @@
+"""What depends on the server: greenlets in place of threads, forked workers, `flask run`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+from flask import Flask
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def aside(work: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
+    """Done by a thread of gevent's own where greenlets have taken the place of threads, else here.
+
+    `gunicorn -k gevent` serves all requests by one thread, and a password's hash alone keeps it for
+    a quarter of a second. For computing alone: what waits for greenlets, or talks to the database,
+    has no place there.
+    """
+    if not in_place_of_threads():
+        return work(*args, **kwargs)
+    gevent: Any = sys.modules["gevent"]
+    return cast(Result, gevent.get_hub().threadpool.apply(work, args, kwargs))
+
+
+def in_place_of_threads() -> bool:
+    monkey = sys.modules.get("gevent.monkey")
+    return monkey is not None and bool(monkey.is_module_patched("threading"))
+
+
+def after_fork(reset: Callable[[], None]) -> None:
+    """Have a method called in every forked process, for as long as its object lives."""
+    method = weakref.WeakMethod(reset)
+
+    def call() -> None:
+        if (found := method()) is not None:
+            found()
+
+    os.register_at_fork(after_in_child=call)
+
+
+def forget_connections(app: Flask) -> None:
+    """Let go of the parent's database connections without closing them: they are still its own.
+
+    The connections to Redis are forgotten by themselves (redis-py's pool).
+    """
+    with app.app_context():
+        for engine in app.extensions["sqlalchemy"].engines.values():
+            engine.dispose(close=False)
+
+
+def is_serving_process() -> bool:
+    """Whether `flask run` serves requests in this process. With the reloader a child process
+    does, and its parent only watches the files."""
+    # Of all processes only the service's development server needs these.
+    import click
+    from flask.cli import run_command
+    from flask.helpers import get_debug_flag
+    from werkzeug.serving import is_running_from_reloader
+
+    command = click.get_current_context(silent=True)
+    if command is None or command.command is not run_command:
+        return False
+    reloads = command.params.get("reload")
+    if reloads is None:
+        reloads = get_debug_flag()
+    return is_running_from_reloader() or not reloads
