@@ -1,4 +1,5 @@
-"""A notification to every account beside the same rows by one raw `INSERT … SELECT`."""
+"""A notification to every account beside the same rows by one raw `INSERT … SELECT`, stored by the
+request and by a worker."""
 
 import time
 
@@ -14,6 +15,10 @@ from bench.requests import email
 from bench.servers import Contender, running
 
 COLUMNS = (Column("ms", "ms"),)
+LARGE = (
+    Column("ms", "ms until the response"),
+    Column("stored", "ms until all rows are stored"),
+)
 MEMORY = (Column("mib", "most memory of a worker, MiB"),)
 
 NOTIFICATION = """
@@ -33,6 +38,7 @@ def measure(options: Options) -> list[Table]:
     database.prepare(data)
     goals = (Goal("ms", 1.2, ("raw",), at_least=False),)
     table = Table(f"Broadcast to {receivers:,}", "raw", COLUMNS, goals)
+    large = Table(f"Broadcast to {receivers:,}, expanded by a worker", "frontdesk", LARGE)
     with psycopg.connect(data.url, autocommit=True) as connection:
         # The first insert after a start extends files and fills caches; no side should pay for it.
         _raw(connection)
@@ -42,10 +48,14 @@ def measure(options: Options) -> list[Table]:
             table.add("raw", {"ms": _raw(connection) * 1e3}, "raw INSERT … SELECT")
             for contender in options.contenders("frontdesk"):
                 _empty(connection)
-                seconds = _service(contender, data, connection, receivers)
+                seconds, _ = _service(contender, data, connection, receivers, receivers)
                 table.add(contender.name, {"ms": seconds * 1e3}, contender.title)
+                _empty(connection)
+                seconds, stored = _service(contender, data, connection, receivers, 10_000)
+                figures = {"ms": seconds * 1e3, "stored": stored * 1e3}
+                large.add(contender.name, figures, contender.title)
         _empty(connection)
-    tables = [table]
+    tables = [table, large]
     if options.contenders("frontdesk"):
         tables.append(_memory(options, data))
     return tables
@@ -60,15 +70,28 @@ def _raw(connection: psycopg.Connection) -> float:
 
 
 def _service(
-    contender: Contender, data: Data, connection: psycopg.Connection, receivers: int
-) -> float:
-    with running(contender, data) as server:
+    contender: Contender,
+    data: Data,
+    connection: psycopg.Connection,
+    receivers: int,
+    inline: int,
+) -> tuple[float, float]:
+    """Seconds until the response, and until all rows are stored."""
+    with running(contender, data, _inline(inline)) as server:
         header = _admin(server.port)
+        begin = time.perf_counter()
         seconds = _send(server.port, header)
+        while connection.execute("SELECT 1 FROM frontdesk_expansions").fetchone():
+            time.sleep(0.01)
+        until_stored = time.perf_counter() - begin
         stored = connection.execute("SELECT count(*) FROM frontdesk_inbox").fetchone()
         if stored != (receivers,):
             raise RuntimeError(f"{stored} inbox rows, not {receivers}")
-    return seconds
+    return seconds, until_stored
+
+
+def _inline(receivers: int) -> dict[str, str]:
+    return {"NOTIFICATIONS__INLINE_RECEIVERS": str(receivers)}
 
 
 def _memory(options: Options, data: Data) -> Table:
@@ -77,7 +100,7 @@ def _memory(options: Options, data: Data) -> Table:
     table = Table("Memory of a broadcast", "few", MEMORY, goals)
     (contender,) = options.contenders("frontdesk")
     for name, query in (("few", _ids(range(1, 11))), ("all", "")):
-        with running(contender, data) as server:
+        with running(contender, data, _inline(data.accounts)) as server:
             header = _admin(server.port)
             for _ in range(4):
                 _send(server.port, header, query)
