@@ -41,6 +41,25 @@ def test_a_worker_delivers(
     installation.engine.dispose()
 
 
+def test_worker_expands_a_large_broadcast_and_delivers_it(
+    redis: dict[str, str], backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
+) -> None:
+    mail = {"MAIL_SERVER": "127.0.0.1", "MAIL_PORT": str(sink.port)}
+    installation = Service(
+        backend, tmp_path, NOTIFICATIONS__INLINE_RECEIVERS="100", **mail, **redis
+    )
+    installation.people(250)
+    hand_on(installation)
+    assert installation.count("frontdesk_expansions") == 1
+    assert installation.count("frontdesk_inbox") == 0
+    with installation.worker():
+        sink.wait_for(250, seconds=90)
+    assert len(set(sink.receivers)) == len(sink.receivers) == 250
+    assert installation.count("frontdesk_inbox") == 250
+    assert installation.count("frontdesk_expansions") == 0
+    installation.engine.dispose()
+
+
 def test_a_worker_killed_in_mid_batch_loses_nothing(
     rabbitmq: dict[str, str],
     backend: Backend,
