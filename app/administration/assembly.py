@@ -5,7 +5,7 @@ from sqlalchemy import ColumnElement, exists
 from ..accounts.service import Accounts
 from ..audit.service import Records
 from ..auth.limits import Failures
-from ..auth.recovery.service import Recovery
+from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import Context

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..accounts.models import AccountLike
 from ..auth.limits import Failures
-from ..auth.recovery.service import Recovery
+from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
 from ..registration.verification import Verification
 from .service import Administration

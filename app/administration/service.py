@@ -12,7 +12,7 @@ from ..accounts.models import PENDING, SUSPENDED, AccountLike
 from ..accounts.service import Accounts
 from ..accounts.suspension import Suspension, keeps_dates
 from ..auth.errors import NotAuthorized
-from ..auth.recovery.service import Recovery
+from ..auth.recovery import Recovery
 from ..core.db.long_statements import unhurried
 from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, transaction

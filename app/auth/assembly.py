@@ -26,7 +26,7 @@ from .limits import EmailChangeLimits, Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
-from .recovery.service import RECOVERY, Recovery
+from .recovery import RECOVERY, Recovery
 from .rooms import assemble_rooms, check_rooms, open_sessions, renewal, told
 from .settings import AuthSettings
 from .sign_in.gate import Gate, active_only

@@ -40,7 +40,7 @@ from .guards import account_required, idp_required
 from .idp.pending import PendingSignIns
 from .idp.service import IdpSignIn
 from .idp.session_cookie import Departure
-from .recovery.service import Recovery
+from .recovery import Recovery
 from .schemas import (
     IdpLogin,
     PasswordRecovery,

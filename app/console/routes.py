@@ -242,13 +242,13 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
     (
         PAGE,
         "/workspaces/<workspace_slug>/settings",
-        "workspaces.settings.workspace_settings_page",
+        "workspaces.mine.workspace_settings_page",
     ),
     (
         FORM,
         "/workspaces/<workspace_slug>/settings",
-        "workspaces.settings.change_workspace_settings",
+        "workspaces.mine.change_workspace_settings",
     ),
-    (FORM, "/workspaces/<workspace_slug>/leave", "workspaces.settings.leave_workspace"),
-    (FORM, "/workspaces/<workspace_slug>/delete", "workspaces.settings.delete_own_workspace"),
+    (FORM, "/workspaces/<workspace_slug>/leave", "workspaces.mine.leave_workspace"),
+    (FORM, "/workspaces/<workspace_slug>/delete", "workspaces.mine.delete_own_workspace"),
 )

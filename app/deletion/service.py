@@ -52,7 +52,7 @@ class DeletionRules:
 
 @dataclass(eq=False)
 class DeletionMails:
-    """The mails of this slice, each a function that returns a value."""
+    """The emails about a deletion."""
 
     core: CoreSettings
     auth: AuthSettings

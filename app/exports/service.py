@@ -31,7 +31,7 @@ from .schemas import ExportNotFound, ExportNotReady, TooManyExports
 
 @dataclass(eq=False)
 class ExportMails:
-    """The mail of this slice."""
+    """The email about a requested export."""
 
     core: CoreSettings
     templates: Templates

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..accounts.service import DELETED, EMAIL_CHANGED, REGISTERED
 from ..auth.idp.service import ACCOUNT_CREATE
 from ..auth.passwords import PASSWORD_CHANGED
-from ..auth.recovery.service import PASSWORD_RESET
+from ..auth.recovery import PASSWORD_RESET
 from ..auth.sign_in.gate import LOGGED_IN
 from ..auth.sign_in.log_out import LOGGED_OUT
 from ..deletion.service import DELETION_REQUESTED, RESTORED

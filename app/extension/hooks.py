@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..auth.recovery.service import Recovery
+from ..auth.recovery import Recovery
 from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.errors import Problem

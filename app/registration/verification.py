@@ -24,7 +24,7 @@ from ..delivery.message import Email
 
 @dataclass(eq=False)
 class RegistrationMails:
-    """The mails of this slice, each a function that returns a value."""
+    """The emails of registration and email verification."""
 
     core: CoreSettings
     auth: AuthSettings

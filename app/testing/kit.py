@@ -8,7 +8,7 @@ from flask import Flask
 
 from ..accounts.service import Accounts
 from ..auth.proofs import Issued
-from ..auth.recovery.service import RECOVERY
+from ..auth.recovery import RECOVERY
 from ..core.context import service
 from ..delivery.worker.worker import Worker
 from ..workspaces.models import Workspace

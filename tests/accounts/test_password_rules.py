@@ -12,7 +12,7 @@ from app.accounts.breaches import _has
 from app.accounts.password_rules import DOCUMENTED, CommonPassword, PasswordRules, _common
 from app.accounts.service import Accounts
 from app.auth.proofs import AccountProofs
-from app.auth.recovery.service import Recovery
+from app.auth.recovery import Recovery
 from app.core.context import service
 from app.testing.client import Answer, Api
 from app.testing.people import Person

@@ -34,7 +34,7 @@ from ..fresh import Freshness
 from ..idp.identities import Identities
 from ..limits import EmailChangeLimits
 from ..mails import Mails
-from ..recovery.service import Recovery
+from ..recovery import Recovery
 from ..sign_in.gate import Challenge, Gate, Opened
 from .models import EmailChange
 from .proofs import EmailChangeProofs, pending

@@ -64,7 +64,7 @@ _BROWSERS_BEGIN = "Mozilla/"
 
 @dataclass(eq=False)
 class LoginCodeMails:
-    """The mails of this room, each a function that returns a value."""
+    """The emails of a sign-in by code."""
 
     core: CoreSettings
     auth: AuthSettings

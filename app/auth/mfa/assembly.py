@@ -16,7 +16,7 @@ from ..fresh import Freshness
 from ..limits import Failures
 from ..passwords import PASSWORD_CHANGED
 from ..proofs import Proofs
-from ..recovery.service import PASSWORD_RESET
+from ..recovery import PASSWORD_RESET
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from ..sign_in.proof import RECOVERY_CODE

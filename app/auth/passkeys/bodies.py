@@ -1,4 +1,4 @@
-"""What the routes of this room take, around the credentials themselves."""
+"""What the passkey routes receive around a credential, and examples for the OpenAPI document."""
 
 from __future__ import annotations
 

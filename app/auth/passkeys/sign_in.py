@@ -163,7 +163,7 @@ def by_passkey(proofs: PasskeyProofs) -> Way:
         try:
             credential = instance(AssertedCredential).load(given)
         except ValidationError:
-            # The route is there without this room too, and knows nothing of what is in it.
+            # The route exists without passkeys too, so its schema does not check credentials.
             raise Invalid.about("credential", "Not what a browser makes of a passkey.") from None
         proofs.check(credential, STEP_UP, caller.account.id)
         return PASSKEY

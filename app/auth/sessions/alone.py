@@ -1,7 +1,7 @@
 """Sessions for cookies alone: who signs in on our pages has one, and tokens are as where none are
 kept.
 
-Nothing else of this room is loaded before somebody does.
+Nothing else of this package is loaded before somebody does.
 """
 
 from __future__ import annotations

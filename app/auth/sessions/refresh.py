@@ -37,7 +37,7 @@ UNKNOWN = "a device that we do not know"
 
 @dataclass(eq=False)
 class SessionMails:
-    """The mails of this room, each a function that returns a value."""
+    """The email to an owner whose refresh token was used twice."""
 
     core: CoreSettings
     templates: Templates

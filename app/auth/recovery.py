@@ -4,21 +4,21 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...accounts.addresses import fold
-from ...accounts.errors import AccountNotFound
-from ...accounts.models import PENDING, AccountLike
-from ...accounts.passwords import Passwords
-from ...accounts.service import Accounts
-from ...core.clock import Clock
-from ...core.db.transaction import AnySession, after_commit, release, transaction
-from ...core.events import Emitter
-from ...core.records.recorder import record
-from ...delivery.mail.one_off import OneOffMail
-from ..errors import InactiveAccount, InvalidProof
-from ..limits import Failures, RecoveryRequests
-from ..mails import Mails
-from ..passwords import set_password
-from ..proofs import AccountProofs, ProofSubject, Purpose
+from ..accounts.addresses import fold
+from ..accounts.errors import AccountNotFound
+from ..accounts.models import PENDING, AccountLike
+from ..accounts.passwords import Passwords
+from ..accounts.service import Accounts
+from ..core.clock import Clock
+from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.events import Emitter
+from ..core.records.recorder import record
+from ..delivery.mail.one_off import OneOffMail
+from .errors import InactiveAccount, InvalidProof
+from .limits import Failures, RecoveryRequests
+from .mails import Mails
+from .passwords import set_password
+from .proofs import AccountProofs, ProofSubject, Purpose
 
 log = logging.getLogger(__name__)
 
