@@ -15,7 +15,7 @@ from flask import Request, has_request_context, request
 from werkzeug.local import LocalProxy
 
 from ..accounts.models import AccountLike
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, state_of
 from ..core.context import service
 from ..core.errors import SetupError
 from ..core.origin import note_account
@@ -108,6 +108,20 @@ def find_caller(optional: bool = False) -> Caller | None:
 def known_caller() -> Caller | None:
     """Where a guard has asked who is calling."""
     found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
+    return found
+
+
+def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
+    """Return the caller's account as it is stored now, locked until the end of the transaction.
+    Raises InvalidCredentials if its tokens were ended after this request was authenticated."""
+    own = caller.account
+    found: AccountLike | None = accounts.lock(own.id)
+    if (
+        found is None
+        or state_of(found).tokens_valid_from != state_of(own).tokens_valid_from
+        or found.logged_out_at != own.logged_out_at
+    ):
+        raise InvalidCredentials
     return found
 
 

@@ -12,8 +12,8 @@ from sqlalchemy import delete, select
 from ..accounts.models import DELETING, AccountLike
 from ..accounts.service import Accounts
 from ..administration.rules import ROOT, SoleOwner, keep_a_root
-from ..auth.caller import Caller
-from ..auth.errors import InvalidCredentials, InvalidProof
+from ..auth.caller import Caller, lock_caller
+from ..auth.errors import InvalidProof
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
@@ -99,10 +99,7 @@ class Deletion:
         """When the account goes; None where it is gone already."""
         self.freshness.check(caller, password, address, protects=True)
         with transaction(self.session):
-            account = self.accounts.lock(caller.account.id)
-            # What has ended the caller's token in this moment ends its wishes too.
-            if account is None or account.tokens_valid_from != caller.account.tokens_valid_from:
-                raise InvalidCredentials
+            account = lock_caller(self.accounts, caller)
             self.rules.check(account)
             if self.keeping.token_life:
                 return self._begin(account)

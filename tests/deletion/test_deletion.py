@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.auth.fresh import Freshness
 from app.core.context import service
 from app.deletion.assembly import CHORE
 from app.deletion.service import Deletion
@@ -353,6 +354,22 @@ def test_many_requests_at_once_are_one(ada: Person, mails: MailOutbox) -> None:
     assert answers.count(202) == 1
     assert set(answers) == {202, 401}
     assert len(mails) == 1
+
+
+def test_sign_out_during_the_request_refuses_the_deletion(
+    ada: Person, mails: MailOutbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = ada.api(), ada.api()
+    check = Freshness.check
+
+    def sign_out_then_go_on(self: Freshness, *args: Any, **options: Any) -> None:
+        check(self, *args, **options)
+        at_once(request(elsewhere, "DELETE", "/logout"))
+
+    monkeypatch.setattr(Freshness, "check", sign_out_then_go_on)
+    here.delete("/account", 401)
+    assert emails(ada.app) == [ADA]
+    assert len(mails) == 0
 
 
 def test_who_takes_a_change_of_address_back_keeps_the_account(

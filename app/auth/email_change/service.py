@@ -22,11 +22,10 @@ from ...core.errors import Invalid
 from ...core.records.recorder import record
 from ...delivery.mail.one_off import OneOffMail
 from ..admission import EMAIL_CHANGE_DOOR, Admission
-from ..caller import Caller
+from ..caller import Caller, lock_caller
 from ..errors import (
     EmailRefused,
     FreshSignInRequired,
-    InvalidCredentials,
     InvalidProof,
     ReauthenticationRequired,
 )
@@ -71,10 +70,7 @@ class EmailChanges:
             raise EmailRefused
         may_mail = self.limits.may_mail(email)
         with transaction(self.session):
-            account = self._hold(caller.account.id)
-            # What has ended the caller's token in this moment ends its wishes too.
-            if account is None or account.tokens_valid_from != caller.account.tokens_valid_from:
-                raise InvalidCredentials
+            account = lock_caller(self.accounts, caller)
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
@@ -94,7 +90,7 @@ class EmailChanges:
         factor_at = self._check_owner(change, password, caller, address)
         proven = self._state(change)
         with transaction(self.session):
-            account = self._hold(change.account_id)
+            account = self.accounts.lock(change.account_id)
             held = self._again(change.id)
             if account is None or held is None or self._state(held) != proven:
                 raise InvalidProof
@@ -126,7 +122,7 @@ class EmailChanges:
         know the password, or have linked a person of their own: neither opens the account now."""
         change = self.proofs.find_undoable(token)
         with transaction(self.session):
-            account = self._hold(change.account_id)
+            account = self.accounts.lock(change.account_id)
             held = self._again(change.id)
             if account is None or held is None:
                 raise InvalidProof
@@ -220,11 +216,6 @@ class EmailChanges:
             .where(model.email == email, model.status == PENDING)
             .execution_options(synchronize_session=False)
         )
-
-    def _hold(self, account_id: Any) -> AccountLike | None:
-        """Its changes are made one after the other."""
-        found: AccountLike | None = self.accounts.lock(account_id)
-        return found
 
     def _again(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ...accounts.models import AccountLike
-from ...accounts.service import Accounts, state_of
+from ...accounts.service import Accounts
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
 from ...core.records.recorder import record
-from ..caller import Caller
+from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
 from ..limits import Failures
@@ -54,7 +53,7 @@ class Reauthentication:
             # Another token is then another sign-in, and must not be to be had for less.
             self.freshness.check_factor(caller)
         with transaction(self.session):
-            account = self._hold(caller)
+            account = lock_caller(self.accounts, caller)
             session = self._renewed(caller, proof)
             record(
                 self.session, "reauthentication.succeeded", account_id=account.id, proofs=[proof]
@@ -78,18 +77,6 @@ class Reauthentication:
         except BadRequest as error:
             error.note = {**error.note, "event": "reauthentication"}
             raise
-
-    def _hold(self, caller: Caller) -> AccountLike:
-        """What has ended the caller's token in this moment is not outlived by another one."""
-        own = caller.account
-        found: AccountLike | None = self.accounts.lock(own.id)
-        if (
-            found is None
-            or state_of(found).tokens_valid_from != state_of(own).tokens_valid_from
-            or found.logged_out_at != own.logged_out_at
-        ):
-            raise InvalidCredentials
-        return found
 
     def _renewed(self, caller: Caller, proof: str) -> AccountSession | None:
         if self.renew_session is None or caller.session is None:
