@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import String, inspect
+from sqlalchemy import String, inspect, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from ..core.db.base import Id, UtcDateTime
@@ -74,8 +74,9 @@ class AccountMixin:
     email: Mapped[str] = mapped_column(String(320), unique=True)
     # Ours has 60 characters; those that come from elsewhere are longer.
     password_hash: Mapped[str | None] = mapped_column(String(HASH_LENGTH))
-    status: Mapped[str] = mapped_column(String(50), default="active")
-    role: Mapped[str] = mapped_column(String(50), default="user")
+    # Server defaults let a migration add the column to a table that has rows.
+    status: Mapped[str] = mapped_column(String(50), default="active", server_default="active")
+    role: Mapped[str] = mapped_column(String(50), default="user", server_default="user")
     phone: Mapped[str | None] = mapped_column(String(32))
     if TYPE_CHECKING:
         last_login_date: Any  # may be None in its place
@@ -89,7 +90,9 @@ class AccountMixin:
         suspended_reason: Mapped[str | None] = mapped_column(String(REASON_LENGTH), deferred=True)
     # Not a foreign key: the account is the host's table, and the workspaces are ours.
     current_workspace_id: Mapped[int | None] = mapped_column(Id)
-    created_at: Mapped[datetime] = mapped_column(UtcDateTime, default=_now)
+    created_at: Mapped[datetime] = mapped_column(
+        UtcDateTime, default=_now, server_default=text("CURRENT_TIMESTAMP")
+    )
     # Tokens from before this moment count no longer; unset while only the creation stands.
     tokens_valid_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # Set from a logout until the next login: the revocation that outlives a keystore's memory.

@@ -13,6 +13,7 @@ import flask_frontdesk
 from flask import Flask, redirect, render_template_string, request
 from flask_frontdesk import active_account_required, blueprints
 from flask_login import LoginManager, UserMixin, current_user, login_required, login_user
+from flask_migrate import Migrate
 from flask_sqlalchemy import SQLAlchemy
 from flask_wtf import CSRFProtect
 from sqlalchemy import ForeignKey, String, select
@@ -81,12 +82,15 @@ FORM = """
 """
 
 
-def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
+def create_app(database_url: str = "") -> Flask:
     app = Flask(__name__)
+    database_url = database_url or os.environ.get("DATABASE_URL", "sqlite:///shop.db")
     app.config["SECRET_KEY"] = os.environ.get("SECRET_KEY", "only for trying it out, at least")
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     # [app]
     db.init_app(app)
+    # In batches, so that SQLite can add a column whose default is the current time.
+    Migrate(app, db, render_as_batch=True, render_item=flask_frontdesk.render_item)
     login_manager.init_app(app)
     csrf.init_app(app)
     frontdesk.init_app(app, db, account_model=User)
@@ -126,7 +130,4 @@ def create_app(database_url: str = "sqlite:///shop.db") -> Flask:
         return orders_of(frontdesk.current_account)
 
     # [end]
-
-    with app.app_context():
-        db.create_all()
     return app

@@ -20,6 +20,8 @@ PASSWORD = token_urlsafe()
 @pytest.fixture
 def app() -> Iterator[Flask]:
     app = create_app(os.environ.get("TEST_DATABASE_URL", "sqlite://"))
+    with app.app_context():
+        db.create_all()
     yield app
     with app.app_context():
         db.session.remove()

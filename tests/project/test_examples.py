@@ -102,6 +102,80 @@ def test_readme_quickstart_prints_what_the_readme_shows(python: str, tmp_path: P
     assert said.stdout.splitlines()[1:] == shown.splitlines()
 
 
+_MANY = 5_000
+_BEFORE = f"""
+import os, uuid
+import sqlalchemy as sa
+from werkzeug.security import generate_password_hash
+
+metadata = sa.MetaData()
+users = sa.Table(
+    "users", metadata,
+    sa.Column("id", sa.Uuid, primary_key=True),
+    sa.Column("email", sa.String(320), unique=True, nullable=False),
+    sa.Column("pw_hash", sa.String(255)),
+    sa.Column("name", sa.String(100), nullable=False),
+)
+orders = sa.Table(
+    "orders", metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("what", sa.String(100), nullable=False),
+)
+hashed = generate_password_hash("the old password", method="scrypt:1024:8:1")
+people = [
+    dict(id=uuid.uuid4(), email=f"user{{n}}@example.com", pw_hash=hashed, name=f"User {{n}}")
+    for n in range({_MANY})
+]
+engine = sa.create_engine(os.environ["DATABASE_URL"])
+with engine.begin() as connection:
+    metadata.create_all(connection)
+    connection.execute(users.insert(), people)
+    lamps = [dict(user_id=each["id"], what="A lamp") for each in people]
+    connection.execute(orders.insert(), lamps)
+"""
+_AFTER = """
+from app import Order, User, create_app, db
+
+app = create_app()
+form = {"username": "User4999@example.com", "password": "the old password"}
+for _ in range(2):
+    response = app.test_client().post("/api/login", data=form)
+    assert response.status_code == 200, response.text
+with app.app_context():
+    count = lambda model: db.session.query(model).count()
+    waiting = {user.status for user in db.session.query(User)}
+    print(count(User), count(Order), waiting, {user.role for user in db.session.query(User)})
+"""
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("steps", ["own-history.sh", "history-beside.sh"])
+def test_an_existing_table_with_rows_is_kept_by_the_commands_of_the_guide(
+    python: str, tmp_path: Path, steps: str, database: str
+) -> None:
+    folder = shutil.copytree(EXAMPLES / "users", tmp_path / "users")
+    with postgres_database(f"frontdesk_rows_{os.getpid()}") as url:
+        if database == "sqlite":
+            url = f"sqlite:///{tmp_path / 'shop.db'}"
+        run("-c", _BEFORE, python=python, cwd=folder, DATABASE_URL=url)
+        said = subprocess.run(
+            ["sh", steps],
+            cwd=folder,
+            env=bare_environment(PATH=commands_path(folder, python), DATABASE_URL=url),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert said.returncode == 0, said.stdout + said.stderr
+        *before, last = said.stdout.strip().splitlines()
+        assert "0 errors" in last, said.stdout
+        if steps == "history-beside.sh":
+            assert "the database lacks users.created_at" in "\n".join(before)
+        after = run("-c", _AFTER, python=python, cwd=folder, DATABASE_URL=url)
+    assert after.split("\n")[-2] == f"{_MANY} {_MANY} {{'active'}} {{'user'}}"
+
+
 def test_users_move_on_postgresql_too(python: str, tmp_path: Path) -> None:
     with postgres_database(f"frontdesk_moved_{os.getpid()}") as url:
         run_tests_of("moved", python, tmp_path, SHOP_DATABASE_URL=url)

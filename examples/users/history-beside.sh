@@ -1,0 +1,24 @@
+# The commands of the guide, for Frontdesk's migration history next to the application's own.
+set -e
+
+flask --app app db init
+
+# [files]
+cat > migrations/env.py <<'PYTHON'
+from flask_frontdesk import run_migrations
+
+run_migrations()
+PYTHON
+sed -i 's|^\[alembic\]$|&\nversion_locations = %(here)s/versions flask_frontdesk:migrations/versions\npath_separator = space|' \
+  migrations/alembic.ini
+# [end]
+
+# [steps]
+flask --app app db revision --head base --branch-label shop -m "The tables as they are" \
+  --version-path migrations/versions
+flask --app app db upgrade heads
+flask --app app frontdesk doctor || true # names the columns that users still lacks
+flask --app app db migrate --head shop@head -m "Add the columns of an account"
+flask --app app db upgrade heads
+flask --app app frontdesk doctor
+# [end]
