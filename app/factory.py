@@ -28,8 +28,7 @@ from .core.process.folders import ROOT, make_private_folder, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
 from .core.process.servers import is_serving_process
-from .core.web.application import Application
-from .core.web.forwarded import warn_of_proxies
+from .core.web.application import Application, warn_of_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
 from .extension.frontdesk import Frontdesk

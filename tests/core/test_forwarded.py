@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.core.web.forwarded import TOO_MANY, UNBELIEVED
+from app.core.web.application import TOO_MANY, UNBELIEVED
 from app.testing.client import Api
 
 from ..conftest import MakeApp
