@@ -13,11 +13,9 @@ from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
-from .deeds import Deeds
 from .search import AccountSearch
-from .service import Administration
-from .surroundings import Surroundings
-from .view import AccountView
+from .service import Administration, Deeds
+from .view import AccountView, Surroundings
 
 
 def assemble(context: Context) -> None:

@@ -24,7 +24,6 @@ from ..core.web.reading import takes
 from ..workspaces.lookup import Entry
 from . import schemas
 from .assembly import assemble
-from .deeds import Deeds
 from .rules import ADMINISTRATORS, LastRoot, OwnAccount, SoleOwner
 from .schemas import (
     AccountCreate,
@@ -37,9 +36,8 @@ from .schemas import (
     MembershipRead,
 )
 from .search import AccountSearch
-from .service import Administration
-from .surroundings import Surroundings
-from .view import AccountView, Details
+from .service import Administration, Deeds
+from .view import AccountView, Details, Surroundings
 
 blueprint = Blueprint(
     "administration",

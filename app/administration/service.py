@@ -1,3 +1,5 @@
+"""Managing accounts: what an admin may change of another account, and do for it."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -12,11 +14,14 @@ from ..accounts.models import PENDING, SUSPENDED, AccountLike
 from ..accounts.service import Accounts
 from ..accounts.suspension import Suspension, keeps_dates
 from ..auth.errors import NotAuthorized
+from ..auth.limits import Failures
 from ..auth.recovery import Recovery
+from ..auth.sign_in.log_out import LogOut
 from ..core.db.long_statements import unhurried
 from ..core.db.races import lock_name
 from ..core.db.transaction import AnySession, after_commit, transaction
 from ..core.errors import Invalid
+from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from .rules import ROOT, OwnAccount, SoleOwner, keep_a_root, may_look_after
 from .view import AccountView, Details
@@ -185,3 +190,37 @@ def _read(field: str, text: str, read: Any) -> str:
     except (InvalidEmail, InvalidPhone) as problem:
         raise Invalid.about(field, problem.detail) from None
     return found
+
+
+@dataclass(eq=False)
+class Deeds:
+    """What is done for an account without changing what it is: as the command line does it."""
+
+    administration: Administration
+    failures: Failures
+    log_out: LogOut
+    recovery: Recovery
+    verification: Verification
+
+    def unlock(self, actor: AccountLike, account_id: Any) -> Details:
+        """Reset the counters of wrong passwords and wrong second factors, from every address."""
+        account = self.administration.find(actor, account_id)
+        self.failures.unlock(self.administration.session, account)
+        return self._details(account_id)
+
+    def sign_out(self, actor: AccountLike, account_id: Any) -> Details:
+        self.log_out.by_operator(self.administration.find(actor, account_id))
+        return self._details(account_id)
+
+    def recover(self, actor: AccountLike, account_id: Any, address: str) -> None:
+        """Within the limits on such mails, so that nobody's inbox is filled by it."""
+        account = self.administration.find(actor, account_id)
+        self.recovery.request(account.email, address)
+
+    def verify(self, actor: AccountLike, account_id: Any) -> Details:
+        """Take an administrator's word for it that the address is its owner's."""
+        self.verification.vouch_for(self.administration.find(actor, account_id))
+        return self._details(account_id)
+
+    def _details(self, account_id: Any) -> Details:
+        return self.administration.view.read(account_id)

@@ -1,18 +1,26 @@
-"""An account as those who look after it see it: one row, of whichever columns the host's have."""
+"""An account as admins see it: one row, of whichever columns it has, and what surrounds it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, null, select
 
 from ..accounts.errors import AccountNotFound
-from ..accounts.models import SUSPENDED
+from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.rows import to_read
 from ..accounts.service import Accounts
+from ..audit.service import Records
 from ..core.db.account_ids import shown
 from ..core.web.answering import shown as names_of
+from ..core.web.paging import Slice
+from ..delivery.outbox.received import ReceivedDeliveries
+from ..notifications.models import SUBJECT
+from ..workspaces.lookup import Entry
+from ..workspaces.service import Workspaces
 from .schemas import AccountDetails
 
 # Ready to be answered as JSON.
@@ -58,3 +66,33 @@ class AccountView:
         if getattr(model, name, None) is None:
             return null().label(name)
         return to_read(model, name).label(name)
+
+
+@dataclass(eq=False)
+class Surroundings:
+    """What surrounds an account: messages to it, its memberships, and its audit log."""
+
+    accounts: Accounts
+    received: ReceivedDeliveries
+    workspaces: Workspaces
+    records: Records
+
+    def deliveries(self, account_id: Any, *, limit: int, after: int | None = None) -> Slice:
+        self._get(account_id)
+        rows = self.received.page(account_id, SUBJECT, before=after, limit=limit + 1)
+        if len(rows) > limit:
+            return Slice(rows[:limit], after=str(rows[limit - 1]["id"]))
+        return Slice(rows, total=len(rows) if after is None else None)
+
+    def memberships(self, account_id: Any, *, offset: int, limit: int) -> Sequence[Entry]:
+        return self.workspaces.page(self._get(account_id), offset, limit)
+
+    def events(self, account_id: Any, *, limit: int, after: str | None) -> Slice:
+        self._get(account_id)
+        return self.records.page({"account": account_id}, after, limit)
+
+    def _get(self, account_id: Any) -> AccountLike:
+        account = self.accounts.by_id(account_id)
+        if account is None:
+            raise AccountNotFound
+        return account

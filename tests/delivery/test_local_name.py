@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from app.delivery.mail import local_name as module
+from app.delivery.mail import smtp as module
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
 from app.testing.smtp import Sink, smtp_sink

@@ -18,7 +18,7 @@ from app.delivery.errors import (
     TryLater,
     Unreachable,
 )
-from app.delivery.mail import backoff
+from app.delivery.mail import smtp
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
 from app.delivery.message import Email
@@ -153,7 +153,7 @@ def test_pauses_grow_until_a_letter_is_taken(
     sink: Sink, mailer: SmtpMailer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(backoff, "monotonic", lambda: now)
+    monkeypatch.setattr(smtp, "monotonic", lambda: now)
     pauses = []
     sink.sender_answer = lambda _from: REFUSED
     for _ in range(9):

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.accounts.service import Accounts
 from app.core.context import current_frontdesk, service
-from app.delivery.mail import backoff
+from app.delivery.mail import smtp
 from app.delivery.outbox import enqueue
 from app.delivery.outbox.counts import counts_by_channel
 from app.delivery.outbox.models import Delivery
@@ -185,7 +185,7 @@ def test_a_server_that_is_away_costs_no_attempt(
 @pytest.fixture
 def _asked_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's clock steps; the pauses after refusals go by the machine's."""
-    monkeypatch.setattr(backoff, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(smtp, "FIRST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("people")

@@ -30,7 +30,7 @@ PATTERNS = {
     "core/db/account_ids.py",
     "core/db/first_schema.py",
     "core/web/fields.py",
-    "delivery/mail/local_name.py",
+    "delivery/mail/smtp.py",
     "extension/production.py",
     "workspaces/slugs.py",
 }

@@ -13,11 +13,8 @@ from ...core.web.operation import View
 from ..api_calls import ApiCall
 
 
-def options_to_sign_in() -> str:
-    return _asked(passkeys_api.begin_passkey_login, None)
-
-
-def options_as_factor(mfa_token: str) -> str:
+def options_to_sign_in(mfa_token: str | None = None) -> str:
+    """With a token, as the second factor of the sign-in that the token continues."""
     return _asked(passkeys_api.begin_passkey_login, mfa_token)
 
 

@@ -67,7 +67,7 @@ def _page(mfa_token: str, methods: list[str]) -> Response:
         carried=carried,
         methods=methods,
         trust_days=trust_days(),
-        passkey_options=passkeys.options_as_factor(mfa_token) if "passkey" in methods else "",
+        passkey_options=passkeys.options_to_sign_in(mfa_token) if "passkey" in methods else "",
     )
 
 

@@ -7,16 +7,19 @@ and does not check a certificate; so the connection is our own.
 from __future__ import annotations
 
 import logging
+import mmap
+import re
 import smtplib
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
+from socket import AF_INET6, getfqdn, gethostname, socket
+from threading import Thread
+from time import monotonic
 
 from ..errors import SenderRefused
-from .backoff import Backoff
 from .base import Sent, nothing
-from .local_name import local_name
 from .mime import Letter, Writer
 from .settings import MailSettings
 from .smtp_connection import USUAL_WAITS, SmtpConnection, Waits
@@ -107,3 +110,70 @@ class SmtpMailer:
     @cached_property
     def _certificates(self) -> ssl.SSLContext:
         return ssl.create_default_context()
+
+
+FIRST_SECONDS, LONGEST_SECONDS = 15.0, 1800.0
+
+
+class Backoff:
+    """Longer and longer pauses after refusals, shared by all processes that were forked from this
+    one. Servers lock out clients that try a wrong password again and again."""
+
+    def __init__(self) -> None:
+        # Until when nothing is tried, on the clock that all processes share, and the last pause.
+        self._shared = memoryview(mmap.mmap(-1, 16)).cast("d")
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._shared[0] - monotonic())
+
+    def grow(self) -> float:
+        """Refused once more; says how long the pause is now."""
+        if self.seconds_left:
+            # Somebody else was refused at the same time.
+            return self.seconds_left
+        pause = min(LONGEST_SECONDS, max(FIRST_SECONDS, 2 * self._shared[1]))
+        self._shared[1] = pause
+        self._shared[0] = monotonic() + pause
+        return pause
+
+    def end(self) -> None:
+        self._shared[0] = self._shared[1] = 0.0
+
+
+# A name server that is away must not hold a letter back.
+LOOKUP_SECONDS = 1.0
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_FULL = re.compile(rf"(?:{_LABEL}\.)+(?!\d+\Z|localdomain\Z){_LABEL}")
+
+
+def local_name(chosen: str | None, sender_domain: str, connection: socket) -> str:
+    """The name that we greet a mail server with: many refuse one that is not fully qualified.
+
+    The chosen one, or else the machine's where it is fully qualified, or else the domain of the
+    sender, or else the address that the server sees, unless somebody translates it.
+    """
+    name = chosen or _name_of_this_machine()
+    if name:
+        return name
+    return sender_domain if _is_full(sender_domain) else _literal(connection)
+
+
+@cache
+def _name_of_this_machine() -> str | None:
+    names = [gethostname()]
+    if not _is_full(names[0]):
+        asking = Thread(target=lambda: names.append(getfqdn()), daemon=True)
+        asking.start()
+        asking.join(LOOKUP_SECONDS)
+    return names[-1] if _is_full(names[-1]) else None
+
+
+def _is_full(name: str) -> bool:
+    return len(name) <= 253 and _FULL.fullmatch(name) is not None
+
+
+def _literal(connection: socket) -> str:
+    address = connection.getsockname()[0]
+    return f"[IPv6:{address}]" if connection.family == AF_INET6 else f"[{address}]"
