@@ -1,4 +1,4 @@
-"""The address that an account signs in with, and the way to another one."""
+"""What the owner signs in with: the email address, and the password."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ...auth import account_routes as account_api
 from ...auth.caller import caller
 from ...auth.email_change.service import EmailChanges
 from ...auth.guards import active_account_required
-from ...core.context import service
+from ...auth.settings import AuthSettings
+from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
 from ...registration import routes as registration_api
 from ..api_calls import ApiCall, calls_api
 from ..pages import page
 from ..texts import _
 from ..ways import go
-from .fresh_first import factor_first, is_fresh
+from .fresh_first import factor_first, fresh_first, is_fresh
 
 
 @active_account_required
@@ -47,3 +48,42 @@ def mail_own_verification(call_api: ApiCall) -> Response:
     email = caller().account.email
     call_api(json={"email": email})
     return go(".email_page", _("A mail to {email} is on its way.", email=email))
+
+
+@active_account_required
+@hidden
+def password_page() -> Response:
+    return _with_password() if _has_password() else _without_password()
+
+
+@calls_api(account_api.change_password, refused=password_page)
+def change_own_password(call_api: ApiCall) -> Response:
+    call_api()
+    return go(
+        ".security_page", _("Your password is changed. You are signed out everywhere but here.")
+    )
+
+
+@factor_first
+def _with_password() -> Response:
+    return _password_form()
+
+
+@fresh_first
+def _without_password() -> Response:
+    """Of an account that comes in otherwise."""
+    return _password_form()
+
+
+def _password_form() -> Response:
+    auth = current_frontdesk.settings.of(AuthSettings)
+    return page(
+        "owner/security/password.html",
+        at="security_page",
+        has_password=_has_password(),
+        shortest=auth.PASSWORD_MIN_LENGTH,
+    )
+
+
+def _has_password() -> bool:
+    return caller().account.password_hash is not None
