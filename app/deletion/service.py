@@ -32,48 +32,6 @@ from .models import AccountDeletion
 
 log = logging.getLogger(__name__)
 
-
-@dataclass(eq=False)
-class DeletionRules:
-    """Within a transaction, that holds what is counted until its end: of two who go at once the
-    second meets what the first has left."""
-
-    session: AnySession
-    accounts: Accounts
-    ownership: Ownership
-
-    def check(self, account: AccountLike) -> None:
-        if account.role == ROOT:
-            lock_name(self.session, self.accounts.model, ROOT)
-        keep_a_root(self.session, self.accounts, account)
-        if alone := self.ownership.owned_alone(account.id):
-            raise SoleOwner([workspace.slug for workspace in alone])
-
-
-@dataclass(eq=False)
-class DeletionMails:
-    """The emails about a deletion."""
-
-    core: CoreSettings
-    auth: AuthSettings
-    templates: Templates
-
-    def asked(self, email_to: str, token: str, deletes_at: datetime) -> Email:
-        return self.templates.to_account(
-            self.core,
-            "deletion_requested",
-            email_to,
-            f"{self.core.PROJECT_NAME}: your account will be deleted",
-            link=f"{self.core.page_url(self.auth.ACCOUNT_RESTORE_PATH)}?token={token}",
-            token=token,
-            deletes_on=f"{deletes_at:%Y-%m-%d}",
-        )
-
-    def deleted(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: your account was deleted"
-        return self.templates.to_account(self.core, "account_deleted", email_to, subject)
-
-
 DELETION_REQUESTED = "account-deletion-requested"
 RESTORED = "account-restored"
 KIND = "account-deletion"
@@ -217,3 +175,44 @@ class Deletion:
 def _subject(named: Any, row: Any = None) -> ProofSubject[Any]:
     """The account and the moment at which it goes: another deletion is another subject."""
     return ProofSubject(KIND, named, (), row)
+
+
+@dataclass(eq=False)
+class DeletionRules:
+    """Within a transaction, that holds what is counted until its end: of two who go at once the
+    second meets what the first has left."""
+
+    session: AnySession
+    accounts: Accounts
+    ownership: Ownership
+
+    def check(self, account: AccountLike) -> None:
+        if account.role == ROOT:
+            lock_name(self.session, self.accounts.model, ROOT)
+        keep_a_root(self.session, self.accounts, account)
+        if alone := self.ownership.owned_alone(account.id):
+            raise SoleOwner([workspace.slug for workspace in alone])
+
+
+@dataclass(eq=False)
+class DeletionMails:
+    """The emails about a deletion."""
+
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
+
+    def asked(self, email_to: str, token: str, deletes_at: datetime) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "deletion_requested",
+            email_to,
+            f"{self.core.PROJECT_NAME}: your account will be deleted",
+            link=f"{self.core.page_url(self.auth.ACCOUNT_RESTORE_PATH)}?token={token}",
+            token=token,
+            deletes_on=f"{deletes_at:%Y-%m-%d}",
+        )
+
+    def deleted(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: your account was deleted"
+        return self.templates.to_account(self.core, "account_deleted", email_to, subject)

@@ -28,19 +28,6 @@ from .making import CHORE
 from .models import FAILED, PENDING, READY, AccountExport
 from .schemas import ExportNotFound, ExportNotReady, TooManyExports
 
-
-@dataclass(eq=False)
-class ExportMails:
-    """The email about a requested export."""
-
-    core: CoreSettings
-    templates: Templates
-
-    def asked(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
-        return self.templates.to_account(self.core, "export_requested", email_to, subject)
-
-
 INTERVAL = timedelta(days=1)
 # A file this old that no row names is not about to be named.
 ORPHAN_AGE = timedelta(hours=1)
@@ -178,3 +165,15 @@ class Exports:
             )
             for name in set(names) - named:
                 self.files.delete(name)
+
+
+@dataclass(eq=False)
+class ExportMails:
+    """The email about a requested export."""
+
+    core: CoreSettings
+    templates: Templates
+
+    def asked(self, email_to: str) -> Email:
+        subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
+        return self.templates.to_account(self.core, "export_requested", email_to, subject)

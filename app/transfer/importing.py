@@ -25,35 +25,6 @@ from .report import Report
 from .updating import Updates
 from .writing import AccountWriter
 
-
-class Seen:
-    """The addresses and ids that a file had before: on disk, since there may be millions."""
-
-    def __init__(self) -> None:
-        # Without a name SQLite keeps it in a file of its own, which goes with the connection.
-        self._connection = sqlite3.connect("")
-        self._connection.execute("CREATE TABLE seen (name TEXT PRIMARY KEY, line INTEGER)")
-
-    def __enter__(self) -> Seen:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self._connection.close()
-
-    def first_line(self, name: str, line: int) -> int:
-        """Where it was first; this very line, where it is new."""
-        add = "INSERT INTO seen VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
-        if self._connection.execute(add, (name, line)).rowcount:
-            return line
-        find = "SELECT line FROM seen WHERE name = ?"
-        return int(self._connection.execute(find, (name,)).fetchone()[0])
-
-
 BATCH = 2_000
 
 
@@ -183,3 +154,31 @@ def _refuse_repeated(seen: Seen, row: ImportedAccount, checked: Checked) -> None
         first = seen.first_line(name, row.line)
         if first != row.line:
             raise RowFault(f"repeated_{what}", f"Line {first} of the file has the same {what}.")
+
+
+class Seen:
+    """The addresses and ids that a file had before: on disk, since there may be millions."""
+
+    def __init__(self) -> None:
+        # Without a name SQLite keeps it in a file of its own, which goes with the connection.
+        self._connection = sqlite3.connect("")
+        self._connection.execute("CREATE TABLE seen (name TEXT PRIMARY KEY, line INTEGER)")
+
+    def __enter__(self) -> Seen:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+
+    def first_line(self, name: str, line: int) -> int:
+        """Where it was first; this very line, where it is new."""
+        add = "INSERT INTO seen VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
+        if self._connection.execute(add, (name, line)).rowcount:
+            return line
+        find = "SELECT line FROM seen WHERE name = ?"
+        return int(self._connection.execute(find, (name,)).fetchone()[0])

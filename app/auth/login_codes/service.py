@@ -40,65 +40,6 @@ from ..step_up.service import Reauthentication, Way
 from .codes import LOGIN_CODE, LoginCodes
 
 
-class LoginCodeRequests:
-    """Mails to one address, known or not, and requests from one network."""
-
-    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
-        limit = partial(
-            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
-        )
-        # As many from one network as there may be recoveries, each counted by itself.
-        self._network = limit("login-code-address", settings.RECOVERY_ADDRESS_LIMIT)
-        self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
-
-    def count(self, email: str, address: str) -> None:
-        self._network.count(network_of(address))
-        self._email.count(email)
-
-
-# What is said of a program that is no browser: its own name for itself, which anybody chooses,
-# must not come to stand in a mail of ours.
-UNKNOWN = "a device that we do not know"
-_BROWSERS_BEGIN = "Mozilla/"
-
-
-@dataclass(eq=False)
-class LoginCodeMails:
-    """The emails of a sign-in by code."""
-
-    core: CoreSettings
-    auth: AuthSettings
-    templates: Templates
-
-    def code(self, email_to: str, code: str) -> Email:
-        return self.templates.to_account(
-            self.core,
-            "login_code",
-            email_to,
-            f"{self.core.PROJECT_NAME}: your code to sign in",
-            code=code,
-            code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
-            **asking(),
-        )
-
-    def no_account(self, email_to: str) -> Email:
-        return self.templates.to_account(
-            self.core,
-            "login_no_account",
-            email_to,
-            f"{self.core.PROJECT_NAME}: no account with this address",
-            **asking(),
-        )
-
-
-def asking() -> dict[str, str]:
-    """Who asks, in words that are ours."""
-    origin = current_origin()
-    agent = origin.user_agent or ""
-    label = label_of(agent) if agent.startswith(_BROWSERS_BEGIN) else None
-    return {"device": label or UNKNOWN, "address": origin.address or "an unknown address"}
-
-
 @dataclass(eq=False)
 class LoginByCode:
     session: AnySession
@@ -175,6 +116,67 @@ def _readable(email: str) -> str:
         return read_email(email)
     except InvalidEmail:
         raise Invalid.about("email", InvalidEmail.detail) from None
+
+
+class LoginCodeRequests:
+    """Mails to one address, known or not, and requests from one network."""
+
+    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+        limit = partial(
+            RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
+        )
+        # As many from one network as there may be recoveries, each counted by itself.
+        self._network = limit("login-code-address", settings.RECOVERY_ADDRESS_LIMIT)
+        self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
+
+    def count(self, email: str, address: str) -> None:
+        self._network.count(network_of(address))
+        self._email.count(email)
+
+
+# What is said of a program that is no browser: its own name for itself, which anybody chooses,
+# must not come to stand in a mail of ours.
+UNKNOWN = "a device that we do not know"
+
+
+_BROWSERS_BEGIN = "Mozilla/"
+
+
+@dataclass(eq=False)
+class LoginCodeMails:
+    """The emails of a sign-in by code."""
+
+    core: CoreSettings
+    auth: AuthSettings
+    templates: Templates
+
+    def code(self, email_to: str, code: str) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "login_code",
+            email_to,
+            f"{self.core.PROJECT_NAME}: your code to sign in",
+            code=code,
+            code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
+            **asking(),
+        )
+
+    def no_account(self, email_to: str) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "login_no_account",
+            email_to,
+            f"{self.core.PROJECT_NAME}: no account with this address",
+            **asking(),
+        )
+
+
+def asking() -> dict[str, str]:
+    """Who asks, in words that are ours."""
+    origin = current_origin()
+    agent = origin.user_agent or ""
+    label = label_of(agent) if agent.startswith(_BROWSERS_BEGIN) else None
+    return {"device": label or UNKNOWN, "address": origin.address or "an unknown address"}
 
 
 def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:

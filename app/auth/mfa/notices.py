@@ -14,6 +14,21 @@ from .models import PASSKEY_KIND
 
 
 @dataclass(eq=False)
+class FactorNotices:
+    session: AnySession
+    mails: FactorMails
+    lane: OneOffMail
+
+    def tell(self, email: Email) -> None:
+        """Within the transaction of what it tells of."""
+        after_commit(self.session, lambda: self.lane.send_soon(email))
+
+    def guessed(self, account: AccountLike) -> None:
+        """Somebody seems to know the password: told at once, as the refusal takes all else back."""
+        self.lane.send_soon(self.mails.guessed(account.email))
+
+
+@dataclass(eq=False)
 class FactorMails:
     """What owners are told of their second factors, each a function that returns a value."""
 
@@ -60,18 +75,3 @@ class FactorMails:
     def _about(self, template: str, email_to: str, what: str, **more: object) -> Email:
         subject = f"{self.core.PROJECT_NAME}: {what}"
         return self.templates.to_account(self.core, template, email_to, subject, **more)
-
-
-@dataclass(eq=False)
-class FactorNotices:
-    session: AnySession
-    mails: FactorMails
-    lane: OneOffMail
-
-    def tell(self, email: Email) -> None:
-        """Within the transaction of what it tells of."""
-        after_commit(self.session, lambda: self.lane.send_soon(email))
-
-    def guessed(self, account: AccountLike) -> None:
-        """Somebody seems to know the password: told at once, as the refusal takes all else back."""
-        self.lane.send_soon(self.mails.guessed(account.email))

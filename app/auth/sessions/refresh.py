@@ -31,28 +31,6 @@ from .own import BY_REUSE
 from .refresh_token import Claimed, RefreshTokens
 from .schemas import InvalidGrant
 
-# A device that says nothing of itself.
-UNKNOWN = "a device that we do not know"
-
-
-@dataclass(eq=False)
-class SessionMails:
-    """The email to an owner whose refresh token was used twice."""
-
-    core: CoreSettings
-    templates: Templates
-
-    def signed_out(self, email_to: str, label: str | None, since: datetime) -> Email:
-        return self.templates.to_account(
-            self.core,
-            "signed_out",
-            email_to,
-            f"{self.core.PROJECT_NAME}: we signed you out on one device",
-            device=label or UNKNOWN,
-            signed_in_on=f"{since:%Y-%m-%d}",
-        )
-
-
 # How often a step may be taken by another between our reading of the row and our taking it: once,
 # and then it is the successor's turn or nobody's.
 TRIES = 2
@@ -171,3 +149,25 @@ class Refresh:
         )
         mail = self.mails.signed_out(account.email, label_of(held.user_agent), held.created_at)
         after_commit(self.session, lambda: self.notices.send_soon(mail))
+
+
+# A device that says nothing of itself.
+UNKNOWN = "a device that we do not know"
+
+
+@dataclass(eq=False)
+class SessionMails:
+    """The email to an owner whose refresh token was used twice."""
+
+    core: CoreSettings
+    templates: Templates
+
+    def signed_out(self, email_to: str, label: str | None, since: datetime) -> Email:
+        return self.templates.to_account(
+            self.core,
+            "signed_out",
+            email_to,
+            f"{self.core.PROJECT_NAME}: we signed you out on one device",
+            device=label or UNKNOWN,
+            signed_in_on=f"{since:%Y-%m-%d}",
+        )

@@ -13,6 +13,14 @@ from ..ways import go
 DOCUMENTATION = "https://flask-frontdesk.readthedocs.io"
 
 
+@anyone
+@hidden
+def home() -> Response:
+    if somebody_is_in():
+        return go(".dashboard")
+    return greeting() if is_greeted() else go(".sign_in_page")
+
+
 def is_greeted() -> bool:
     return current_app.debug and is_near()
 
@@ -26,11 +34,3 @@ def greeting() -> Response:
         documentation=DOCUMENTATION,
         mails=count() if is_written() else None,
     )
-
-
-@anyone
-@hidden
-def home() -> Response:
-    if somebody_is_in():
-        return go(".dashboard")
-    return greeting() if is_greeted() else go(".sign_in_page")
