@@ -17,7 +17,7 @@ from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
 
 
-def read_badge(request: Request) -> Caller | None:
+def read_badge(request: Request, _optional: bool) -> Caller | None:
     """A credential of another kind: a header that is believed."""
     badge = request.headers.get("X-Badge")
     if badge is None:
