@@ -17,7 +17,7 @@ from ..core.config.settings import Namespaces
 from ..core.context import Context
 from ..core.db.account_ids import speak
 from ..core.db.base import prepare_sqlite
-from ..core.db.session import Database, FollowingSession
+from ..core.db.session import Database, follow_session
 from ..core.db.tables import bring_tables
 from ..core.events import Emitter
 from ..core.hooks import Hooks
@@ -106,7 +106,7 @@ def make_context(
         app=app,
         db=db,
         settings=chosen,
-        session=FollowingSession(db),
+        session=follow_session(db),
         hooks=hooks,
         emitter=emitter,
         keystore=open_keystore(chosen.core, lambda: db.engine, clock),

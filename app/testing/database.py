@@ -14,7 +14,7 @@ from ..core.clock import Clock
 from ..core.context import EXTENSION, Context
 from ..core.db import rows
 from ..core.db.base import AUTOCOMMIT
-from ..core.db.session import FollowingSession, is_lite
+from ..core.db.session import follow_session, is_lite
 from ..core.keystore import DatabaseKeystore, Keystore, MemoryKeystore
 
 
@@ -57,7 +57,7 @@ def rolled_back(app: Flask) -> Iterator[None]:
     db: Any = app.extensions["sqlalchemy"]
     with app.app_context():
         engines = db.engines
-        factory = FollowingSession(db).session_factory
+        factory = follow_session(db).session_factory
     context: Context = app.extensions[EXTENSION]
     with ExitStack() as stack:
         stack.enter_context(_fresh_state(context.keystore, context.clock))

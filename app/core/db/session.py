@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Protocol
 
 from flask import g
 from sqlalchemy import Connection, Engine
 from sqlalchemy.orm import Session, scoped_session
 
-# What each calls the engine that is used unless another is named.
-_DEFAULT, _LITE_DEFAULT = None, "default"
+# The name of the engine that Flask-SQLAlchemy-Lite uses by default.
+_LITE_DEFAULT = "default"
 
 
 class Database(Protocol):
@@ -30,27 +31,42 @@ def is_lite(db: Database) -> bool:
 
 
 class FollowingSession(scoped_session[Any]):
-    """`db.session`, whichever it is at the moment: a host's tests put others in its place."""
+    """`db.session`, looked up at each use: an application's tests replace it.
+
+    SQLAlchemy asks for the registry at each attribute of the session, so no function of ours does.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db: Any = db
-        self._lite = _LiteSessions(db) if is_lite(db) else None
 
-    @property
-    def registry(self) -> Any:  # type: ignore[override]
-        return self._lite or self._db.session.registry
+    registry: Any = property(attrgetter("_db.session.registry"))
+    session_factory: Any = property(attrgetter("_db.session.session_factory"))
 
     @property
     def engine(self) -> Engine | Connection | None:
-        """What a session would use. Inside a test's own transaction it is that connection."""
-        found: Engine | Connection | None = self._db.engines.get(
-            _LITE_DEFAULT if self._lite else _DEFAULT
-        )
+        """The engine of a session; inside a test's own transaction, that connection."""
+        found: Engine | Connection | None = self._db.engines.get(None)
         return found
 
+
+class FollowingLiteSession(FollowingSession):
+    """The same for Flask-SQLAlchemy-Lite."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db)
+        self._sessions = _LiteSessions(db)
+
+    registry = property(attrgetter("_sessions"))
+    session_factory = property(attrgetter("_db.sessionmaker"))
+
     @property
-    def session_factory(self) -> Any:  # type: ignore[override]
-        return self._db.sessionmaker if self._lite else self._db.session.session_factory
+    def engine(self) -> Engine | Connection | None:
+        found: Engine | Connection | None = self._db.engines.get(_LITE_DEFAULT)
+        return found
+
+
+def follow_session(db: Database) -> FollowingSession:
+    return FollowingLiteSession(db) if is_lite(db) else FollowingSession(db)
 
 
 class _LiteSessions:
