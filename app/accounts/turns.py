@@ -1,21 +1,40 @@
-"""Whose hash is computed now: as many as there are cores, in the order of coming."""
+"""How many password hashes are computed at once: one for each core, in the order of requests.
+
+All processes of a user on a machine share one queue, a System V semaphore; a turn that a killed
+process held is returned by the kernel. Where there is no such queue, or it does not move, each
+process has its own. Why: docs/decisions/turns.md.
+"""
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import struct
+import sys
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
+from threading import Event, Lock
+from typing import Any
+from zlib import crc32
 
 from ..core.process import servers
-from .own_turns import OwnTurns
 
-if TYPE_CHECKING:
-    from .common_turns import CommonTurns
-
-# As long as the last one waits where there is a process for each core and every one of them is
-# full. Whoever waits longer waits for a process that is stopped and keeps the turns that it has.
+# As long as the last request waits where there is a process for each core and all of them are full.
+# A request that waits longer waits for a process that is stopped and keeps the turns that it has.
 PATIENCE = 6.0
+
+_IPC_CREAT, _IPC_NOWAIT, _SEM_UNDO = 0o1000, 0o4000, 0x1000
+_OWNER_ALONE = 0o600
+# Two semaphores: how many turns are free, and whether a process has set how many there are.
+_FREE, _SAID = 0, 1
+# systemd removes semaphores (RemoveIPC) when another unit of the same user ends.
+_REMOVED = (errno.EIDRM, errno.EINVAL)
+
+# The number of a semaphore, the change and the flags: `struct sembuf` of the kernel.
+Step = tuple[int, int, int]
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +71,102 @@ class Turns:
 
     def _opened(self) -> CommonTurns:
         if self._common is None:
-            from .common_turns import CommonTurns
-
             self._common = CommonTurns(self._at_once, self._line)
         return self._common
+
+
+class OwnTurns:
+    """A semaphore that nobody overtakes: a turn that ends goes to whoever has waited longest."""
+
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
+        self._waiting: deque[Event] = deque()
+        self._lock = Lock()
+
+    def take(self, seconds: float) -> bool:
+        """Wait for a turn, for so long at most."""
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            mine = Event()
+            self._waiting.append(mine)
+        if mine.wait(seconds):
+            return True
+        with self._lock:
+            if not mine.is_set():
+                self._waiting.remove(mine)
+            return mine.is_set()
+
+    def give_back(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._free += 1
+
+
+class CommonTurns:
+    """Raises an OSError where the machine has no such line, or has it not for us."""
+
+    def __init__(self, at_once: int, name: str = "frontdesk") -> None:
+        # A shorter `long` may not be what the kernel takes for seconds.
+        if sys.platform != "linux" or struct.calcsize("l") < 8:
+            raise OSError(errno.ENOSYS, "no common line but on Linux with 64 bits")
+        import ctypes  # only where a queue is opened, which few commands do
+
+        self._errno = ctypes.get_errno
+        self._at_once = at_once
+        self._key = crc32(f"{name} {os.getuid()} {at_once}".encode()) & 0x7FFFFFFF or 1
+        self._kernel: Any = ctypes.CDLL(None, use_errno=True)
+        self._id = self._open()
+
+    def take(self, seconds: float) -> Callable[[], None] | None:
+        """Wait for a turn, for so long at most; what it returns gives the turn back."""
+        until = time.monotonic() + seconds
+        try:
+            return self._take(until)
+        except OSError as error:
+            if error.errno not in _REMOVED:
+                raise
+            self._id = self._open()
+            return self._take(until)
+
+    def _take(self, until: float) -> Callable[[], None] | None:
+        number = self._id
+        taken = self._do(number, (_FREE, -1, _SEM_UNDO), until=until)
+        return partial(self._give_back, number) if taken else None
+
+    def _give_back(self, number: int) -> None:
+        try:
+            self._do(number, (_FREE, 1, _SEM_UNDO))
+        except OSError as error:
+            if error.errno not in _REMOVED:
+                raise
+
+    def _open(self) -> int:
+        number: int = self._kernel.semget(self._key, 2, _IPC_CREAT | _OWNER_ALONE)
+        if number < 0:
+            raise self._error()
+        # In one step, so that of two who come first only one says it.
+        self._do(number, (_SAID, 0, _IPC_NOWAIT), (_SAID, 1, 0), (_FREE, self._at_once, 0))
+        return number
+
+    def _do(self, number: int, *steps: Step, until: float = 0.0) -> bool:
+        """All of the steps together; False where that was not possible in time."""
+        array = b"".join(struct.pack("Hhh", *step) for step in steps)
+        while True:
+            nanoseconds = int(max(0.0, until - time.monotonic()) * 1e9)
+            limit = struct.pack("ll", *divmod(nanoseconds, 1_000_000_000))
+            done = self._kernel.semtimedop(number, array, len(steps), limit)
+            if done == 0:
+                return True
+            error = self._error()
+            if error.errno == errno.EAGAIN:
+                return False
+            if error.errno != errno.EINTR:
+                raise error
+
+    def _error(self) -> OSError:
+        number = self._errno()
+        return OSError(number, os.strerror(number))

@@ -18,8 +18,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.context import service
 from ..core.errors import SetupError
-from ..core.origin import note_account
-from ..core.web.request_id import request_itself
+from ..core.request import note_account, request_itself
 from .errors import InvalidCredentials
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from ..core.config.rates import parse_rates
 from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
 from ..core.limits import RateLimit
-from ..core.origin import network_of
 from ..core.records.recorder import record
+from ..core.request import network_of
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 

@@ -22,8 +22,8 @@ from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..auth.sessions.cookie_door import CookieDoor
 from ..core.context import find_context, service
 from ..core.errors import Problem
+from ..core.request import request_id
 from ..core.web.problems import handle_http_exception, known_problem
-from ..core.web.request_id import request_id
 from .api_calls import report
 from .blueprint import dress
 from .texts import _, words_of

@@ -14,7 +14,7 @@ from blinker import Namespace
 
 from .db.transaction import AnySession
 from .hooks import check_known
-from .origin import current_origin
+from .request import current_origin
 
 Listener = Callable[[Any, dict[str, Any]], object]
 

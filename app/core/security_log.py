@@ -19,7 +19,7 @@ from flask import request
 from .clock import Clock
 from .db.transaction import AnySession, after_commit
 from .errors import Problem
-from .origin import current_origin, network_of
+from .request import current_origin, network_of
 
 log = logging.getLogger("frontdesk.security")
 

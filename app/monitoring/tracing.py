@@ -11,7 +11,7 @@ from typing import Any
 
 from flask import Flask, Response, g, request
 
-from ..core.web.request_id import request_id
+from ..core.request import request_id
 from .requests import matched_route
 
 

@@ -13,7 +13,7 @@ from ..core.db.races import lock_name, lock_row
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
-from ..core.origin import network_of
+from ..core.request import network_of
 from .models import Task
 from .schemas import TaskNotFound, TooManyTasks
 from .settings import TasksSettings

@@ -20,7 +20,7 @@ from ..auth.guards import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_
 from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
 from ..core.hooks import check_call
-from ..core.origin import note_workspace
+from ..core.request import note_workspace
 from ..core.web.operation import Params, Result
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from .lookup import Entry

@@ -13,9 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from app.accounts.common_turns import CommonTurns
-from app.accounts.own_turns import OwnTurns
-from app.accounts.turns import Turns
+from app.accounts.turns import CommonTurns, OwnTurns, Turns
 
 from ..rigs.processes import within
 from ..rigs.servers import checkout_environment

@@ -22,8 +22,8 @@ from ...core.db.transaction import AnySession, after_commit, release, transactio
 from ...core.errors import Invalid, Problem
 from ...core.keystore import Keystore
 from ...core.limits import RateLimit
-from ...core.origin import current_origin, network_of
 from ...core.records.recorder import record
+from ...core.request import current_origin, network_of
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email

@@ -20,8 +20,8 @@ from ...accounts.models import AccountLike
 from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
-from ...core.origin import current_origin
 from ...core.records.recorder import Target, record
+from ...core.request import current_origin
 from ..sign_in.kept import kept_address, kept_user_agent
 from .errors import TrustedDeviceNotFound
 from .models import TrustedDevice

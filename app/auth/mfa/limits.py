@@ -11,7 +11,7 @@ from ...accounts.models import AccountLike
 from ...core.config.rates import Rate, parse_rates
 from ...core.db.account_ids import shown
 from ...core.keystore import Keystore
-from ...core.origin import network_of
+from ...core.request import network_of
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
 from ..sign_in.entrance import current_entrance

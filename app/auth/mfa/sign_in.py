@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.keystore import KeystoreUnavailable
-from ...core.origin import current_origin
 from ...core.records.recorder import record
+from ...core.request import current_origin
 from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..sign_in.gate import Challenge, Gate, Opened, SignIn

@@ -15,7 +15,7 @@ from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
 from ...core.db.races import lock_row
 from ...core.db.transaction import AnySession, has_begun, transaction
-from ...core.origin import current_origin
+from ...core.request import current_origin
 from ..settings import AuthSettings
 from ..sign_in.entrance import Entrance
 from ..sign_in.kept import kept_address, kept_user_agent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flask import has_request_context
 
-from ...core.web.request_id import request_itself
+from ...core.request import request_itself
 
 if TYPE_CHECKING:
     from ..caller import Caller

@@ -14,8 +14,8 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.events import Emitter
 from ...core.hooks import Hooks
-from ...core.origin import note_account
 from ...core.records.recorder import record
+from ...core.request import note_account
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,

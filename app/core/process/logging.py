@@ -16,7 +16,7 @@ from typing import Any, Literal
 import orjson
 from flask import Flask, Response, g, has_request_context, request
 
-from ..web.request_id import request_id
+from ..request import request_id
 
 log = logging.getLogger(__name__)
 

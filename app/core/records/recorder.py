@@ -17,7 +17,7 @@ from ..clock import Clock
 from ..context import find_context
 from ..db.transaction import AnySession, is_open, session_itself, write_last
 from ..errors import SetupError
-from ..origin import Origin, current_origin
+from ..request import Origin, current_origin
 from ..security_log import tell_when_stored
 from .catalogue import CATALOGUE, RecordType
 from .models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record

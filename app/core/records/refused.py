@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from ..db.transaction import AnySession, has_begun, transaction
-from ..origin import Origin, current_origin
+from ..request import Origin, current_origin
 from .catalogue import REFUSALS
 from .recorder import Recorder, Row, write_records
 

@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from ..context import Context
 from ..errors import SetupError
+from ..request import request_id, request_itself
 from .blueprint import exempt_from_csrf
 from .operation import misplaced
 from .problems import handle_http_exception
-from .request_id import request_id, request_itself
 
 _OURS_KEY = "frontdesk.ours"
 
