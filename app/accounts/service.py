@@ -278,3 +278,12 @@ class Accounts(Generic[A]):
             if any(name in str(error.orig) for name in self._email_columns):
                 raise EmailTaken from None
             raise
+
+
+def held_with(
+    accounts: Accounts, account_id: object, password_hash: str | None
+) -> AccountLike | None:
+    """Where this hash still stands: of two that would exchange it at once, the second finds it
+    gone."""
+    account = accounts.lock(account_id)
+    return account if account is not None and account.password_hash == password_hash else None

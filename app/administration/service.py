@@ -17,9 +17,8 @@ from ..auth.errors import NotAuthorized
 from ..auth.limits import Failures
 from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
-from ..core.db.long_statements import unhurried
 from ..core.db.races import lock_name
-from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.db.transaction import AnySession, after_commit, transaction, unhurried
 from ..core.errors import Invalid
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership

@@ -33,10 +33,8 @@ from .sign_in.gate import Gate, active_only
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
 from .step_up.service import Reauthentication
-from .tokens.access import Tokens
+from .tokens.access import Revocations, Signer, Tokens
 from .tokens.bearer import BearerReader
-from .tokens.revocation import Revocations
-from .tokens.signing import Signer
 
 
 def assemble(context: Context) -> None:

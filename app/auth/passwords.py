@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..accounts.holding import held_with
 from ..accounts.models import AccountLike
 from ..accounts.passwords import Passwords
-from ..accounts.service import Accounts
+from ..accounts.service import Accounts, held_with
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
 from ..core.events import Emitter

@@ -25,7 +25,7 @@ from .outbox.received import ReceivedDeliveries
 from .settings import DeliverySettings
 from .sms.gateway import SmsChannel, SmsGateway
 from .worker.celery import CeleryEngine
-from .worker.engine import Engine, InlineEngine, ThreadEngine
+from .worker.engine import Engine, FirstRequest, InlineEngine, ThreadEngine
 from .worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def assemble(context: Context) -> None:
     context.add(ReceivedDeliveries(context.session, channels, context.account_ids))
     context.add(Outbox(context.session, channels, engine, context.clock, context.account_ids))
     context.when_serving.append(engine.start)
-    # Where no server calls `when_serving`, and in a process that was forked after it did.
-    context.app.before_request(engine.start)
+    context.add(FirstRequest(context.app, engine))
 
 
 def _flask_mail(context: Context, mailer: Mailer) -> Any:

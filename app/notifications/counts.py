@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
-from ..core.db.long_statements import unhurried
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, transaction, unhurried
 from ..delivery.outbox.counts import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
 from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification

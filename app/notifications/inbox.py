@@ -11,9 +11,8 @@ from sqlalchemy import Select, Text, bindparam, cast, delete, func, not_, select
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-from ..core.db.long_statements import unhurried
 from ..core.db.rows import Rows
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.web.answering import row_reader, shown
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification

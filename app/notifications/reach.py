@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from ..core.db.long_statements import unhurried
-from ..core.db.transaction import transaction
+from ..core.db.transaction import transaction, unhurried
 from ..core.errors import Invalid
 from .receivers import Receivers
 from .schemas import INAPP

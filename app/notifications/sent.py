@@ -8,8 +8,7 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, select
 
-from ..core.db.long_statements import unhurried
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.errors import Invalid
 from ..core.records.recorder import Target, record
 from ..core.web.answering import shown

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.clock import Clock
-from ..core.db.long_statements import unhurried
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.hooks import Hooks
 from ..core.records.recorder import Target, record
 from ..delivery.message import NewMessage, Subject

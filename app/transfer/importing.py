@@ -15,8 +15,7 @@ from typing import Any
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from ..accounts.service import Accounts
-from ..core.db.long_statements import unhurried
-from ..core.db.transaction import release, transaction
+from ..core.db.transaction import release, transaction, unhurried
 from ..core.records.recorder import record
 from .account import ImportedAccount, Row, RowFault, Unreadable
 from .checking import Checked, Checks

@@ -25,8 +25,7 @@ from ..errors import (
     PasskeyRefused,
     SignInRefused,
 )
-from ..tokens.access import AMR, Tokens
-from ..tokens.revocation import Revocations
+from ..tokens.access import AMR, Revocations, Tokens
 from .entrance import Entrance, current_entrance
 from .proof import PASSKEY, PASSWORD, PROVIDER, has_factor, methods
 

@@ -13,7 +13,7 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.events import Emitter
 from ...core.records.recorder import record
 from ..caller import Caller
-from ..tokens.revocation import Revocations
+from ..tokens.access import Revocations
 
 LOGGED_OUT = "account-logged-out"
 ROWS_AT_ONCE = 5_000

@@ -9,23 +9,30 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import jwt
-from flask import current_app
+from flask import Flask, current_app
+from flask_jwt_extended import JWTManager, create_access_token
 
 from ...accounts.addresses import fold
 from ...core.clock import Clock
+from ...core.db.transaction import AnySession, after_commit
+from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.web.fields import storable
 from ..errors import InvalidCredentials
 from ..sign_in.proof import tells_of_factor
-from .signing import ALGORITHM, Signer
 
 log = logging.getLogger(__name__)
+
+ALGORITHM = "HS256"
+_HERE = str(Path(__file__).parent)
 
 # What a token is read by: of a host's making, it could be one that nobody enters with.
 OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
@@ -203,3 +210,68 @@ def _moment(value: object) -> float:
     if not math.isfinite(moment):
         raise InvalidCredentials
     return moment
+
+
+class Signer:
+    """Signs with Flask-JWT-Extended on a Flask application of its own.
+
+    The library keeps settings, callbacks and sixteen error handlers on an application. The
+    application that mounts Frontdesk may use the library too, with other settings.
+    """
+
+    def __init__(self, secret: str, host: Flask) -> None:
+        """Claims are serialized by the application's JSON provider."""
+        self._own = Flask(__name__, static_folder=None, root_path=_HERE, instance_path=_HERE)
+        self._own.json_provider_class = host.json_provider_class
+        self._own.config.update(
+            JWT_SECRET_KEY=secret,
+            JWT_ALGORITHM=ALGORITHM,
+            # Claims that nobody reads here are left out.
+            JWT_ENCODE_NBF=False,
+            JWT_COOKIE_CSRF_PROTECT=False,
+        )
+        JWTManager(self._own)
+
+    def sign(self, email: str, claims: Mapping[str, Any]) -> str:
+        with self._own.app_context():
+            signed = create_access_token(
+                email, expires_delta=False, additional_claims={**claims, "type": "access"}
+            )
+        return str(signed)
+
+
+@dataclass(eq=False)
+class Revocations:
+    """Sign-outs in the shared state store, for other programs.
+
+    The account's row (`logged_out_at`) decides, and nothing here reads the store. The API contract
+    promises the email address of a signed-out account there too: it is stored and removed after the
+    commit. A store that is out of reach is logged, and the sign-out or sign-in stands.
+    """
+
+    keystore: Keystore
+    longest_token_seconds: int
+
+    def store(
+        self, session: AnySession, email: str, account_id: object, token_seconds: float
+    ) -> None:
+        """For as long as any token from before may live. The value is the account's id: the email
+        address may pass to another account."""
+        seconds = max(self.longest_token_seconds, int(token_seconds) + 1)
+        key, value = _key(email), str(account_id)
+        after_commit(session, lambda: _try(lambda: self.keystore.put(key, value, seconds)))
+
+    def remove(self, session: AnySession, email: str) -> None:
+        key = _key(email)
+        after_commit(session, lambda: _try(lambda: self.keystore.drop(key)))
+
+
+def _try(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except KeystoreUnavailable:
+        log.warning("The state store is out of reach: it does not show a sign-in or sign-out.")
+
+
+def _key(email: str) -> str:
+    return f"revoked:{email}"

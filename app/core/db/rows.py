@@ -85,7 +85,7 @@ class Rows:
 def _idle_engine(session: AnySession) -> Engine | None:
     """The engine, where the session has nothing in hand; none is made to find that out."""
     if isinstance(session, FollowingSession) and not session.registry.has():
-        bind = session.engine
+        bind = session.engines.get(session.engine_name)
     else:
         current = session() if isinstance(session, scoped_session) else session
         bind = None if current.in_transaction() else current.get_bind()

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from flask import g
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 from sqlalchemy.orm import Session, scoped_session
 
 # The name of the engine that Flask-SQLAlchemy-Lite uses by default.
@@ -41,12 +41,9 @@ class FollowingSession(scoped_session[Any]):
 
     registry: Any = property(attrgetter("_db.session.registry"))
     session_factory: Any = property(attrgetter("_db.session.session_factory"))
-
-    @property
-    def engine(self) -> Engine | Connection | None:
-        """The engine of a session; inside a test's own transaction, that connection."""
-        found: Engine | Connection | None = self._db.engines.get(None)
-        return found
+    # By name; inside a test's own transaction, the connection of that.
+    engines: Any = property(attrgetter("_db.engines"))
+    engine_name: str | None = None
 
 
 class FollowingLiteSession(FollowingSession):
@@ -58,11 +55,7 @@ class FollowingLiteSession(FollowingSession):
 
     registry = property(attrgetter("_sessions"))
     session_factory = property(attrgetter("_db.sessionmaker"))
-
-    @property
-    def engine(self) -> Engine | Connection | None:
-        found: Engine | Connection | None = self._db.engines.get(_LITE_DEFAULT)
-        return found
+    engine_name = _LITE_DEFAULT
 
 
 def follow_session(db: Database) -> FollowingSession:

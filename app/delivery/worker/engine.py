@@ -47,6 +47,30 @@ class Engine(Protocol):
         """Let go of what is not yet sent, and start nothing more."""
 
 
+class FirstRequest:
+    """Starts an engine before the first request of each process, and leaves later requests alone.
+
+    Not every server calls `when_serving`, and a process may be forked after it did.
+    """
+
+    def __init__(self, app: Flask, engine: Engine) -> None:
+        self._app = app
+        self._engine = engine
+        self._listen()
+        after_fork(self._listen)
+
+    def _listen(self) -> None:
+        hooks = self._app.before_request_funcs.setdefault(None, [])
+        if self._start not in hooks:
+            hooks.append(self._start)
+
+    def _start(self) -> None:
+        hooks = self._app.before_request_funcs[None]
+        # A new list: Flask may be going through this one, also for another request.
+        self._app.before_request_funcs[None] = [each for each in hooks if each != self._start]
+        self._engine.start()
+
+
 class ThreadEngine:
     """A thread for each channel, so that a slow mail server holds up no SMS."""
 
