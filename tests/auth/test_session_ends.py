@@ -66,7 +66,8 @@ class TestWhatEndsAll:
         new = {"email": "countess@example.com", "password": PASSWORD}
         laptop.post("/account/email", 202, json=new)
         proof = mails.last("countess@example.com").text.partition("token=")[2].split()[0]
-        answer = api.post("/account/email/confirm", json={"token": proof}).json
+        body = {"token": proof, "password": PASSWORD}
+        answer = api.post("/account/email/confirm", json=body).json
         assert [each["current"] for each in listed(api.as_token(answer["access_token"]))] == [True]
 
     def test_a_suspension_by_an_admin(self, ada: Person, person: MakePerson) -> None:
