@@ -8,8 +8,7 @@ from flask.cli import AppGroup
 
 from ..core.context import current_frontdesk, service
 from ..delivery.message import Subject
-from ..delivery.outbox.counts import counts_by_channel, oldest_waiting
-from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.enqueue import Outbox, counts_by_channel, oldest_waiting
 from ..delivery.worker.worker import Worker
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from ..notifications.expansions import CHORE, Expansions

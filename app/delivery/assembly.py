@@ -8,8 +8,7 @@ from werkzeug.local import LocalProxy
 from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.extras import missing_extra
-from .address_book import AccountAddressBook
-from .channel import Channels
+from .channel import AccountAddressBook, Channels
 from .mail.base import Mailer
 from .mail.brand import BrandSettings
 from .mail.channel import EmailChannel

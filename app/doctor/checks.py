@@ -23,8 +23,7 @@ from ..core.errors import Unavailable
 from ..core.extras import missing_extra
 from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_writes
 from ..core.process.folders import migrations_folder
-from ..delivery.outbox.counts import oldest_waiting
-from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.enqueue import Outbox, oldest_waiting
 from ..delivery.outbox.models import Delivery
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from ..notifications.models import GIVEN_UP, Expansion

@@ -34,7 +34,7 @@ from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, hidden
-from ..delivery.outbox.counts import CountsByChannel, counts_by_channel, oldest_waiting
+from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest_waiting
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from .requests import matched_route
 

@@ -18,7 +18,7 @@ from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, transaction, unhurried
-from ..delivery.outbox.counts import CountsByChannel, counts_by_subject
+from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
 from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 

@@ -19,8 +19,7 @@ from ..core.db.races import lock_row
 from ..core.db.transaction import AnySession, after_commit, transaction, unhurried
 from ..core.queue import LeasedQueue
 from ..delivery.message import NewMessage, Subject
-from ..delivery.outbox.counts import CountsByChannel
-from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
 from ..delivery.worker.jobs import Interrupted, Job, JobRunner
 from .counts import LastCounted, NotificationCounter

@@ -15,8 +15,7 @@ from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.hooks import Hooks
 from ..core.records.recorder import Target, record
 from ..delivery.message import NewMessage, Subject
-from ..delivery.outbox.counts import CountsByChannel
-from ..delivery.outbox.enqueue import Outbox
+from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from .counts import NotificationCounts, is_kept
 from .draft import Draft
 from .errors import NoChannels, SenderRequired

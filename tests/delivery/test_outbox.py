@@ -16,8 +16,7 @@ from app.core.db.transaction import transaction
 from app.delivery.channel import Send
 from app.delivery.errors import Refused
 from app.delivery.message import NewMessage, StoredMessage, Subject
-from app.delivery.outbox.counts import CountsByChannel, counts_by_subject
-from app.delivery.outbox.enqueue import Outbox
+from app.delivery.outbox.enqueue import CountsByChannel, Outbox, counts_by_subject
 from app.delivery.outbox.forget import forget, forget_some
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.testing.outbox import ManualEngine

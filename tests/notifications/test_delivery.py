@@ -14,7 +14,7 @@ from app.accounts.service import Accounts
 from app.core.context import current_frontdesk, service
 from app.delivery.mail import smtp
 from app.delivery.outbox import enqueue
-from app.delivery.outbox.counts import counts_by_channel
+from app.delivery.outbox.enqueue import counts_by_channel
 from app.delivery.outbox.models import Delivery
 from app.delivery.worker import batch as batch_module
 from app.delivery.worker.worker import Worker

@@ -11,8 +11,7 @@ from jinja2 import Template
 from markupsafe import escape
 
 from ...core.clock import Clock
-from ..address_book import AddressBook
-from ..channel import Send
+from ..channel import AddressBook, Send
 from ..message import Email, Receiver, StoredMessage
 from .base import Mailer
 from .markup import linked

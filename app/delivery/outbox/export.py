@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from ...core.data_export import DataSubject, Reading
-from ..address_book import AccountAddressBook
-from ..channel import Channels
+from ..channel import AccountAddressBook, Channels
 from .models import Delivery, OutgoingMessage
 
 

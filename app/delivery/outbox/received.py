@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, String, case, cast, literal, select
 
 from ...core.db.account_ids import LONGEST_TEXT, IdKind, WholeIds
 from ...core.db.transaction import AnySession
-from ..address_book import AccountAddressBook
-from ..channel import Channels
+from ..channel import AccountAddressBook, Channels
 from .models import Delivery, OutgoingMessage
 
 

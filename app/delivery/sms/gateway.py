@@ -11,8 +11,7 @@ from typing import Any
 
 from ...core.config.settings import Namespaces
 from ...core.extras import missing_extra
-from ..address_book import AddressBook
-from ..channel import Send
+from ..channel import AddressBook, Send
 from ..errors import DeliveryError, Refused, SwitchedOff, TryLater, Unreachable
 from ..message import Receiver, Sms, StoredMessage
 

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..address_book import reader_of
-from ..channel import Channel, Send
+from ..channel import Channel, Send, reader_of
 from ..errors import DeliveryError, Refused, SenderRefused, SwitchedOff, Unreachable
 from ..outbox.batches import Batch, Batches, ClaimedDelivery
 from ..outbox.models import FAILED, SENT, SKIPPED
