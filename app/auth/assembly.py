@@ -41,23 +41,22 @@ def assemble(context: Context) -> None:
     if not context.has(Accounts):
         return
     context.exporters.append(export_sign_in_data)
+    auth = context.settings.of(AuthSettings)
+    check_rooms(auth, context.settings.core.PUBLIC_URL)
+    _assemble_sign_in(context, auth)
+    _assemble_mailed_proofs(context, auth)
+    assemble_rooms(context, auth)
+    if auth.ENABLE_IDP_OAUTH:
+        _assemble_idp(context, auth)
+    else:
+        context.lack(IdpDisabled, IdpSignIn)
+
+
+def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
+    """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
     accounts = context.get(Accounts)
-    settings, core = context.settings, context.settings.core
-    auth = settings.of(AuthSettings)
-    check_rooms(auth, core.PUBLIC_URL)
-    fallbacks = [key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS]
-    lifetime = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
-    signer = Signer(settings.secret_key, context.app)
-    tokens = Tokens(
-        signer,
-        settings.secret_key,
-        fallbacks,
-        lifetime,
-        context.clock,
-        auth.AUDIENCE,
-        auth.ISSUER,
-        told(auth),
-    )
+    tokens = _tokens(context, auth)
+    lifetime = tokens.lifetime
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
     sessions = open_sessions(context) if auth.keeps_sessions else None
     context.add(Callers([BearerReader(accounts, tokens, sessions)]))
@@ -73,8 +72,7 @@ def assemble(context: Context) -> None:
         sessions=sessions,
     )
     context.add(gate)
-    identities = Identities(context.session, accounts, context.clock)
-    context.add(identities)
+    context.add(Identities(context.session, accounts, context.clock))
     failures = Failures(context.keystore, auth)
     context.add(failures)
     login = Login(context.session, accounts, accounts.passwords, gate, failures)
@@ -85,30 +83,49 @@ def assemble(context: Context) -> None:
     context.add(reauthentication)
     if auth.keeps_sessions or auth.keeps_cookies:
         reauthentication.renew_session = renewal(context, auth, lifetime)
-    context.add(
-        LogOut(
-            context.session,
-            accounts,
-            revocations,
-            context.emitter,
-            context.clock,
-            # A session that has ended is not brought back by a later sign-in.
-            is_final=auth.LOGOUT_IS_FINAL or auth.keeps_sessions,
-        )
+    # A session that has ended is not brought back by a later sign-in.
+    is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
+    session, emitter, clock = context.session, context.emitter, context.clock
+    context.add(LogOut(session, accounts, revocations, emitter, clock, is_final=is_final))
+
+
+def _tokens(context: Context, auth: AuthSettings) -> Tokens:
+    settings = context.settings
+    return Tokens(
+        Signer(settings.secret_key, context.app),
+        settings.secret_key,
+        _fallbacks(context),
+        timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
+        context.clock,
+        auth.AUDIENCE,
+        auth.ISSUER,
+        told(auth),
     )
+
+
+def _fallbacks(context: Context) -> list[str]:
+    return [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
+
+
+def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
+    """Add the recovery of passwords, and changes of the password and the email address."""
+    accounts = context.get(Accounts)
+    gate, freshness = context.get(Gate), context.get(Freshness)
     admission = Admission(context.session, context.hooks, auth)
     context.add(admission)
-    proofs = Proofs(settings.secret_key, fallbacks, context.keystore, context.clock)
+    proofs = Proofs(
+        context.settings.secret_key, _fallbacks(context), context.keystore, context.clock
+    )
     context.add(proofs)
+    mails = Mails(context.settings.core, auth, context.get(Templates))
+    context.add(mails)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    notices = _notices(context, auth)
     recovering = Purpose(
         RECOVERY,
         token_life=timedelta(hours=auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.RESET_CODE_EXPIRE_MINUTES),
     )
-    mails = Mails(core, auth, context.get(Templates))
-    context.add(mails)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    notices = one_off_mail if auth.SECURITY_MAILS else Untold()
     recovery = Recovery(
         context.session,
         accounts,
@@ -116,7 +133,7 @@ def assemble(context: Context) -> None:
         recovering,
         AccountProofs(proofs, accounts, context.account_ids),
         RecoveryRequests(context.keystore, auth),
-        failures,
+        context.get(Failures),
         context.emitter,
         lambda **mail: context.hooks.recovery_mail(**mail),
         mails,
@@ -126,16 +143,10 @@ def assemble(context: Context) -> None:
         auth.HIDE_ACCOUNTS,
     )
     context.add(recovery)
+    passwords, emitter = accounts.passwords, context.emitter
     context.add(
         PasswordChange(
-            context.session,
-            accounts,
-            accounts.passwords,
-            gate,
-            context.emitter,
-            mails,
-            notices,
-            freshness,
+            context.session, accounts, passwords, gate, emitter, mails, notices, freshness
         )
     )
     changes = EmailChanges(
@@ -146,7 +157,7 @@ def assemble(context: Context) -> None:
         EmailChangeLimits(context.keystore, auth),
         _email_change_proofs(context, accounts, proofs, auth),
         gate,
-        identities,
+        context.get(Identities),
         recovery,
         mails,
         one_off_mail,
@@ -155,11 +166,11 @@ def assemble(context: Context) -> None:
     context.add(changes)
     context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
     _add_pruners(context, auth, changes)
-    assemble_rooms(context, auth)
-    if auth.ENABLE_IDP_OAUTH:
-        _assemble_idp(context, accounts, gate, notices)
-    else:
-        context.lack(IdpDisabled, IdpSignIn)
+
+
+def _notices(context: Context, auth: AuthSettings) -> OneOffMail:
+    """What mails security notices; with them off, nothing is mailed."""
+    return context.get(OneOffMail) if auth.SECURITY_MAILS else Untold()  # type: ignore[type-abstract]
 
 
 def _add_pruners(context: Context, auth: AuthSettings, changes: EmailChanges) -> None:
@@ -199,8 +210,8 @@ def _email_change_proofs(
     return EmailChangeProofs(context.session, accounts, proofs, confirming, undoing)
 
 
-def _assemble_idp(context: Context, accounts: Accounts, gate: Gate, notices: OneOffMail) -> None:
-    core, auth = context.settings.core, context.settings.of(AuthSettings)
+def _assemble_idp(context: Context, auth: AuthSettings) -> None:
+    core = context.settings.core
     for name in ("IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"):
         if not getattr(auth, name):
             raise SettingsError(f"AUTH.ENABLE_IDP_OAUTH is on, so {name} must be set.")
@@ -224,12 +235,12 @@ def _assemble_idp(context: Context, accounts: Accounts, gate: Gate, notices: One
         IdpSignIn(
             context.session,
             open_provider,
-            accounts,
+            context.get(Accounts),
             context.get(Identities),
-            gate,
+            context.get(Gate),
             context.emitter,
             context.get(Mails),
-            notices,
+            _notices(context, auth),
             context.get(Admission),
             needs_session=auth.IDP_REQUIRE_SESSION,
         )

@@ -22,7 +22,7 @@ from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.events import Emitter, Listener, check_event
 from ..core.hooks import Hooks, check_call, check_name
-from ..core.web.envelope import wrap
+from ..core.web.envelope import Envelope
 from ..core.web.problems import answer_problem
 from ..delivery.worker.celery import celery_of
 from ..delivery.worker.engine import Engine
@@ -125,7 +125,7 @@ class Frontdesk(Recording, SigningIn[A]):
         # registered for our errors, before or afterwards, is used instead.
         if Problem not in app.error_handler_spec[None][None]:
             app.register_error_handler(Problem, answer_problem)
-        wrap(app, context)
+        Envelope(app, context)
         check_production(context)
 
     @property

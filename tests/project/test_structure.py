@@ -111,6 +111,16 @@ def _imported(path: Path, tree: ast.Module) -> Iterator[str]:
             yield from (f"{source}.{alias.name}" for alias in node.names)
 
 
+def test_no_function_is_longer_than_sixty_lines() -> None:
+    assert [
+        f"{path.relative_to(ROOT)} {node.name}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= 60
+    ] == []
+
+
 def test_annotations_of_columns_are_not_text() -> None:
     """SQLAlchemy reads them as it maps a class: each text is compiled for that, twice."""
     texts = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, request
+from flask import Flask, Response, request
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
@@ -48,95 +48,90 @@ _HSTS = "max-age=31536000"
 _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
 
 
-def wrap(app: Flask, context: Context) -> None:
-    core = context.settings.core
-    origins = {origin_of(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
-    request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
-    hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
+class Envelope:
+    """What happens before each view and to each response, of Frontdesk's own routes."""
 
-    def put(name: str, value: str, headers: Headers) -> None:
-        # A host may have set its own. In the service nobody has: `add` looks for none.
-        if context.owns_application:
-            headers.add(name, value)
-        else:
-            headers.setdefault(name, value)
+    def __init__(self, app: Flask, context: Context) -> None:
+        core = context.settings.core
+        self._app = app
+        self._context = context
+        self._origins = {origin_of(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
+        self._request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
+        self._hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
+        self._unguarded: list[str] | None = None
+        app.before_request(self._before_view)
+        app.after_request(self._after_view)
 
-    def is_ours(request: Request) -> bool:
-        return (
-            context.owns_application
-            or request.blueprint in context.blueprints
-            or _OURS_KEY in request.environ
-        )
-
-    unguarded: list[str] | None = None
-
-    @app.before_request
-    def answer_what_no_view_does() -> Response | None:
-        nonlocal unguarded
-        if unguarded is None:
-            # Only now are all routes and extensions there.
-            unguarded = misplaced(app)
-            exempt_from_csrf(app)
+    def _before_view(self) -> Response | None:
+        if self._unguarded is None:
+            # Not earlier: all routes and extensions are registered by the first request.
+            self._unguarded = misplaced(self._app)
+            exempt_from_csrf(self._app)
         asked = request_itself()
-        if unguarded and asked.endpoint in unguarded:
+        if self._unguarded and asked.endpoint in self._unguarded:
             raise SetupError(
                 f"A decorator of '{asked.endpoint}' stands above its route and does nothing:"
                 " write the route first and the others below it."
             )
-        # Werkzeug passes over the slashes that a path begins with.
-        if context.owns_application and asked.environ["PATH_INFO"].startswith("//"):
+        # Werkzeug ignores additional slashes at the beginning of a path.
+        if self._context.owns_application and asked.environ["PATH_INFO"].startswith("//"):
             raise NotFound
         error = asked.routing_exception
-        return None if error is None else _answer_to(error)
+        return None if error is None else self._respond_to(error)
 
-    def _answer_to(error: HTTPException) -> Response | None:
-        """A wrong method on one of our paths never reaches our blueprint's handlers by itself."""
+    def _respond_to(self, error: HTTPException) -> Response | None:
+        """Handle a wrong method on a path of Frontdesk: it does not reach its error handlers."""
         if isinstance(error, NotFound):
-            if context.owns_application and _is_preflight():
-                # Refused, it would hide from the client that the route is not there.
+            if self._context.owns_application and _is_preflight():
+                # An error here would hide from the client that the route does not exist.
                 return Response(status=204)
-            error = _with_slash(app) or error
-        if isinstance(error, MethodNotAllowed) and _is_path_of(app, context, error):
+            error = _with_slash(self._app) or error
+        if isinstance(error, MethodNotAllowed) and _is_path_of(self._app, self._context, error):
             request.environ[_OURS_KEY] = True
             return handle_http_exception(error)
         return None
 
-    @app.after_request
-    def dress(response: Response) -> Response:
+    def _after_view(self, response: Response) -> Response:
         asked = request_itself()
-        return _dressed(response, asked) if is_ours(asked) else response
-
-    def _dressed(response: Response, asked: Request) -> Response:
+        owns_application = self._context.owns_application
+        if not (
+            owns_application
+            or asked.blueprint in self._context.blueprints
+            or _OURS_KEY in asked.environ
+        ):
+            return response
         headers = response.headers
-        # Asked for one by one, each name that is not there would cost an exception.
+        # An application may have set some of them; in the service no other code does.
+        put = headers.add if owns_application else headers.setdefault
+        # Looking each name up in the headers would raise an exception for each that is missing.
         named = {name.lower() for name, _ in headers}
-        put("X-Request-ID", request_id(asked), headers)
+        put("X-Request-ID", request_id(asked))
         for name, value in SECURITY_HEADERS:
             if name.lower() not in named:
-                put(name, value, headers)
+                put(name, value)
         if "content-security-policy" not in named:
             headers.add("Content-Security-Policy", DATA_POLICY)
         if "cache-control" not in named:
-            # Nearly all is somebody's own data; what may be kept says so where it is made.
+            # Most responses are an account's own data; a view that allows caching says so.
             headers.add("Cache-Control", "no-store")
         if asked.environ.get("wsgi.url_scheme") == "https":
-            headers.setdefault("Strict-Transport-Security", hsts)
+            headers.setdefault("Strict-Transport-Security", self._hsts)
         if asked.method == "OPTIONS" and "allow" not in named:
-            response.allow.update(_allowed_methods(app, f"{asked.path}/"))
+            response.allow.update(_allowed_methods(self._app, f"{asked.path}/"))
         origin = asked.environ.get("HTTP_ORIGIN")
         if origin is not None:
             response.vary.add("Origin")
-            if origin in origins:
-                _let_in(origin, headers)
+            if origin in self._origins:
+                self._allow_origin(origin, headers)
         return response
 
-    def _let_in(origin: str, headers: Headers) -> None:
+    def _allow_origin(self, origin: str, headers: Headers) -> None:
         headers["Access-Control-Allow-Origin"] = origin
         # The sign-in through a provider keeps its state in a cookie, and sessions may be one.
         headers["Access-Control-Allow-Credentials"] = "true"
         if _is_preflight():
             headers["Access-Control-Allow-Methods"] = _METHODS
-            headers["Access-Control-Allow-Headers"] = request_headers
+            headers["Access-Control-Allow-Headers"] = self._request_headers
             headers["Access-Control-Max-Age"] = "600"
         else:
             headers["Access-Control-Expose-Headers"] = _RESPONSE_HEADERS
