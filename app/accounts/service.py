@@ -10,8 +10,7 @@ from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
-from ..core.db.races import load_locked, lock_loaded, note_locked
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from .addresses import fold, read_email, read_phone

@@ -17,8 +17,7 @@ from ..auth.errors import NotAuthorized
 from ..auth.limits import Failures
 from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
-from ..core.db.races import lock_name
-from ..core.db.transaction import AnySession, after_commit, transaction, unhurried
+from ..core.db.transaction import AnySession, after_commit, lock_name, transaction, unhurried
 from ..core.errors import Invalid
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership

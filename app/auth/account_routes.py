@@ -41,7 +41,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.entrance import go_on_as
+from .sign_in.attempt import go_on_as
 from .sign_in.gate import payload_of
 
 

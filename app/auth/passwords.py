@@ -16,8 +16,8 @@ from .caller import Caller
 from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
+from .sign_in.attempt import PASSWORD
 from .sign_in.gate import Challenge, Gate, Opened
-from .sign_in.proof import PASSWORD
 
 PASSWORD_CHANGED = "password-changed"
 

@@ -51,7 +51,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.entrance import come_in
+from .sign_in.attempt import come_in
 from .sign_in.gate import payload_of
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login

@@ -19,7 +19,7 @@ from .errors import (
 )
 from .guards import active_account_required
 from .schemas import login_read
-from .sign_in.entrance import go_on_as
+from .sign_in.attempt import go_on_as
 from .step_up.schemas import WAYS, Reauthenticate
 from .step_up.service import Reauthentication
 

@@ -20,8 +20,7 @@ from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
 from ..core.db.account_ids import IdKind, shown
-from ..core.db.races import lock_name
-from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail

@@ -16,8 +16,7 @@ from sqlalchemy import and_, delete, or_, select
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
-from ..core.db.races import lock_name
-from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
 from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates

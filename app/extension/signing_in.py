@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 
 from ..auth.caller import Callers, current_account, known_account
 from ..auth.sign_in import by_host
-from ..auth.sign_in.proof import HOST
+from ..auth.sign_in.attempt import HOST
 from ..core.context import find_context
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from sqlalchemy import Row, delete, func, select, update
 
 from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, WholeIds, shown
-from ..core.db.races import lock_row
-from ..core.db.transaction import AnySession, after_commit, transaction, unhurried
+from ..core.db.transaction import AnySession, after_commit, lock_row, transaction, unhurried
 from ..core.queue import LeasedQueue
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox

@@ -17,8 +17,7 @@ from ..auth.errors import InvalidProof
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..core.db.account_ids import shown
 from ..core.db.base import UtcDateTime
-from ..core.db.races import insert_new, lock_row
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, insert_new, lock_row, transaction
 from .errors import AlreadyRestored, NotificationNotFound, NotRestorable
 from .inbox import Inbox, Item
 from .models import InboxItem, Notification

@@ -13,8 +13,7 @@ from sqlalchemy import exists, select
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.data_export import DataSubject, Reading
-from ..core.db.races import insert_new, lock_row
-from ..core.db.transaction import AnySession, after_commit, transaction
+from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
 from ..core.errors import Fault, Invalid
 from ..core.records.recorder import record
 from ..storage import FileMissing, FileStore

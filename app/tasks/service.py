@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import and_, select
 
 from ..core.context import Context
-from ..core.db.races import lock_name, lock_row
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, lock_name, lock_row, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
 from ..core.request import network_of

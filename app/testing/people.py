@@ -6,8 +6,8 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
+from ..auth.sign_in.attempt import PASSWORD as BY_PASSWORD
 from ..auth.sign_in.gate import Gate, Opened
-from ..auth.sign_in.proof import PASSWORD as BY_PASSWORD
 from ..core.context import service
 from .client import Api
 

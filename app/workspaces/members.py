@@ -11,8 +11,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
-from ..core.db.races import lock_row
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.transaction import AnySession, lock_row, transaction
 from ..core.records.recorder import record
 from .errors import (
     AlreadyAMember,

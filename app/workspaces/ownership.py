@@ -10,8 +10,7 @@ from sqlalchemy import ColumnElement, case, exists, select
 from sqlalchemy.orm import aliased
 
 from ..accounts.service import Accounts
-from ..core.db.races import lock_row
-from ..core.db.transaction import AnySession
+from ..core.db.transaction import AnySession, lock_row
 from ..core.records.recorder import record
 from .models import ACTIVE, Member, Workspace
 

@@ -10,8 +10,8 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.auth.fresh import Freshness
+from app.auth.sign_in.attempt import PROVIDER
 from app.auth.sign_in.gate import Gate, Opened
-from app.auth.sign_in.proof import PROVIDER
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

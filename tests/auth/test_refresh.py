@@ -12,8 +12,8 @@ from app import Frontdesk
 from app.accounts.service import Accounts
 from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
+from app.auth.sign_in.attempt import PASSWORD as BY_PASSWORD
 from app.auth.sign_in.gate import Gate, payload_of
-from app.auth.sign_in.proof import PASSWORD as BY_PASSWORD
 from app.blueprints import auth, sessions
 from app.core.config.environment import SettingsError
 from app.core.context import service

@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
+from app.auth.sign_in.attempt import PASSWORD as PASSWORD_PROOF
 from app.auth.sign_in.gate import Gate, Opened
-from app.auth.sign_in.proof import PASSWORD as PASSWORD_PROOF
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

@@ -16,7 +16,7 @@ from ..rigs.servers import checkout_environment
 
 # Files, changes of file, and calls.
 BOUNDS = {
-    "login": (40, 136, 304),
+    "login": (38, 131, 302),
     "account read": (15, 27, 60),
     "admin send": (30, 82, 205),
     "inbox page": (20, 38, 92),

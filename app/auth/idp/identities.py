@@ -9,8 +9,7 @@ from sqlalchemy import delete, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.db.races import insert_new, lock_row
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import AnySession, insert_new, lock_row, transaction
 from ...core.records.recorder import record
 from ..errors import LinkedToAnother
 from .models import Identity

@@ -31,8 +31,8 @@ from ..errors import (
     UnknownSignIn,
 )
 from ..mails import Mails
+from ..sign_in.attempt import PROVIDER
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..sign_in.proof import PROVIDER
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
 

@@ -34,8 +34,8 @@ from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
+from ..sign_in.attempt import MAILED_CODE
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..sign_in.proof import MAILED_CODE
 from ..step_up.service import Reauthentication, Way
 from .codes import LOGIN_CODE, LoginCodes
 

@@ -15,8 +15,8 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
+from ..sign_in.attempt import TOTP
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..sign_in.proof import TOTP
 from . import totp
 from .authenticators import WAITS, Authenticators
 from .errors import AuthenticatorNotFound, FactorsOff, SecretUnreadable, WrongFactor

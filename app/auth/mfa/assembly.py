@@ -18,8 +18,8 @@ from ..passwords import PASSWORD_CHANGED
 from ..proofs import Proofs
 from ..recovery import PASSWORD_RESET
 from ..settings import AuthSettings
+from ..sign_in.attempt import RECOVERY_CODE
 from ..sign_in.gate import Gate
-from ..sign_in.proof import RECOVERY_CODE
 from ..step_up.service import Reauthentication
 from .apps import AppEnrolment, AuthenticatorApps
 from .authenticators import Authenticators, FactorResets

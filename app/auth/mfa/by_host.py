@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from ...core.context import service
 from ..caller import caller, find_caller
 from ..guards import check_active
+from ..sign_in.attempt import go_on_as
 from ..sign_in.by_host import dump, enter, require_mfa
-from ..sign_in.entrance import go_on_as
 from . import totp
 from .apps import AppEnrolment
 from .authenticators import Authenticators

@@ -14,8 +14,7 @@ from ...core.keystore import Keystore
 from ...core.request import network_of
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
-from ..sign_in.entrance import current_entrance
-from ..sign_in.proof import RECOVERY_CODE
+from ..sign_in.attempt import RECOVERY_CODE, current_entrance
 from .devices import TrustedDevices
 from .notices import FactorNotices
 

@@ -20,7 +20,7 @@ from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.records.recorder import record
-from ..sign_in.proof import RECOVERY_CODE
+from ..sign_in.attempt import RECOVERY_CODE
 from .errors import NoFactor, WrongFactor
 from .factors import SecondFactors
 from .models import RecoveryCode

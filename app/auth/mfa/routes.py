@@ -38,7 +38,7 @@ from ..guards import (
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_door import CookieDoor
 from ..settings import AuthSettings
-from ..sign_in.entrance import go_on_as
+from ..sign_in.attempt import go_on_as
 from ..sign_in.gate import payload_of
 from . import schemas, totp
 from .apps import AppEnrolment

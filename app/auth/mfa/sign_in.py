@@ -12,8 +12,8 @@ from ...core.records.recorder import record
 from ...core.request import current_origin
 from ..caller import Caller
 from ..errors import TooManyAttempts
+from ..sign_in.attempt import DEVICE
 from ..sign_in.gate import Challenge, Gate, Opened, SignIn
-from ..sign_in.proof import DEVICE
 from ..step_up.service import Reauthentication, Way
 from .devices import TrustedDevices
 from .errors import EnrolmentRequired, SecondFactorRequired, SecretUnreadable, WrongFactor

@@ -8,8 +8,8 @@ from ..mfa.factors import SecondFactors
 from ..mfa.mfa_tokens import MfaTokens
 from ..mfa.notices import FactorNotices
 from ..settings import AuthSettings
+from ..sign_in.attempt import PASSKEY
 from ..sign_in.gate import Gate
-from ..sign_in.proof import PASSKEY
 from ..step_up.service import Reauthentication
 from .challenges import Challenges
 from .registration import PasskeyRegistration

@@ -17,8 +17,8 @@ from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrolling, hold
+from ..sign_in.attempt import PASSKEY
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..sign_in.proof import PASSKEY
 from .challenges import Challenges, creation_options, handle_from
 from .relying_party import CREATION, TRANSPORTS, Created, Creation, RelyingParty, challenge_in
 from .rows import Passkeys

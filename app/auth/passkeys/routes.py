@@ -28,7 +28,7 @@ from ..schemas import login_read
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_door import CookieDoor
 from ..sign_in.admitting import admits
-from ..sign_in.entrance import go_on_as
+from ..sign_in.attempt import go_on_as
 from ..sign_in.gate import payload_of
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey

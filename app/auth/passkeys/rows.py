@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select, update
 
-from ...core.db.races import insert_new
-from ...core.db.transaction import AnySession
+from ...core.db.transaction import AnySession, insert_new
 from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from .relying_party import Asserted

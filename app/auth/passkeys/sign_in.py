@@ -28,8 +28,8 @@ from ..caller import Caller
 from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
 from ..mfa.notices import FactorNotices
+from ..sign_in.attempt import PASSKEY
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..sign_in.proof import PASSKEY
 from ..step_up.service import Way
 from .challenges import Challenges, request_options
 from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in

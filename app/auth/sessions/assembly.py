@@ -11,7 +11,7 @@ from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
 from ..caller import Callers
 from ..settings import AuthSettings
-from ..sign_in.entrance import COOKIE_WAY
+from ..sign_in.attempt import COOKIE_WAY
 from ..sign_in.gate import Gate
 from ..sign_in.log_out import LOGGED_OUT
 from .cookie_door import CookieDoor

@@ -17,7 +17,7 @@ from ..caller import caller
 from ..examples import ACCOUNT
 from ..guards import guard
 from ..schemas import GivenPassword, account_read
-from ..sign_in.entrance import COOKIE_WAY
+from ..sign_in.attempt import COOKIE_WAY
 from .cookie_door import CookieDoor
 from .cookies import CrossSite
 

@@ -17,7 +17,7 @@ from ...core.records.recorder import Target, record
 from ...core.web.operation import SAFE_METHODS
 from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
-from ..sign_in.entrance import COOKIE_WAY, come_in
+from ..sign_in.attempt import COOKIE_WAY, come_in
 from ..sign_in.gate import Opened
 from .cookies import Cookies, CrossSiteCheck, Held
 from .models import COOKIE, SECRET_BYTES, AccountSession

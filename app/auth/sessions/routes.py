@@ -27,7 +27,7 @@ from ..errors import (
 from ..guards import account_required, active_account_required, roles_required
 from ..schemas import login_read
 from ..sign_in.admitting import admits
-from ..sign_in.entrance import come_in
+from ..sign_in.attempt import come_in
 from ..sign_in.gate import payload_of
 from ..sign_in.password import Login
 from . import by_cookie, schemas

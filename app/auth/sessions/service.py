@@ -13,13 +13,11 @@ from sqlalchemy import or_, update
 from ...accounts.models import AccountLike
 from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
-from ...core.db.races import lock_row
-from ...core.db.transaction import AnySession, has_begun, transaction
+from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ..settings import AuthSettings
-from ..sign_in.entrance import Entrance
+from ..sign_in.attempt import Entrance, has_factor, methods, written
 from ..sign_in.kept import kept_address, kept_user_agent
-from ..sign_in.proof import has_factor, methods, written
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .reading import SessionRow, SessionRows
 from .refresh_token import RefreshTokens

@@ -21,7 +21,7 @@ from ..guards import check_active
 from ..schemas import login_read
 from ..settings import AuthSettings
 from ..step_up.service import Reauthentication
-from .entrance import come_in, go_on_as
+from .attempt import come_in, go_on_as
 from .gate import Challenge, Gate, Opened, overtaken, payload_of
 from .log_out import LogOut
 from .password import Login

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.clock import Clock
-from ...core.db.races import is_locked
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import AnySession, is_locked, transaction
 from ...core.errors import Problem
 from ...core.events import Emitter
 from ...core.hooks import Hooks
@@ -26,8 +25,7 @@ from ..errors import (
     SignInRefused,
 )
 from ..tokens.access import AMR, Revocations, Tokens
-from .entrance import Entrance, current_entrance
-from .proof import PASSKEY, PASSWORD, PROVIDER, has_factor, methods
+from .attempt import PASSKEY, PASSWORD, PROVIDER, Entrance, current_entrance, has_factor, methods
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.

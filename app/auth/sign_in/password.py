@@ -12,8 +12,8 @@ from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
+from .attempt import PASSWORD
 from .gate import Challenge, Gate, Opened
-from .proof import PASSWORD
 
 Result = TypeVar("Result")
 

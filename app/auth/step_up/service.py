@@ -17,9 +17,9 @@ from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
 from ..limits import Failures
+from ..sign_in.attempt import PASSWORD, has_factor
 from ..sign_in.gate import Gate, Opened
 from ..sign_in.password import Login
-from ..sign_in.proof import PASSWORD, has_factor
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.

@@ -27,7 +27,7 @@ from ...core.db.transaction import AnySession, after_commit
 from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.web.fields import storable
 from ..errors import InvalidCredentials
-from ..sign_in.proof import tells_of_factor
+from ..sign_in.attempt import tells_of_factor
 
 log = logging.getLogger(__name__)
 

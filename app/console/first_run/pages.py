@@ -9,8 +9,8 @@ from flask import Response, request
 from ...auth.errors import InvalidProof
 from ...auth.schemas import NewPassword
 from ...auth.sessions.cookie_door import CookieDoor
+from ...auth.sign_in.attempt import PASSWORD
 from ...auth.sign_in.gate import Challenge, Gate
-from ...auth.sign_in.proof import PASSWORD
 from ...core.context import find_context, service
 from ...core.web.fields import Received, Text
 from ...core.web.operation import anyone, hidden

@@ -9,7 +9,7 @@ from flask import Response
 
 from ...auth.sessions.cookie_door import CookieDoor
 from ...auth.settings import AuthSettings
-from ...auth.sign_in.entrance import bring_device
+from ...auth.sign_in.attempt import bring_device
 from ...core.context import current_frontdesk, service
 from ..cookies import read_cookie, set_cookie
 from ..ways import asked_next, go_to, to
