@@ -85,11 +85,15 @@ class Failures:
         """Start counting anew for an account, from every address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
 
-    def unlock(self, session: AnySession, account: AccountLike) -> None:
-        """An operator's word for one account."""
+    def forgive_all(self, account: AccountLike) -> None:
+        """Reset all counters of an account, those of second factors included."""
         self.forgive(account.email)
         for forgive in self.unlocking:
             forgive(account.id)
+
+    def unlock(self, session: AnySession, account: AccountLike) -> None:
+        """Reset all counters of an account for an operator, and record it."""
+        self.forgive_all(account)
         with transaction(session):
             record(session, "account.unlocked", account_id=account.id)
 

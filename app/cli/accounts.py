@@ -104,13 +104,16 @@ def list_accounts() -> None:
 @password_options(required=False)
 @in_words
 def change(email: str, new_email: str | None, **fields: Any) -> None:
-    """Change an account. A new e-mail or password ends its tokens."""
+    """Change an account. A new email address or password ends its tokens."""
     if fields["status"] is not None:
         check_status(fields["status"])
     if fields["password"]:
         warn_of(fields["password"])
     accounts = service(Accounts)
-    show(accounts.change(accounts.get(email), email=new_email, **fields))
+    account = accounts.change(accounts.get(email), email=new_email, **fields)
+    if fields["password"]:
+        service(Failures).forgive_all(account)
+    show(account)
 
 
 @group.command()

@@ -187,7 +187,8 @@ def check_idp() -> Iterator[Finding]:
         service(IdpSignIn).open_provider().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
-        yield Finding("idp", "fault", f"the identity provider cannot be used: {reason}")
+        where = f"the identity provider at {url.hostname} cannot be used"
+        yield Finding("idp", "fault", f"{where}: {reason}; see IDP_METADATA_URL")
 
 
 def check_profiles() -> Iterator[Finding]:

@@ -98,6 +98,18 @@ def test_unlock_command_resets_the_factor_counters(
     send(owner, ada, otp=hers.phone.next_code())
 
 
+@only_on("postgresql")
+def test_a_password_set_by_command_resets_the_factor_counters(
+    app: Flask, ada: Person, hers: Enrolled, attacker: Api, owner: Api
+) -> None:
+    guess(attacker, ada, hers)
+    options = ["accounts", "set", ada.email, f"--password={NEW}"]
+    result = app.test_cli_runner().invoke(args=options)
+    assert result.exit_code == 0, result.output
+    ada.password = NEW
+    send(owner, ada, otp=hers.phone.next_code())
+
+
 def test_password_reset_resets_the_factor_counters(
     ada: Person, hers: Enrolled, attacker: Api, owner: Api, mails: MailOutbox
 ) -> None:

@@ -91,7 +91,11 @@ def test_the_doctor_tries_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> N
     assert doctor(app) == []
     proxy.down()
     assert doctor(make_idp_app()) == [
-        ("fault", "the identity provider cannot be used: ConnectionError")
+        (
+            "fault",
+            "the identity provider at 127.0.0.1 cannot be used: ConnectionError;"
+            " see IDP_METADATA_URL",
+        )
     ]
 
 
