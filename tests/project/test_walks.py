@@ -1,4 +1,5 @@
-"""How far a request goes through the code, so that a path grows only on purpose.
+"""How far a request goes through the code, so that a path grows only on purpose, and the page that
+shows it.
 
 The goals: at most 28 files, 82 changes of file and 245 calls for a login, 15/27/60 for an account
 read, 30/82/205 for a broadcast and 20/38/92 for an inbox page.
@@ -6,13 +7,18 @@ read, 30/82/205 for a broadcast and 20/38/92 for an inbox page.
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from ..conftest import SECRET
-from ..rigs.servers import checkout_environment
+from ..rigs.servers import ROOT, checkout_environment
 
 # Files, changes of file, and calls.
 BOUNDS = {
@@ -23,13 +29,18 @@ BOUNDS = {
 }
 
 
-def test_no_request_goes_through_more_files_and_calls_than_its_bound(tmp_path: Path) -> None:
+PAGE = ROOT / "docs" / "architecture.md"
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("walks")
     done = subprocess.run(
         [sys.executable, "-m", "tests.rigs.walks"],
-        cwd=tmp_path,
+        cwd=folder,
         env=checkout_environment(
             SECRET_KEY=SECRET,
-            CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'walks.db'}",
+            CORE__DATABASE_URL=f"sqlite:///{folder / 'walks.db'}",
             CORE__LOG_LEVEL="ERROR",
             AUTH__BCRYPT_ROUNDS="4",
         ),
@@ -38,10 +49,39 @@ def test_no_request_goes_through_more_files_and_calls_than_its_bound(tmp_path: P
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    measured = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_no_request_goes_through_more_files_and_calls_than_its_bound(walks: Any) -> None:
+    measured = walks["measured"]
+    assert measured.keys() == BOUNDS.keys()
     assert {
         name: found
         for name, found in measured.items()
         if any(value > bound for value, bound in zip(found, BOUNDS[name], strict=True))
     } == {}
-    assert measured.keys() == BOUNDS.keys()
+
+
+def test_the_architecture_page_shows_a_login_in_its_order(walks: Any) -> None:
+    called = [tuple(each) for each in walks["login"]]
+    shown = re.findall(r"^\| \d+ \| `(.+?)` \| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
+    assert len(shown) >= 15
+    assert [step for step in shown if step not in called] == []
+    assert shown == sorted(shown, key=called.index)
+
+
+def test_the_architecture_page_names_files_and_symbols_that_exist() -> None:
+    rows = re.findall(r"^\| .+? \| `(.+?\.py)` \| `(\w+)", PAGE.read_text(), re.MULTILINE)
+    assert len(rows) > 30
+    missing = [
+        f"{file} {symbol}" for file, symbol in rows if symbol not in _top_level(ROOT / "app" / file)
+    ]
+    assert missing == []
+
+
+def _top_level(file: Path) -> set[str]:
+    return {
+        node.name
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+    }

@@ -1,4 +1,5 @@
-"""How far a request goes through `app`: files, changes of file, and calls, printed as JSON.
+"""How far requests go through `app`: files, changes of file and calls of each, and the functions
+that a login calls, printed as JSON.
 
 A program of its own: the suite's test doubles would be counted too.
 """
@@ -11,24 +12,27 @@ import secrets
 import sys
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from werkzeug.test import TestResponse
 
+import app
 from app import create_app
 
-Walk = list[str]
+# The file below `app`, and the function, of each call.
+Walk = list[tuple[str, str]]
 
 
 def walk(request: Callable[[], TestResponse]) -> tuple[Walk, Any]:
-    """Return the file of each call within `app`, and the response's JSON."""
-    files: Walk = []
-    folder = f"{os.sep}app{os.sep}"
+    """Return each call within `app`, and the response's JSON."""
+    calls: Walk = []
+    folder = f"{Path(app.__file__).parent}{os.sep}"
 
     def note(frame: Any, event: str, _: object) -> None:
-        path = frame.f_code.co_filename
-        if event == "call" and folder in path and "site-packages" not in path:
-            files.append(path)
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(folder):
+            calls.append((code.co_filename.removeprefix(folder), code.co_qualname))
 
     sys.setprofile(note)
     try:
@@ -36,22 +40,23 @@ def walk(request: Callable[[], TestResponse]) -> tuple[Walk, Any]:
     finally:
         sys.setprofile(None)
     assert response.status_code < 300, response.text
-    return files, response.get_json()
+    return calls, response.get_json()
 
 
-def measure(files: Walk) -> list[int]:
+def measure(calls: Walk) -> list[int]:
+    files = [file for file, _ in calls]
     changes = sum(before != after for before, after in pairwise(files))
     return [len(set(files)), changes, len(files)]
 
 
 def main() -> None:
-    app = create_app()
+    service = create_app()
     password = secrets.token_urlsafe()
-    run = app.test_cli_runner().invoke
+    run = service.test_cli_runner().invoke
     run(args=["db", "upgrade"])
     for email, role in (("ada@example.com", "user"), ("boss@example.com", "admin")):
         run(args=["accounts", "create", email, f"--password={password}", "--role", role])
-    client = app.test_client()
+    client = service.test_client()
     sent = {"data": {"title": "x", "message": "y", "channels": ["inapp", "email"]}}
 
     def login(email: str = "ada@example.com") -> TestResponse:
@@ -68,11 +73,13 @@ def main() -> None:
         "admin send": lambda: client.post("/api/v1/admin/notifications/", json=sent, headers=admin),
         "inbox page": lambda: client.get("/api/v1/notifications/?limit=50", headers=mine),
     }
-    measured = {}
+    measured, called = {}, {}
     for name, request in requests.items():
         request()  # compiles statements and loads modules
-        measured[name] = measure(walk(request)[0])
-    print(json.dumps(measured), flush=True)
+        called[name], _ = walk(request)
+        measured[name] = measure(called[name])
+    functions = list(dict.fromkeys(called["login"]))
+    print(json.dumps({"measured": measured, "login": functions}), flush=True)
     # Delivery threads may still be at work on a database that goes away.
     os._exit(0)
 
