@@ -179,7 +179,9 @@ def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
     app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
     here = person("ada", into=app).api()
     clock.step(minutes=16)
-    assert ask(here, status=403).json["code"] == "fresh_sign_in_required"
+    refused = ask(here, status=403).json
+    assert (refused["code"], refused["max_age"]) == ("fresh_sign_in_required", 900)
+    assert "acr_values" not in refused, "no second factor is asked for"
     for _ in range(5):
         answer = ask(here, status=400, password="wrong")
         assert answer.detail == "Incorrect email or password"

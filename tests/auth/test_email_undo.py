@@ -34,10 +34,12 @@ def test_the_old_address_takes_it_back(ada: Person, mails: MailOutbox, api: Api)
 def test_it_can_be_stopped_before_it_is_made(ada: Person, mails: MailOutbox, api: Api) -> None:
     here = ada.api()
     ask(here)
-    undo(api, mailed(mails, ADA)[0])
-    confirm(api, mailed(mails)[0], 400)
+    stop, proof = mailed(mails, ADA)[0], mailed(mails)[0]
+    undo(api, stop)
+    confirm(api, proof, 400)
     here.get("/account", 401)
     mails.assert_sent(ADA, "reset your password")
+    undo(api, stop, 400)
 
 
 def test_also_when_the_address_was_changed_again(ada: Person, mails: MailOutbox, api: Api) -> None:

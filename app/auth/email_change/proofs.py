@@ -31,9 +31,6 @@ class EmailChangeProofs:
         """For who reads the mail of the new address."""
         return self.proofs.issue(self.confirming, pending(change, account))
 
-    def end_code(self, subject: ProofSubject[EmailChange]) -> None:
-        self.proofs.end_code(self.confirming, subject)
-
     def undo_token(self, change: EmailChange) -> str:
         """For who reads the mail of the old one."""
         return self.proofs.token(self.undoing, _undoable(change))

@@ -194,11 +194,9 @@ class EmailChanges:
     def _make(self, change: EmailChange, account: AccountLike) -> None:
         change.confirmed_at = self.clock.now()
         self._free(change.new_email)
-        code_of = pending(change, account)
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.has_proven_address(account):
             self.accounts.prove_address(account)
-        after_commit(self.session, lambda: self.proofs.end_code(code_of))
         after_commit(self.session, lambda: self._tell_old_address(change))
 
     def _tell_old_address(self, change: EmailChange) -> None:
