@@ -14,11 +14,13 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from werkzeug.test import TestResponse
 
 import app
 from app import create_app
+from app.delivery.worker.engine import ThreadEngine
 
 # The file below `app`, and the function, of each call.
 Walk = list[tuple[str, str]]
@@ -49,7 +51,13 @@ def measure(calls: Walk) -> list[int]:
     return [len(set(files)), changes, len(files)]
 
 
+def hold_still(_engine: ThreadEngine, _channel: str) -> float:
+    """Deliveries would open connections to the database meanwhile."""
+    return 60.0
+
+
 def main() -> None:
+    mock.patch.object(ThreadEngine, "_work", hold_still).start()
     service = create_app()
     password = secrets.token_urlsafe()
     run = service.test_cli_runner().invoke
@@ -76,7 +84,7 @@ def main() -> None:
     measured, called = {}, {}
     for name, request in requests.items():
         request()  # compiles statements and loads modules
-        called[name], _ = walk(request)
+        called[name] = min((walk(request)[0] for _ in range(3)), key=len)
         measured[name] = measure(called[name])
     functions = list(dict.fromkeys(called["login"]))
     print(json.dumps({"measured": measured, "login": functions}), flush=True)
