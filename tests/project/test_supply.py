@@ -20,7 +20,9 @@ from scripts.pins import DEVELOPMENT, RUNTIME, read
 from scripts.sbom import PAGE, SBOM, page, sbom
 from scripts.vendored import VENDORED
 
+from ..rigs.backends import missing
 from ..rigs.htmx import htmx
+from ..rigs.npm import CannotRun
 from ..rigs.servers import ROOT, bare_environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -94,7 +96,11 @@ def test_what_is_carried_as_a_file_is_as_its_project_published_it() -> None:
     lock = json.loads((ROOT / "tests/rigs/htmx/package-lock.json").read_text())
     published = lock["packages"][f"node_modules/{carried.name}"]
     assert (published["version"], published["integrity"]) == (carried.version, carried.integrity)
-    assert carried.file.read_bytes() == htmx()
+    try:
+        package = htmx()
+    except CannotRun as reason:
+        missing(str(reason))
+    assert carried.file.read_bytes() == package
     assert carried.licence_file.read_text().startswith("Zero-Clause BSD")
 
 
