@@ -14,18 +14,16 @@ import os
 import re
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 from typing import NamedTuple
 
 import bcrypt
 
-from ..core.process.servers import aside
 from .errors import TooManyHashes, UnfitPassword
 from .password_rules import MIN_LENGTH as MIN_LENGTH
 from .password_rules import PasswordRules
-from .turns import Turns
+from .turns import Params, Result, Turns
 
 # Of the first root, until its operator sets another.
 DEFAULT_PASSWORD = "changethis"
@@ -62,15 +60,14 @@ class Passwords:
         self.rounds = rounds
         self._peppers = [pepper.encode() for pepper in peppers]
         self._told: set[str] = set()
-        self._computing = Turns(cores)
+        self._turns = Turns(cores)
         self._admitted = BoundedSemaphore(at_once)
         # Belongs to nobody; checking against it takes as long as checking against a real one.
         self._nobody = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
 
     def hash(self, password: str) -> str:
-        with self._turn():
-            salt = bcrypt.gensalt(self.rounds)
-            return aside(bcrypt.hashpw, password.encode(), salt).decode()
+        salt = bcrypt.gensalt(self.rounds)
+        return self._compute(bcrypt.hashpw, password.encode(), salt).decode()
 
     def matches(self, password: str, password_hash: str | None) -> bool:
         return self.check(password, password_hash).right
@@ -82,8 +79,7 @@ class Passwords:
         first, and when it is wrong against nobody's too: time tells at the most who has not signed
         in since.
         """
-        with self._turn():
-            return aside(self._try, password, password_hash or "")
+        return self._compute(self._try, password, password_hash or "")
 
     def _try(self, password: str, stored: str) -> Tried:
         cost = _cost_of(stored)
@@ -139,18 +135,14 @@ class Passwords:
                 "An account cannot sign in with its password, nor can others like it: %s", error
             )
 
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _compute(
+        self, work: Callable[Params, Result], *args: Params.args, **kw: Params.kwargs
+    ) -> Result:
+        """Compute in turn. Raise TooManyHashes at once where enough requests wait already."""
         if not self._admitted.acquire(blocking=False):
             raise TooManyHashes
         try:
-            give_back = self._computing.take(WAIT_SECONDS)
-            if give_back is None:
-                raise TooManyHashes
-            try:
-                yield
-            finally:
-                give_back()
+            return self._turns.compute(WAIT_SECONDS, work, *args, **kw)
         finally:
             self._admitted.release()
 

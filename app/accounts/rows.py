@@ -15,7 +15,6 @@ from ..core.clock import Clock
 from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
-from .addresses import fold
 from .models import MOMENTS, SUSPENDED, AccountLike, asked_of
 from .suspension import is_over
 
@@ -91,8 +90,9 @@ class AccountRows:
         return {row[0]: row[1] for row in rows}
 
     def credentials(self, email: str) -> Credentials:
-        """What a password is checked with, without loading the account; empty where none is."""
-        rows = self._credentials.read(self.session, email=fold(email))
+        """Return what a password is checked with, by the folded email address; every field is None
+        where no account has that address."""
+        rows = self._credentials.read(self.session, email=email)
         return Credentials(*rows[0]) if rows else Credentials(None, None, None)
 
 

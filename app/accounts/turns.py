@@ -17,10 +17,10 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from threading import Event, Lock
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 from zlib import crc32
 
-from ..core.process import servers
+from .errors import TooManyHashes
 
 # As long as the last request waits where there is a process for each core and all of them are full.
 # A request that waits longer waits for a process that is stopped and keeps the turns that it has.
@@ -35,6 +35,9 @@ _REMOVED = (errno.EIDRM, errno.EINVAL)
 
 # The number of a semaphore, the change and the flags: `struct sembuf` of the kernel.
 Step = tuple[int, int, int]
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +61,32 @@ class Turns:
             return give_back
         return self._own.give_back if self._own.take(until - time.monotonic()) else None
 
+    def compute(
+        self,
+        seconds: float,
+        work: Callable[Params, Result],
+        *args: Params.args,
+        **kw: Params.kwargs,
+    ) -> Result:
+        """Return what the work returns. Raise TooManyHashes where no turn comes in time.
+
+        `gunicorn -k gevent` serves all requests in one thread: there a native thread of gevent's
+        pool computes, and waits neither for greenlets nor for the database.
+        """
+        give_back = self.take(seconds)
+        if give_back is None:
+            raise TooManyHashes
+        try:
+            if not _has_greenlets():
+                return work(*args, **kw)
+            gevent: Any = sys.modules["gevent"]
+            return cast(Result, gevent.get_hub().threadpool.apply(work, args, kw))
+        finally:
+            give_back()
+
     def _take_common(self, seconds: float) -> Callable[[], None] | None:
         # The kernel would keep all greenlets waiting.
-        if self._alone or servers.in_place_of_threads():
+        if self._alone or _has_greenlets():
             return None
         try:
             return self._opened().take(seconds)
@@ -73,6 +99,12 @@ class Turns:
         if self._common is None:
             self._common = CommonTurns(self._at_once, self._line)
         return self._common
+
+
+def _has_greenlets() -> bool:
+    """Whether gevent has put greenlets in the place of threads."""
+    monkey = sys.modules.get("gevent.monkey")
+    return monkey is not None and bool(monkey.is_module_patched("threading"))
 
 
 class OwnTurns:

@@ -28,10 +28,12 @@ def newest(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]
 
 
 def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
-    """Each takes part, in order; the mappings that they return become one."""
+    """Call each hook in order and merge the mappings that they return."""
+    if not registered:
+        return default
 
     def call(*args: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = {**default(*args)}
+        answer: dict[str, Any] = {}
         for hook in registered:
             answer |= _mapping(default, hook, hook(*args))
         return answer
@@ -40,10 +42,11 @@ def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]
 
 
 def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
-    """Each takes part, in order, and is given what the one before it returned."""
+    """Call each hook in order with the mapping that the hook before it returned."""
+    if not registered:
+        return default
 
     def call(value: dict[str, Any], *args: Any) -> dict[str, Any]:
-        value = {**default(value, *args)}
         for hook in registered:
             value = dict(_mapping(default, hook, hook(value, *args)))
         return value

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import count
 from typing import Any, Literal, NamedTuple
 
@@ -76,8 +77,9 @@ def note_workspace(workspace_id: Any) -> None:
         setattr(request, _WORKSPACE, workspace_id)
 
 
+@lru_cache(1024)
 def network_of(address: str) -> str:
-    """Whom an address stands for where one counts: one IPv6 customer has a whole /64."""
+    """Return what rate limits count an IP address as: one IPv6 customer has a whole /64."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

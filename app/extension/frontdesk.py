@@ -192,6 +192,7 @@ class Frontdesk(Recording, SigningIn[A]):
         The host's own claims and payload hooks take part as before; those registered later are
         given a payload with the workspaces in it.
         """
+        from ..core.web.reading import choose_schemas_again
         from ..workspaces.login import (
             delete_own_workspace,
             make_default_workspace,
@@ -206,6 +207,8 @@ class Frontdesk(Recording, SigningIn[A]):
         self.payload(workspace_payload)
         for schemas in (self._schemas, *(context.schemas for context in self._contexts)):
             schemas.setdefault("login", WorkspaceLoginRead)
+        for context in self._contexts:
+            choose_schemas_again(context.app)
         self.on(REGISTERED)(make_default_workspace)
         self.on(DELETED)(delete_own_workspace)
 

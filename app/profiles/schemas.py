@@ -21,8 +21,8 @@ from werkzeug.datastructures import FileStorage
 
 from ..core.context import current_frontdesk
 from ..core.web.fields import AccountId, Moment, Received, Text
-from ..core.web.operation import SchemaSource, schema_class
-from ..core.web.reading import instance
+from ..core.web.operation import SchemaSource
+from ..core.web.reading import instance, schema_for
 from .extra import faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, is_web_address, picture_url
 from .models import PROPERTIES, URL_LENGTH, WRITABLE, Profile
@@ -179,7 +179,7 @@ def to_store(source: SchemaSource, loaded: Mapping[str, Any]) -> dict[str, Any]:
     Only what the schema itself declares goes into a column. Of our own names it passes over what is
     read-only, and what a host's schema has left out.
     """
-    declared = instance(schema_class(source)).load_fields.items()
+    declared = schema_for(source).load_fields.items()
     columns = WRITABLE.intersection(field.attribute or name for name, field in declared)
     known = {name: value for name, value in loaded.items() if name in columns}
     return {**known, "extra": _extra(loaded)}

@@ -5,20 +5,19 @@ A host that wants some of it only registers these itself, or calls them from hoo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ..accounts.models import AccountLike
 from ..core.context import service
 from ..core.db.transaction import AnySession
-from .lookup import Entry
 from .models import Member
 from .service import Workspaces
 
 
 def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, Any]:
     """Claims hook: the claims inform the client, and the server does not read them back."""
-    _, entry = _read(account)
+    _, entry = service(Workspaces).at_sign_in(account)
     if entry is None or entry.member is None:
         return {"user_id": None, "workspace_id": None}
     return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
@@ -26,20 +25,13 @@ def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, 
 
 def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[str, Any]:
     """Payload hook: `WorkspaceLoginRead` declares the fields that it adds."""
-    entries, entry = _read(payload["account"])
+    entries, entry = service(Workspaces).at_sign_in(payload["account"])
     return {
         **payload,
         "user": _shown(entry.member) if entry and entry.member else None,
         "workspaces": entries,
         "current_workspace_id": entry.workspace.id if entry else None,
     }
-
-
-def _read(account: AccountLike) -> tuple[Sequence[Entry], Entry | None]:
-    """Return the account's workspaces, and the current workspace among them."""
-    workspaces = service(Workspaces)
-    entries = workspaces.first_of(account)
-    return entries, workspaces.choose_current(account, entries)
 
 
 def _shown(member: Member) -> dict[str, Any]:

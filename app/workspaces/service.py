@@ -56,6 +56,19 @@ class Workspaces:
         further = self._entries(self._theirs.where(Workspace.id == current), account)
         return [*entries[: MOST_AT_LOGIN - len(further)], *further]
 
+    def at_sign_in(self, account: AccountLike) -> tuple[Sequence[Entry], Entry | None]:
+        """Return the account's workspaces and its current workspace, within the sign-in's
+        transaction. The first workspace becomes the current one of an account that has none, or
+        that has left it."""
+        entries = self.first_of(account)
+        current = entries[0] if entries else None
+        for entry in entries:
+            if entry.workspace.id == account.current_workspace_id:
+                current = entry
+        if current is not None:
+            account.current_workspace_id = current.workspace.id
+        return entries, current
+
     def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Entry]:
         return self._entries(self._theirs.offset(offset).limit(limit), account)
 
@@ -140,18 +153,6 @@ class Workspaces:
                 raise MemberInactive
             account.current_workspace_id = entry.workspace.id
             return entry
-
-    def choose_current(self, account: AccountLike, entries: Sequence[Entry]) -> Entry | None:
-        """Of the account's workspaces the current one, or the first where there is none or it is
-        left."""
-        with transaction(self.session):
-            chosen = next(
-                (e for e in entries if e.workspace.id == account.current_workspace_id),
-                entries[0] if entries else None,
-            )
-            if chosen is not None:
-                account.current_workspace_id = chosen.workspace.id
-            return chosen
 
     def _entries(self, which: Select[Workspace, Member], account: AccountLike) -> Sequence[Entry]:
         rows = self.session.execute(which, {"account_id": account.id})

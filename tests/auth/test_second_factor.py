@@ -326,7 +326,7 @@ def test_it_costs_who_has_none_one_question_and_its_answer_one_more(
     token, code = challenge(api, someone), phone.next_code()
     with noted_queries(app) as statements:
         finish(api, token, otp=code)
-    assert len(statements) == asked["off"] + 1
+    assert len(statements) == asked["optional"] + 1
 
 
 def test_administrators_find_who_has_one_and_who_has_none(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ...accounts.models import DELETING, PENDING, AccountLike
+from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession, is_locked, transaction
@@ -108,21 +108,21 @@ class Gate:
         it proved that: a change of its credentials that overlaps refuses this sign-in or ends it.
         """
         sign_in = SignIn(account, by, current_entrance(), factor_at)
-        proved = account.status, state_of(account)
         with transaction(self.session):
+            # What locked the row has compared it with the proof.
+            compared = is_locked(self.session, account)
+            proved = None if compared else (account.status, state_of(account))
             for stage in self.stages:
                 challenge = stage(sign_in)
                 if challenge is not None:
                     return challenge
-            if not is_locked(self.session, account):
+            if proved is not None:
                 self._lock(account, proved, by)
             return self._open(sign_in)
 
     def _lock(
         self, account: AccountLike, proved: tuple[str, SignInState], by: tuple[str, ...]
     ) -> None:
-        """Not called where the transaction has locked the row before: what locked it has compared
-        it too."""
         account_id = account.id
         stored: AccountLike | None = self.accounts.lock(account_id)
         if stored is not None and (stored.status, state_of(stored)) == proved:
@@ -133,7 +133,8 @@ class Gate:
 
     def _open(self, sign_in: SignIn) -> Opened:
         account = sign_in.account
-        self.accounts.reinstate(account)
+        if account.status == SUSPENDED:
+            self.accounts.reinstate(account)
         account.logged_out_at = None
         self.revocations.remove(self.session, account.email)
         # A host that does without it has None in the column's place.

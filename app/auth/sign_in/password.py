@@ -82,11 +82,7 @@ class Login:
     def _account(self, proved: _Proved) -> AccountLike:
         """IncorrectCredentials where its state has changed since: the old password opens nothing
         after a reset, nor is its hash stored again."""
-        account: AccountLike | None
-        if proved.renewed is not None:
-            account = self.accounts.lock(proved.account_id)
-        else:
-            account = self.accounts.by_id(proved.account_id)
+        account: AccountLike | None = self.accounts.lock(proved.account_id)
         if account is None or state_of(account) != proved.state:
             raise IncorrectCredentials
         if proved.renewed is not None:

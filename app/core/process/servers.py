@@ -1,35 +1,12 @@
-"""What depends on the server: greenlets in place of threads, forked workers, `flask run`."""
+"""Processes of the server: forked workers, and the one that serves under `flask run`."""
 
 from __future__ import annotations
 
 import os
-import sys
 import weakref
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
 
 from flask import Flask
-
-Params = ParamSpec("Params")
-Result = TypeVar("Result")
-
-
-def aside(work: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
-    """Done by a thread of gevent's own where greenlets have taken the place of threads, else here.
-
-    `gunicorn -k gevent` serves all requests by one thread, and a password's hash alone keeps it for
-    a quarter of a second. For computing alone: what waits for greenlets, or talks to the database,
-    has no place there.
-    """
-    if not in_place_of_threads():
-        return work(*args, **kwargs)
-    gevent: Any = sys.modules["gevent"]
-    return cast(Result, gevent.get_hub().threadpool.apply(work, args, kwargs))
-
-
-def in_place_of_threads() -> bool:
-    monkey = sys.modules.get("gevent.monkey")
-    return monkey is not None and bool(monkey.is_module_patched("threading"))
 
 
 def after_fork(reset: Callable[[], None]) -> None:

@@ -23,11 +23,10 @@ from .operation import (
     SchemaSource,
     View,
     operation,
-    schema_class,
     synchronous,
 )
 from .paging import one_more, page_of
-from .reading import instance
+from .reading import instance, schema_for
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
@@ -120,7 +119,7 @@ def answers(
             elif sliced:
                 result, headers = result.rows, result.headers()
             if schema is not None and not ready:
-                result = _dump(schema_class(schema), result, is_list, view)
+                result = _dump(schema_for(schema), result, is_list, view)
             return json_response(result, status, headers)
 
         operation(view_then_answer).answers[status] = DocumentedAnswer(
@@ -163,14 +162,13 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
     return view_then_compare
 
 
-def _dump(schema: type[Schema], result: Any, many: bool, view: View) -> Any:
-    dumped = instance(schema).dump(result, many=many)
-    if instance(schema).dump_fields and (({} in dumped) if many else not dumped) and result != {}:
+def _dump(schema: Schema, result: Any, many: bool, view: View) -> Any:
+    dumped = schema.dump(result, many=many)
+    if schema.dump_fields and (({} in dumped) if many else not dumped) and result != {}:
         # Marshmallow finds nothing in what it does not expect, and says nothing.
-        kind = type(result).__name__
+        kind, shows = type(result).__name__, type(schema).__name__
         hint = "" if many else " A list takes many=True."
         raise TypeError(
-            f"{view.__qualname__} returned a {kind}, and {schema.__name__} finds nothing to show"
-            f" in it.{hint}"
+            f"{view.__qualname__} returned a {kind}, and {shows} finds nothing to show in it.{hint}"
         )
     return dumped

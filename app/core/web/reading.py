@@ -13,7 +13,7 @@ from functools import cache, lru_cache, wraps
 from typing import Any
 
 import orjson
-from flask import request
+from flask import Flask, current_app, request
 from marshmallow import Schema, ValidationError, fields
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
@@ -25,7 +25,6 @@ from .operation import (
     Result,
     SchemaSource,
     operation,
-    schema_class,
     synchronous,
 )
 
@@ -34,6 +33,7 @@ MAX_BODY = 1024 * 1024
 # What a place of the request holds, for the schema that is to read it.
 Presenter = Callable[[str, Schema], Any]
 _PRESENTER = "frontdesk.presenter"
+_CHOSEN = "frontdesk.schemas"
 
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
@@ -57,7 +57,7 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
             request.max_content_length = max_body + 1
             faults: list[Fault] = []
             for place, source in places.items():
-                schema = instance(schema_class(source))
+                schema = schema_for(source)
                 try:
                     kwargs[place] = _load(place, schema)
                 except ValidationError as error:
@@ -137,7 +137,7 @@ def _placed(fault: Fault, places: Mapping[str, SchemaSource], loaded: Mapping[st
     if fault.location:
         return fault
     name = fault.field.partition(".")[0]
-    schemas = {place: instance(schema_class(source)) for place, source in places.items()}
+    schemas = {place: schema_for(source) for place, source in places.items()}
     may_carry = [place for place, schema in schemas.items() if name in _names(schema)]
     did_carry = [place for place in may_carry if name in loaded[place]]
     # What no schema names is a property that one of them lets through.
@@ -152,6 +152,23 @@ def _names(schema: Schema) -> Iterator[str]:
 def instance(schema: type[Schema]) -> Schema:
     """One instance for each schema: making one copies all its fields."""
     return schema()
+
+
+def schema_for(source: SchemaSource) -> Schema:
+    """Return the schema of a view. One that the application's settings choose is chosen once for
+    each application."""
+    if isinstance(source, type):
+        return instance(source)
+    chosen: dict[SchemaSource, Schema] = current_app.extensions.setdefault(_CHOSEN, {})
+    found = chosen.get(source)
+    if found is None:
+        found = chosen[source] = instance(source())
+    return found
+
+
+def choose_schemas_again(app: Flask) -> None:
+    """Forget which schemas the application has chosen, after one of them was replaced."""
+    app.extensions.pop(_CHOSEN, None)
 
 
 def may_be_missing(schema: Schema | type[Schema]) -> bool:
