@@ -41,7 +41,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.attempt import go_on_as
+from .sign_in.attempt import sign_in_options
 from .sign_in.gate import payload_of
 
 
@@ -78,10 +78,11 @@ def change_account(json: dict[str, Any]) -> AccountLike:
 @answers(200, login_read)
 def change_password(json: dict[str, Any]) -> dict[str, Any]:
     """Change the caller's password: every token ends, and the answer has a new one"""
-    change = service(PasswordChange)
-    go_on_as(caller())
-    outcome = change.change(
-        caller(), json["current_password"], json["new_password"], address=address()
+    outcome = service(PasswordChange).change(
+        caller(),
+        json["current_password"],
+        json["new_password"],
+        sign_in_options(caller=caller()),
     )
     return payload_of(outcome)
 
@@ -111,9 +112,10 @@ def request_email_change(json: dict[str, Any]) -> dict[str, str]:
 @answers(200, login_read)
 def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
     """Confirm it with the mailed token or code, signed in or with the password: every token ends"""
-    go_on_as(find_caller())
+    found = find_caller()
+    options = sign_in_options(caller=found)
     outcome = service(EmailChanges).confirm(
-        json["token"], json.get("email"), json["password"], find_caller(), address()
+        json["token"], json.get("email"), json["password"], found, options
     )
     return payload_of(outcome)
 

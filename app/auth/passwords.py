@@ -16,7 +16,7 @@ from .caller import Caller
 from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
-from .sign_in.attempt import PASSWORD
+from .sign_in.attempt import PASSWORD, SignInOptions
 from .sign_in.gate import Challenge, Gate, Opened
 
 PASSWORD_CHANGED = "password-changed"
@@ -45,7 +45,7 @@ class PasswordChange:
     freshness: Freshness
 
     def change(
-        self, caller: Caller, current: str | None, new: str, address: str
+        self, caller: Caller, current: str | None, new: str, options: SignInOptions
     ) -> Opened | Challenge:
         """Every token from before ends, the caller's too, who is signed in anew for that."""
         account = caller.account
@@ -55,7 +55,7 @@ class PasswordChange:
         # Within the limits on wrong passwords, and counted by them.
         known = current if has_one else None
         # What is stored now may be of another change at this moment.
-        former = self.freshness.check(caller, known, address, protects=True)
+        former = self.freshness.check(caller, known, options.address, protects=True)
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")
         release(self.session)
@@ -69,4 +69,4 @@ class PasswordChange:
             record(self.session, "password.changed", account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.notices.send_soon(notice))
-            return self.gate.admit(changed, by=(PASSWORD,), factor_at=caller.factor_at)
+            return self.gate.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

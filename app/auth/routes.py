@@ -51,7 +51,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.attempt import come_in
+from .sign_in.attempt import sign_in_options
 from .sign_in.gate import payload_of
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
@@ -68,8 +68,8 @@ from .sign_in.password import Login
 @answers(200, login_read)
 def login(form: dict[str, Any]) -> dict[str, Any]:
     """Log in with email and password"""
-    come_in(otp=form.get("otp"), device=form.get("trusted_device"))
-    return payload_of(service(Login).with_password(form["username"], form["password"], address()))
+    options = sign_in_options(otp=form.get("otp"), device=form.get("trusted_device"))
+    return payload_of(service(Login).with_password(form["username"], form["password"], options))
 
 
 @blueprint.delete("/logout")
@@ -143,7 +143,7 @@ def idp_login(query: dict[str, Any]) -> Any:
 @answers(200, login_read)
 def idp_callback(json: dict[str, Any]) -> dict[str, Any]:
     """Finish a sign-in with the code that the identity provider gave"""
-    return payload_of(service(IdpSignIn).finish(_begun(), **json))
+    return payload_of(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
 
 
 def _begun() -> PendingSignIns:

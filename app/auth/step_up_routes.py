@@ -10,7 +10,7 @@ from ..core.web.answering import answers
 from ..core.web.operation import example, raises, raises_found
 from ..core.web.reading import takes
 from . import examples
-from .blueprint import address, blueprint
+from .blueprint import blueprint
 from .caller import caller
 from .errors import (
     IncorrectCredentials,
@@ -19,7 +19,7 @@ from .errors import (
 )
 from .guards import active_account_required
 from .schemas import login_read
-from .sign_in.attempt import go_on_as
+from .sign_in.attempt import sign_in_options
 from .step_up.schemas import WAYS, Reauthenticate
 from .step_up.service import Reauthentication
 
@@ -39,7 +39,7 @@ def shown_otherwise() -> Iterable[type[Problem]]:
 @answers(200, login_read)
 def reauthenticate(json: dict[str, Any]) -> dict[str, Any]:
     """Show once more who one is: the sign-in is as good as new, and the answer has another token"""
-    go_on_as(caller())
     way = next(each for each in WAYS if each in json)
     given = (json["login_id"], json["code"]) if way == "code" else json[way]
-    return service(Reauthentication).show(caller(), way, given, address()).payload
+    options = sign_in_options(caller=caller())
+    return service(Reauthentication).show(caller(), way, given, options).payload

@@ -13,6 +13,7 @@ from ..auth.examples import SIGNED_IN
 from ..auth.guards import guard
 from ..auth.schemas import VerifyToken, login_read
 from ..auth.sign_in.admitting import admits
+from ..auth.sign_in.attempt import sign_in_options
 from ..auth.sign_in.gate import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
@@ -51,7 +52,7 @@ def registration_required() -> None:
 @answers(201, login_read)
 def register(json: dict[str, Any]) -> dict[str, Any] | Response:
     """Make an account of one's own"""
-    outcome = service(Registration).register(address=address(), **json)
+    outcome = service(Registration).register(sign_in_options(), **json)
     if outcome is None:
         return json_response({"message": "Check your email to finish registering"}, 202)
     return payload_of(outcome)

@@ -22,6 +22,7 @@ from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, Proofs, Purpose
 from ..auth.settings import AuthSettings
+from ..auth.sign_in.attempt import SignInOptions
 from ..auth.sign_in.gate import Challenge, Gate, Opened
 from ..core.clock import Clock
 from ..core.config.environment import SettingsError
@@ -61,21 +62,26 @@ class Registration:
     settings: AuthSettings
 
     def register(
-        self, email: str, password: str, invitation: str | None, address: str, **more: Any
+        self,
+        options: SignInOptions,
+        email: str,
+        password: str,
+        invitation: str | None,
+        **more: Any,
     ) -> Opened | Challenge | None:
         """Signed in, or None where the address must be proven first."""
-        self.limits.count(address)
+        self.limits.count(options.address)
         email = read_new_email(email)
         self.passwords.rules.check(password, email, "password")
         if invitation is not None:
-            return self._by_invitation(email, password, invitation, more)
+            return self._by_invitation(email, password, invitation, more, options)
         if self.settings.REGISTRATION == "invited":
             raise RegistrationClosed
         is_welcome = self.admission.admits(email, REGISTRATION_DOOR)
         if self.settings.EMAIL_VERIFICATION != "required":
             if not is_welcome:
                 raise RegistrationRefused
-            return self._at_once(email, password, more)
+            return self._at_once(email, password, more, options)
         # The hash takes most of the time, and is made for whoever comes.
         more["password_hash"] = self._hash(password)
         # Several for one address, at once or soon after each other, are one.
@@ -86,14 +92,16 @@ class Registration:
                 log.info("Two registered one address at once: the first of them has a mail")
         return None
 
-    def _at_once(self, email: str, password: str, more: dict[str, Any]) -> Opened | Challenge:
+    def _at_once(
+        self, email: str, password: str, more: dict[str, Any], options: SignInOptions
+    ) -> Opened | Challenge:
         more["password_hash"] = self._hash(password)
         with transaction(self.session):
             more["email_unverified_since"] = self.clock.now()
             account = self.accounts.create(email, None, status=self.accounts.active_status, **more)
             if self.settings.EMAIL_VERIFICATION == "optional" and self.limits.may_mail(email):
                 after_commit(self.session, lambda: self.verification.mail(account))
-            return self.gate.admit(account, by=(REGISTRATION,))
+            return self.gate.admit(account, (REGISTRATION,), options)
 
     def _await_proof(self, email: str, more: dict[str, Any], is_welcome: bool) -> None:
         with transaction(self.session):
@@ -134,7 +142,12 @@ class Registration:
         return self.mails.already_registered(email)
 
     def _by_invitation(
-        self, email: str, password: str, invitation: str, more: dict[str, Any]
+        self,
+        email: str,
+        password: str,
+        invitation: str,
+        more: dict[str, Any],
+        options: SignInOptions,
     ) -> Opened | Challenge:
         """The mailed secret proves the address."""
         if self.invitations.invited_address(invitation) != email:
@@ -155,7 +168,7 @@ class Registration:
                 account.password_hash = more["password_hash"]
                 self.session.flush()
             self.invitations.accept_by_token(account, invitation)
-            return self.gate.admit(account, by=(REGISTRATION,))
+            return self.gate.admit(account, (REGISTRATION,), options)
 
     def _hash(self, password: str) -> str:
         """No database connection waits for it."""

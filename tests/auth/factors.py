@@ -12,7 +12,7 @@ from app.accounts.service import Accounts
 from app.auth.mfa.apps import AppEnrolment
 from app.auth.mfa.policy import Enrolling
 from app.auth.mfa.totp import STEP_SECONDS, code_at
-from app.auth.sign_in.gate import payload_of
+from app.auth.sign_in.gate import NO_OPTIONS, payload_of
 from app.core.context import service
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
@@ -65,7 +65,7 @@ def enrolled(person: Person, clock: SteppingClock) -> Enrolled:
         who = Enrolling(service(Accounts).get(person.email))
         begun = service(AppEnrolment).begin(who, "Phone")
         phone = Phone(begun["secret"], clock)
-        done = service(AppEnrolment).confirm(who, begun["id"], phone.code())
+        done = service(AppEnrolment).confirm(who, begun["id"], phone.code(), NO_OPTIONS)
         token = payload_of(done.outcome)["access_token"]
     return Enrolled(phone, Api(person.app, person.prefix, token), list(done.recovery_codes or ()))
 

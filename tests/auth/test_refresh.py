@@ -13,6 +13,7 @@ from app.accounts.service import Accounts
 from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
 from app.auth.sign_in.attempt import PASSWORD as BY_PASSWORD
+from app.auth.sign_in.attempt import sign_in_options
 from app.auth.sign_in.gate import Gate, payload_of
 from app.blueprints import auth, sessions
 from app.core.config.environment import SettingsError
@@ -48,7 +49,7 @@ def begin_session(person: Person) -> str:
     asking = {"User-Agent": FIREFOX, "Prefer": "refresh"}
     with person.app.test_request_context(headers=asking):
         account = service(Accounts).get(person.email)
-        outcome = service(Gate).admit(account, by=(BY_PASSWORD,))
+        outcome = service(Gate).admit(account, (BY_PASSWORD,), sign_in_options())
         return str(payload_of(outcome)["refresh_token"])
 
 

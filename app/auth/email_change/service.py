@@ -34,6 +34,7 @@ from ..idp.identities import Identities
 from ..limits import EmailChangeLimits
 from ..mails import Mails
 from ..recovery import Recovery
+from ..sign_in.attempt import SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from .models import EmailChange
 from .proofs import EmailChangeProofs, pending
@@ -83,11 +84,11 @@ class EmailChanges:
         email: str | None,
         password: str | None,
         caller: Caller | None,
-        address: str,
+        options: SignInOptions,
     ) -> Opened | Challenge:
         """Revoke all tokens and sign the owner in again; of two requests at once, one succeeds."""
         change = self.proofs.find(token, email, caller.account.id if caller else None)
-        factor_at = self._check_owner(change, password, caller, address)
+        factor_at = self._check_owner(change, password, caller, options.address)
         proven = self._state(change)
         with transaction(self.session):
             account = self.accounts.lock(change.account_id)
@@ -95,7 +96,7 @@ class EmailChanges:
             if account is None or held is None or self._state(held) != proven:
                 raise InvalidProof
             self._make(held, account)
-            return self.gate.admit(account, (EMAIL,), factor_at)
+            return self.gate.admit(account, (EMAIL,), options, factor_at=factor_at)
 
     def _check_owner(
         self, change: EmailChange, password: str | None, caller: Caller | None, address: str

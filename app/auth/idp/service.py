@@ -31,7 +31,7 @@ from ..errors import (
     UnknownSignIn,
 )
 from ..mails import Mails
-from ..sign_in.attempt import PROVIDER
+from ..sign_in.attempt import PROVIDER, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
@@ -89,6 +89,7 @@ class IdpSignIn:
     def finish(
         self,
         begun: PendingSignIns,
+        options: SignInOptions,
         *,
         code: str,
         redirect_uri: str,
@@ -99,10 +100,10 @@ class IdpSignIn:
         pending = self._begun(begun, redirect_uri, state)
         claims = self.open_provider().claims(code, redirect_uri, pending)
         issuer, subject = claims["iss"], claims["sub"]
-        outcome = self._admit(issuer, subject)
+        outcome = self._admit(issuer, subject, options)
         if outcome is None:
             self._meet(IdpUserInfo(_email(claims), auth_payload, subject, claims, issuer))
-            outcome = self._admit(issuer, subject)
+            outcome = self._admit(issuer, subject, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome
@@ -117,12 +118,14 @@ class IdpSignIn:
             raise UnknownSignIn
         return pending
 
-    def _admit(self, issuer: str, subject: str) -> Opened | Challenge | None:
+    def _admit(
+        self, issuer: str, subject: str, options: SignInOptions
+    ) -> Opened | Challenge | None:
         with transaction(self.session):
             account = self.identities.owner(issuer, subject)
             if account is None:
                 return None
-            outcome = self.gate.admit(account, by=(PROVIDER,))
+            outcome = self.gate.admit(account, (PROVIDER,), options)
             self.identities.used(issuer, subject)
             return outcome
 

@@ -24,6 +24,7 @@ from ..sessions.by_cookie import (
 )
 from ..sessions.cookie_door import CookieDoor
 from ..sign_in.admitting import admits
+from ..sign_in.attempt import sign_in_options
 from ..sign_in.gate import payload_of
 from .codes import ID_LENGTH
 from .service import LoginByCode
@@ -97,5 +98,5 @@ def open_cookie_session_by_code(json: dict[str, Any]) -> dict[str, Any]:
 
 def _sign_in(json: dict[str, Any]) -> dict[str, Any]:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
-    outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], address())
+    outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], sign_in_options())
     return payload_of(outcome)

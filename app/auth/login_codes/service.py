@@ -34,7 +34,7 @@ from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
-from ..sign_in.attempt import MAILED_CODE
+from ..sign_in.attempt import MAILED_CODE, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from ..step_up.service import Reauthentication, Way
 from .codes import LOGIN_CODE, LoginCodes
@@ -73,7 +73,7 @@ class LoginByCode:
         )
         return asked.login_id
 
-    def sign_in(self, login_id: str, code: str, address: str) -> Opened | Challenge:
+    def sign_in(self, login_id: str, code: str, options: SignInOptions) -> Opened | Challenge:
         try:
             email, account = self.codes.use(login_id, code)
         except InvalidProof:
@@ -83,8 +83,9 @@ class LoginByCode:
             if not self.accounts.has_proven_address(account):
                 # Whoever chose its password may be somebody else, who never read its mail.
                 self.accounts.reclaim(account)
-            outcome = self.gate.admit(account, (MAILED_CODE,))
+            outcome = self.gate.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, Opened):
+                address = options.address
                 after_commit(self.session, lambda: self.failures.let_through(email, address))
             return outcome
 
@@ -182,12 +183,12 @@ def asking() -> dict[str, str]:
 def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
     """Who is in shows once more that they read the mail of their account."""
 
-    def show(caller: Caller, given: tuple[str, str], address: str) -> str:
+    def show(caller: Caller, given: tuple[str, str], options: SignInOptions) -> str:
         login_id, code = given
         try:
             codes.use(login_id, code, only=caller.account)
         except InvalidProof:
-            failures.count(caller.account.email, address)
+            failures.count(caller.account.email, options.address)
             raise
         return MAILED_CODE
 

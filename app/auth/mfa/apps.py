@@ -15,7 +15,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
-from ..sign_in.attempt import TOTP
+from ..sign_in.attempt import TOTP, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from . import totp
 from .authenticators import WAITS, Authenticators
@@ -147,7 +147,9 @@ class AppEnrolment:
             uri = totp.uri(secret, self.issuer, account.email)
             return {"id": made.id, "secret": totp.shown(secret), "uri": uri}
 
-    def confirm(self, who: Enrolling, authenticator_id: int, code: str) -> Enrolled:
+    def confirm(
+        self, who: Enrolling, authenticator_id: int, code: str, options: SignInOptions
+    ) -> Enrolled:
         """Every sign-in from before ends, for any of them may be somebody else's who knows the
         password; whoever confirms is signed in anew, with the factor. Of several at once one is."""
         with transaction(self.session):
@@ -161,7 +163,7 @@ class AppEnrolment:
             made.confirmed_at, made.last_step, made.last_used_at = now, step, now
             codes = self.authenticators.added(account, made)
             self.accounts.end_tokens(account)
-            return Enrolled(self.gate.admit(account, (*who.by, TOTP)), codes)
+            return Enrolled(self.gate.admit(account, (*who.by, TOTP), options), codes)
 
     def _waiting(self, account_id: Any, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(

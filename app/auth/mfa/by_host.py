@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ...core.context import service
 from ..caller import caller, find_caller
 from ..guards import check_active
-from ..sign_in.attempt import go_on_as
 from ..sign_in.by_host import dump, enter, require_mfa
 from . import totp
 from .apps import AppEnrolment
@@ -68,10 +67,9 @@ class CallerAuthenticators:
         authenticator, None later. `by_cookie` is for use with `mfa_token`; a caller with a cookie
         gets a new cookie without it.
         """
-        if by_cookie:
-            enter(by_cookie)
+        options = enter(by_cookie, caller=find_caller())
         who = _enrolling(mfa_token)
-        enrolled = service(AppEnrolment).confirm(who, authenticator_id, otp)
+        enrolled = service(AppEnrolment).confirm(who, authenticator_id, otp, options)
         return dump(enrolled_read(), enrolled.outcome, recovery_codes=enrolled.recovery_codes)
 
     def remove(self, authenticator_id: int) -> None:
@@ -96,6 +94,4 @@ def _check_fresh() -> None:
 
 def _enrolling(mfa_token: str | None) -> Enrolling:
     require_mfa()
-    found = find_caller()
-    go_on_as(found)
-    return service(Enrollers).find(found, mfa_token)
+    return service(Enrollers).find(find_caller(), mfa_token)

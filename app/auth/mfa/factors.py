@@ -12,7 +12,7 @@ from sqlalchemy import BindParameter, CompoundSelect, bindparam, literal, select
 from ...accounts.models import AccountLike
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ..limits import Failures
-from ..sign_in.attempt import RECOVERY_CODE
+from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
 from .errors import SecretUnreadable, WrongFactor
 from .limits import FactorFailures
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
@@ -33,12 +33,12 @@ class SecondFactors:
     # By the words that clients are told.
     factors: dict[str, FactorCheck] = field(default_factory=dict)
 
-    def check(self, account: AccountLike, kind: str, value: Any, address: str) -> str:
+    def check(self, account: AccountLike, kind: str, value: Any, options: SignInOptions) -> str:
         """The proof that was given, used up with the transaction that it is in. A wrong one is
         counted twice: as a wrong password from this address, and for the account from anywhere."""
-        check = self.factors.get(kind)
+        check, address = self.factors.get(kind), options.address
         with transaction(self.session):
-            counted = self.wrong_factors.count_try(account, kind, address)
+            counted = self.wrong_factors.count_try(account, kind, options)
             try:
                 proof = check(account, value) if check else None
             except SecretUnreadable:

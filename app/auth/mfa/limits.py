@@ -14,7 +14,7 @@ from ...core.keystore import Keystore
 from ...core.request import network_of
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
-from ..sign_in.attempt import RECOVERY_CODE, current_entrance
+from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
 from .devices import TrustedDevices
 from .notices import FactorNotices
 
@@ -37,7 +37,7 @@ class FactorFailures:
     devices: TrustedDevices
     enabled: bool
 
-    def count_try(self, account: AccountLike, kind: str, address: str) -> Counted:
+    def count_try(self, account: AccountLike, kind: str, options: SignInOptions) -> Counted:
         """Count a try before it is checked, so that parallel requests cannot exceed the limit.
 
         Raises TooManyAttempts. An attacker who has the password can use up the day's tries, so a
@@ -49,7 +49,7 @@ class FactorFailures:
             key = _key(account.id, kind, rate, current)
             tries = self.keystore.count(key, rate.seconds)
             if tries > rate.amount and not (
-                rate.seconds == DAY and self._is_owner(account, address)
+                rate.seconds == DAY and self._is_owner(account, options)
             ):
                 if tries == rate.amount + 1:
                     self.notices.guessed(account)
@@ -77,11 +77,10 @@ class FactorFailures:
         if resets <= FORGIVING_RESETS_A_DAY:
             self.forgive(account_id)
 
-    def _is_owner(self, account: AccountLike, address: str) -> bool:
-        if self.keystore.get(_known(account.id, address)) is not None:
+    def _is_owner(self, account: AccountLike, options: SignInOptions) -> bool:
+        if self.keystore.get(_known(account.id, options.address)) is not None:
             return True
-        device = current_entrance().device
-        return bool(device) and self.devices.knows(account, str(device))
+        return options.device is not None and self.devices.knows(account, options.device)
 
 
 def _key(account_id: Any, kind: str, rate: Rate, current: str | None) -> str:

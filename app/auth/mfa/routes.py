@@ -15,7 +15,6 @@ from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
-from ..blueprint import address
 from ..caller import caller, find_caller
 from ..errors import (
     AccountDeleting,
@@ -38,7 +37,7 @@ from ..guards import (
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_door import CookieDoor
 from ..settings import AuthSettings
-from ..sign_in.attempt import go_on_as
+from ..sign_in.attempt import sign_in_options
 from ..sign_in.gate import payload_of
 from . import schemas, totp
 from .apps import AppEnrolment
@@ -156,7 +155,9 @@ def confirm_app(authenticator_id: int, json: dict[str, Any]) -> dict[str, Any]:
     ten recovery codes.
     """
     who = _enrolling(json)
-    enrolled = service(AppEnrolment).confirm(who, authenticator_id, json["otp"])
+    enrolled = service(AppEnrolment).confirm(
+        who, authenticator_id, json["otp"], sign_in_options(caller=find_caller())
+    )
     return {**payload_of(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
 
 
@@ -185,16 +186,15 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
 
 
 def _enrolling(json: dict[str, Any]) -> Enrolling:
-    found = find_caller()
-    go_on_as(found)
-    return service(Enrollers).find(found, json["mfa_token"])
+    return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
 def _finish(json: dict[str, Any]) -> dict[str, Any]:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     [field] = SHOWN.keys() & json.keys()
-    step, trust = service(SecondStep), json["trust"]
-    outcome = step.finish(json["mfa_token"], SHOWN[field], json[field], address(), trust=trust)
+    outcome = service(SecondStep).finish(
+        json["mfa_token"], SHOWN[field], json[field], sign_in_options(), trust=json["trust"]
+    )
     return payload_of(outcome)
 
 

@@ -9,10 +9,9 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.keystore import KeystoreUnavailable
 from ...core.records.recorder import record
-from ...core.request import current_origin
 from ..caller import Caller
 from ..errors import TooManyAttempts
-from ..sign_in.attempt import DEVICE
+from ..sign_in.attempt import DEVICE, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened, SignIn
 from ..step_up.service import Reauthentication, Way
 from .devices import TrustedDevices
@@ -49,14 +48,13 @@ class FactorStage:
         methods = self.second_factors.methods(account.id)
         if not methods:
             return self._enrolment(sign_in) if self.requirement.holds_for(account) else None
-        entrance = sign_in.entrance
-        if entrance.device and self.devices.knows(account, entrance.device):
+        options = sign_in.options
+        if options.device and self.devices.knows(account, options.device):
             sign_in.by = (*sign_in.by, DEVICE)
             return None
-        if entrance.otp is not None:
-            address = current_origin().address or ""
+        if options.otp is not None:
             try:
-                proof = self.second_factors.check(account, TOTP_KIND, entrance.otp, address)
+                proof = self.second_factors.check(account, TOTP_KIND, options.otp, options)
             except Problem as problem:
                 return Challenge(problem)
             sign_in.by = (*sign_in.by, proof)
@@ -83,14 +81,14 @@ class SecondStep:
     gate: Gate
 
     def finish(
-        self, mfa_token: str, kind: str, value: Any, address: str, *, trust: bool = False
+        self, mfa_token: str, kind: str, value: Any, options: SignInOptions, *, trust: bool = False
     ) -> Opened | Challenge:
         """Signed in by the first proof and this one. Of many at once with one token, one is."""
         first = self.tokens.read(ANSWERING, mfa_token)
         with self.tokens.one_try(first), transaction(self.session):
-            proof = self.second_factors.check(first.account, kind, value, address)
+            proof = self.second_factors.check(first.account, kind, value, options)
             self.tokens.use_up(first)
-            outcome = self.gate.admit(first.account, (*first.by, proof))
+            outcome = self.gate.admit(first.account, (*first.by, proof), options)
             if isinstance(outcome, Challenge) or not (trust and self.devices.days):
                 return outcome
             told = {"trusted_device": self.devices.trust(first.account)}
@@ -105,7 +103,7 @@ def add_ways(reauthentication: Reauthentication, factors: SecondFactors) -> None
 
 
 def _by(factors: SecondFactors, kind: str) -> Way:
-    def show(caller: Caller, given: Any, address: str) -> str:
-        return factors.check(caller.attached_account, kind, given, address)
+    def show(caller: Caller, given: Any, options: SignInOptions) -> str:
+        return factors.check(caller.attached_account, kind, given, options)
 
     return show

@@ -17,7 +17,7 @@ from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrolling, hold
-from ..sign_in.attempt import PASSKEY
+from ..sign_in.attempt import PASSKEY, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from .challenges import Challenges, creation_options, handle_from
 from .relying_party import CREATION, TRANSPORTS, Created, Creation, RelyingParty, challenge_in
@@ -75,7 +75,7 @@ class PasskeyRegistration:
         handle = handle or handle_from(challenge)
         return creation_options(self.party, account.email, handle, challenge, present)
 
-    def add(self, who: Enrolling, name: str, given: Creation) -> Added:
+    def add(self, who: Enrolling, name: str, given: Creation, options: SignInOptions) -> Added:
         """Where it is a second factor, every sign-in from before ends, as with another one: any of
         them may be somebody else's. Who has made it has shown it by that, and is signed in anew."""
         self._check(who)
@@ -91,7 +91,8 @@ class PasskeyRegistration:
             if not is_factor:
                 return Added(passkey)
             self.accounts.end_tokens(account)
-            return Added(passkey, self.gate.admit(account, (*who.by, PASSKEY)), codes)
+            outcome = self.gate.admit(account, (*who.by, PASSKEY), options)
+            return Added(passkey, outcome, codes)
 
     def _check(self, who: Enrolling) -> None:
         """Who must have a factor first comes no further by what is none."""

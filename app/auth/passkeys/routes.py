@@ -28,7 +28,7 @@ from ..schemas import login_read
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_door import CookieDoor
 from ..sign_in.admitting import admits
-from ..sign_in.attempt import go_on_as
+from ..sign_in.attempt import sign_in_options
 from ..sign_in.gate import payload_of
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
@@ -73,8 +73,10 @@ def add_passkey(json: dict[str, Any]) -> Any:
     Where it is a second factor too, every sign-in from before ends, and the answer has a new one,
     with ten recovery codes where there were none.
     """
-    registration = service(PasskeyRegistration)
-    added = registration.add(_enrolling(json), json["name"], json["credential"])
+    options = sign_in_options(caller=find_caller())
+    added = service(PasskeyRegistration).add(
+        _enrolling(json), json["name"], json["credential"], options
+    )
     if added.outcome is None:
         return added.passkey
     signed_in = {**payload_of(added.outcome), "recovery_codes": added.recovery_codes}
@@ -104,7 +106,7 @@ def begin_passkey_login(json: dict[str, Any]) -> dict[str, Any]:
 @answers(200, login_read)
 def log_in_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
     """Sign in by a passkey"""
-    return payload_of(service(PasskeyLogin).with_passkey(json["credential"]))
+    return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))
 
 
 @blueprint.post("/reauthenticate/passkey/options")
@@ -117,9 +119,7 @@ def begin_reauthentication() -> dict[str, Any]:
 
 
 def _enrolling(json: dict[str, Any]) -> Enrolling:
-    found = find_caller()
-    go_on_as(found)
-    return service(Enrollers).find(found, json["mfa_token"])
+    return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
 @blueprint.post("/session/passkey", only_with=CookieDoor)
@@ -132,4 +132,4 @@ def _enrolling(json: dict[str, Any]) -> Enrolling:
 @answers(200, cookie_session_read)
 def open_cookie_session_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
     """Sign in by a cookie, with a passkey"""
-    return payload_of(service(PasskeyLogin).with_passkey(json["credential"]))
+    return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))

@@ -28,7 +28,7 @@ from ..caller import Caller
 from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
 from ..mfa.notices import FactorNotices
-from ..sign_in.attempt import PASSKEY
+from ..sign_in.attempt import PASSKEY, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from ..step_up.service import Way
 from .challenges import Challenges, request_options
@@ -149,17 +149,17 @@ class PasskeyLogin:
         first = self.tokens.read(ANSWERING, mfa_token)
         return self.proofs.options(SECOND_FACTOR, first.account.id)
 
-    def with_passkey(self, given: Assertion) -> Opened | Challenge:
+    def with_passkey(self, given: Assertion, options: SignInOptions) -> Opened | Challenge:
         """No name, and no second factor: it is one by itself."""
         shown = self.proofs.verify(given, SIGN_IN)
         with transaction(self.session):
-            return self.gate.admit(self.proofs.accept(shown), by=(PASSKEY,))
+            return self.gate.admit(self.proofs.accept(shown), (PASSKEY,), options)
 
 
 def by_passkey(proofs: PasskeyProofs) -> Way:
     """Who is in shows one of theirs once more."""
 
-    def show(caller: Caller, given: Mapping[str, Any], _address: str) -> str:
+    def show(caller: Caller, given: Mapping[str, Any], _: SignInOptions) -> str:
         try:
             credential = instance(AssertedCredential).load(given)
         except ValidationError:

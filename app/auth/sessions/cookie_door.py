@@ -17,7 +17,7 @@ from ...core.records.recorder import Target, record
 from ...core.web.operation import SAFE_METHODS
 from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
-from ..sign_in.attempt import COOKIE_WAY, come_in
+from ..sign_in.attempt import COOKIE_WAY, request_cookie
 from ..sign_in.gate import Opened
 from .cookies import Cookies, CrossSiteCheck, Held
 from .models import COOKIE, SECRET_BYTES, AccountSession
@@ -104,7 +104,7 @@ class CookieDoor:
         """Whom this request signs in is known by a cookie. Another site's page could sign its
         visitor in as somebody else, whose account would be filled with the visitor's data."""
         self.cross_site.check(request, {"event": "sign_in"})
-        come_in(cookie=True)
+        request_cookie()
 
     def leave(self) -> None:
         """The session of the request's cookie ends, and the cookie goes in any case."""

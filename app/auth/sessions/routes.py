@@ -14,7 +14,6 @@ from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.pages import clear_browser_cache
 from ...core.web.reading import takes
-from ..blueprint import address
 from ..caller import caller
 from ..errors import (
     AccountDeleting,
@@ -27,7 +26,7 @@ from ..errors import (
 from ..guards import account_required, active_account_required, roles_required
 from ..schemas import login_read
 from ..sign_in.admitting import admits
-from ..sign_in.attempt import come_in
+from ..sign_in.attempt import sign_in_options
 from ..sign_in.gate import payload_of
 from ..sign_in.password import Login
 from . import by_cookie, schemas
@@ -144,9 +143,8 @@ def list_account_sessions(account_id: Any, query: dict[str, Any]) -> Sequence[Ow
 @answers(200, cookie_session_read)
 def open_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
     """Sign in by a cookie, with email and password"""
-    come_in(cookie=True, otp=json["otp"])
-    login = service(Login)
-    return payload_of(login.with_password(json["email"], json["password"], address()))
+    options = sign_in_options(otp=json["otp"])
+    return payload_of(service(Login).with_password(json["email"], json["password"], options))
 
 
 @blueprint.get("/session", only_with=CookieDoor)

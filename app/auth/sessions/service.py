@@ -16,7 +16,7 @@ from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ..settings import AuthSettings
-from ..sign_in.attempt import Entrance, has_factor, methods, written
+from ..sign_in.attempt import SignInOptions, has_factor, methods, written
 from ..sign_in.kept import kept_address, kept_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .reading import SessionRow, SessionRows
@@ -44,7 +44,7 @@ class Sessions:
         self,
         account: AccountLike,
         by: tuple[str, ...],
-        entrance: Entrance,
+        options: SignInOptions,
         *,
         token_life: timedelta,
         factor_at: float | None,
@@ -53,12 +53,12 @@ class Sessions:
         when that does."""
         now, origin = self.clock.now(), current_origin()
         shown = datetime.fromtimestamp(factor_at, UTC) if factor_at else None
-        lives = self._life(entrance) or token_life
+        lives = self._life(options) or token_life
         secret = secrets.token_bytes(SECRET_BYTES)
         made = AccountSession(
             account_id=account.id,
-            kind=COOKIE if entrance.cookie else TOKEN,
-            secret=sha256(secret).digest() if entrance.cookie else secret,
+            kind=COOKIE if options.cookie else TOKEN,
+            secret=sha256(secret).digest() if options.cookie else secret,
             amr=written(methods(by), AMR_LENGTH),
             authenticated_at=now,
             factor_at=now if has_factor(by) else shown,
@@ -86,24 +86,24 @@ class Sessions:
                 .execution_options(synchronize_session=False)
             )
 
-    def refreshing(self, session: AccountSession, entrance: Entrance) -> dict[str, Any]:
+    def refreshing(self, session: AccountSession, options: SignInOptions) -> dict[str, Any]:
         """What goes beside an access token for whoever keeps itself signed in: always the token of
         the step at which the session stands."""
-        if session.kind != TOKEN or not self._is_refreshed(entrance):
+        if session.kind != TOKEN or not self._is_refreshed(options):
             return {}
         written = self.refresh_tokens.write(session.public_id, session.counter, session.secret)
         ends_by = session.ends_by(self.settings.session_limits)
         return {"refresh_token": written, "refresh_expires": ends_by}
 
-    def _is_refreshed(self, entrance: Entrance) -> bool:
-        asked = entrance.refresh or self.settings.REFRESH_ALWAYS
+    def _is_refreshed(self, options: SignInOptions) -> bool:
+        asked = options.refresh or self.settings.REFRESH_ALWAYS
         return asked and self.settings.REFRESH_TOKEN_DAYS > 0
 
-    def _life(self, entrance: Entrance) -> timedelta | None:
-        if entrance.cookie:
+    def _life(self, options: SignInOptions) -> timedelta | None:
+        if options.cookie:
             return self.settings.session_limits.longest
         refreshed = timedelta(days=self.settings.REFRESH_TOKEN_DAYS)
-        return refreshed if self._is_refreshed(entrance) else None
+        return refreshed if self._is_refreshed(options) else None
 
 
 @dataclass(eq=False)

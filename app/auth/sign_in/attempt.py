@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from flask import has_request_context
-
 from ...core.request import request_itself
 
 if TYPE_CHECKING:
@@ -70,46 +68,50 @@ def tells_of_factor(amr: object) -> bool:
 # The kind of credential that a cookie is.
 COOKIE_WAY = "cookie"
 
-_ENTRANCE = "frontdesk_entrance"
-_DEVICE = "frontdesk_device"
+_REQUESTED = "frontdesk_sign_in_options"
 
 
-class Entrance(NamedTuple):
-    # Known by a cookie from here on, and not by a token.
+class SignInOptions(NamedTuple):
+    """What a client sends with a sign-in, besides the proof of who it is."""
+
+    # The IP address that the request came from; empty outside a request.
+    address: str = ""
+    # A session cookie in place of an access token.
     cookie: bool = False
-    # Beside the password, so that no second request need bring it.
+    # A code of an authenticator app, sent with the password in one request.
     otp: str | None = None
     # The secret of a trusted device.
     device: str | None = None
-    # It keeps itself signed in.
+    # A refresh token in the response.
     refresh: bool = False
 
 
-def come_in(*, cookie: bool = False, otp: str | None = None, device: str | None = None) -> None:
-    """What a route has read of it, before it signs somebody in."""
-    setattr(request_itself(), _ENTRANCE, (cookie, otp, device))
-
-
-def bring_device(secret: str) -> None:
-    """A page's own cookie holds it, whichever way its reader signs in."""
-    setattr(request_itself(), _DEVICE, secret)
-
-
-def go_on_as(caller: Caller | None) -> None:
-    """Before somebody who is in signs in anew: known by a cookie, they are so again."""
-    if caller is not None and caller.via == COOKIE_WAY:
-        come_in(cookie=True)
-
-
-def current_entrance() -> Entrance:
-    if not has_request_context():
-        return Entrance()
+def sign_in_options(
+    *, otp: str | None = None, device: str | None = None, caller: Caller | None = None
+) -> SignInOptions:
+    """Return what the current request asks for. A caller that is known by a cookie gets a cookie
+    again. Services are given the result and do not read the request."""
     asked = request_itself()
-    cookie, otp, device = getattr(asked, _ENTRANCE, (False, None, None))
+    cookie, own_device = getattr(asked, _REQUESTED, (False, None))
     prefers = asked.headers.get("Prefer", "").replace(";", ",").split(",")
-    return Entrance(
-        cookie,
+    return SignInOptions(
+        asked.remote_addr or "",
+        cookie or (caller is not None and caller.via == COOKIE_WAY),
         otp,
-        device=device or getattr(asked, _DEVICE, None) or asked.headers.get("X-Trusted-Device"),
-        refresh="refresh" in (each.strip().lower() for each in prefers),
+        device or own_device or asked.headers.get("X-Trusted-Device"),
+        "refresh" in (each.strip().lower() for each in prefers),
     )
+
+
+def request_cookie() -> None:
+    """Make sign-ins of this request set a session cookie."""
+    asked = request_itself()
+    _, device = getattr(asked, _REQUESTED, (False, None))
+    setattr(asked, _REQUESTED, (True, device))
+
+
+def use_device(secret: str) -> None:
+    """Give sign-ins of this request the trusted device that a page's own cookie holds."""
+    asked = request_itself()
+    cookie, _ = getattr(asked, _REQUESTED, (False, None))
+    setattr(asked, _REQUESTED, (cookie, secret))

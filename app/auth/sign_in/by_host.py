@@ -16,13 +16,13 @@ from ...accounts.service import Accounts, state_of
 from ...core.context import find_context, service
 from ...core.errors import Invalid, SetupError
 from ...core.web.reading import instance
-from ..caller import caller
+from ..caller import Caller, caller
 from ..guards import check_active
 from ..schemas import login_read
 from ..settings import AuthSettings
 from ..step_up.service import Reauthentication
-from .attempt import come_in, go_on_as
-from .gate import Challenge, Gate, Opened, overtaken, payload_of
+from .attempt import SignInOptions, sign_in_options
+from .gate import NO_OPTIONS, Challenge, Gate, Opened, overtaken, payload_of
 from .log_out import LogOut
 from .password import Login
 
@@ -47,13 +47,13 @@ def sign_in(
     otp: str | None = None,
     trusted_device: str | None = None,
 ) -> dict[str, Any]:
-    enter(by_cookie, otp, trusted_device)
+    options = enter(by_cookie, otp, trusted_device)
     stored = _stored(account)
     verified = getattr(account, VERIFIED_STATE, None)
     if verified is not None and verified != state_of(stored):
         # Between the two calls; the sign-in policy compares what happens from here on.
         raise overtaken(by, stored.id)
-    return dump(login_read(), service(Gate).admit(stored, by))
+    return dump(login_read(), service(Gate).admit(stored, by, options))
 
 
 def finish_sign_in(
@@ -65,26 +65,31 @@ def finish_sign_in(
 
     name, value = _only_one(factors)
     require_mfa()
-    enter(by_cookie)
-    step = service(SecondStep)
-    outcome = step.finish(mfa_token, SHOWN[name], value, _address(), trust=trust)
+    options = enter(by_cookie)
+    outcome = service(SecondStep).finish(mfa_token, SHOWN[name], value, options, trust=trust)
     return dump(second_step_read(), outcome)
 
 
 def reauthenticate(ways: Mapping[str, Any], login_id: str | None) -> dict[str, Any]:
     name, value = _only_one(ways)
     check_active()
-    go_on_as(caller())
     given = (login_id or "", value) if name == "code" else value
-    return dump(login_read(), service(Reauthentication).show(caller(), name, given, _address()))
+    options = sign_in_options(caller=caller())
+    return dump(login_read(), service(Reauthentication).show(caller(), name, given, options))
 
 
-def enter(by_cookie: bool, otp: str | None = None, trusted_device: str | None = None) -> None:
-    """What the application has read of the request, before it signs an account in."""
+def enter(
+    by_cookie: bool,
+    otp: str | None = None,
+    device: str | None = None,
+    caller: Caller | None = None,
+) -> SignInOptions:
+    """Return the options of a sign-in with what the application has read of the request itself."""
     if by_cookie:
         _cookie_door().enter()
-    if has_request_context():
-        come_in(cookie=by_cookie, otp=otp, device=trusted_device)
+    if not has_request_context():
+        return NO_OPTIONS._replace(otp=otp, device=device)
+    return sign_in_options(otp=otp, device=device, caller=caller)
 
 
 def dump(schema: type[Schema], outcome: Opened | Challenge, **more: Any) -> dict[str, Any]:

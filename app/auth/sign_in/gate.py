@@ -25,7 +25,7 @@ from ..errors import (
     SignInRefused,
 )
 from ..tokens.access import AMR, Revocations, Tokens
-from .attempt import PASSKEY, PASSWORD, PROVIDER, Entrance, current_entrance, has_factor, methods
+from .attempt import PASSKEY, PASSWORD, PROVIDER, SignInOptions, has_factor, methods
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from ..sessions.service import Begun, Sessions
 
 LOGGED_IN = "account-logged-in"
+
+# Of a sign-in outside a request.
+NO_OPTIONS = SignInOptions()
 
 
 @dataclass(eq=False)
@@ -42,7 +45,7 @@ class SignIn:
     account: AccountLike
     # Each proof that was given, in order: a second factor comes after a password.
     by: tuple[str, ...]
-    entrance: Entrance
+    options: SignInOptions
     # When it has shown a second factor already: the sign-in from which it goes on did.
     factor_at: float | None = None
 
@@ -100,14 +103,19 @@ class Gate:
     opened: list[Callable[[Opened], object]] = field(default_factory=list)
 
     def admit(
-        self, account: AccountLike, by: tuple[str, ...], factor_at: float | None = None
+        self,
+        account: AccountLike,
+        by: tuple[str, ...],
+        options: SignInOptions = NO_OPTIONS,
+        *,
+        factor_at: float | None = None,
     ) -> Opened | Challenge:
         """Sign an account in that has proved who it is, unless a stage asks for more.
 
         Before anything is written its row is locked, and compared with what the account was when
         it proved that: a change of its credentials that overlaps refuses this sign-in or ends it.
         """
-        sign_in = SignIn(account, by, current_entrance(), factor_at)
+        sign_in = SignIn(account, by, options, factor_at)
         with transaction(self.session):
             # What locked the row has compared it with the proof.
             compared = is_locked(self.session, account)
@@ -148,11 +156,15 @@ class Gate:
         return self._told(Opened(self._answered(sign_in, session), session, secret))
 
     def renew(
-        self, account: AccountLike, by: tuple[str, ...], session: AccountSession | None = None
+        self,
+        account: AccountLike,
+        by: tuple[str, ...],
+        options: SignInOptions,
+        session: AccountSession | None = None,
     ) -> Opened:
         """Another token for who is in already and has shown once more who it is: nobody comes in by
         that, and so no stage is asked."""
-        sign_in = SignIn(account, by, current_entrance())
+        sign_in = SignIn(account, by, options)
         with transaction(self.session):
             return self._told(Opened(self._answered(sign_in, session), session))
 
@@ -171,13 +183,13 @@ class Gate:
         """As at a sign-in, for whoever is in already and refreshes that: what hooks say of the
         account may have changed."""
         note_account(account.id)
-        return self._answered(SignIn(account, (), Entrance(refresh=True)), session)
+        return self._answered(SignIn(account, (), SignInOptions(refresh=True)), session)
 
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
         """What the client shows from now on: an access token, or a cookie that the answer sets."""
         account = sign_in.account
         claims = self.hooks.claims(account, self.session)
-        if session is not None and sign_in.entrance.cookie:
+        if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
         told: dict[str, Any] = {AMR: methods(sign_in.by)}
         latest = None
@@ -191,19 +203,19 @@ class Gate:
         token, expires = self.tokens.issue(account.email, claims, told, latest)
         carried = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:
-            carried |= self.sessions.refreshing(session, sign_in.entrance)
+            carried |= self.sessions.refreshing(session, sign_in.options)
         return carried
 
     def _begin(self, sign_in: SignIn) -> Begun | None:
         sessions = self.sessions
-        if sessions is None and sign_in.entrance.cookie and self.cookie_sessions is not None:
+        if sessions is None and sign_in.options.cookie and self.cookie_sessions is not None:
             sessions = self.cookie_sessions()
         if sessions is None:
             return None
         return sessions.begin(
             sign_in.account,
             sign_in.by,
-            sign_in.entrance,
+            sign_in.options,
             token_life=self.tokens.lifetime,
             factor_at=sign_in.factor_at,
         )

@@ -12,7 +12,7 @@ from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
-from .attempt import PASSWORD
+from .attempt import PASSWORD, SignInOptions
 from .gate import Challenge, Gate, Opened
 
 Result = TypeVar("Result")
@@ -34,9 +34,14 @@ class Login:
     gate: Gate
     failures: Failures
 
-    def with_password(self, email: str, password: str, address: str) -> Opened | Challenge:
+    def with_password(
+        self, email: str, password: str, options: SignInOptions
+    ) -> Opened | Challenge:
         return self._then(
-            lambda account: self.gate.admit(account, by=(PASSWORD,)), email, password, address
+            lambda account: self.gate.admit(account, (PASSWORD,), options),
+            email,
+            password,
+            options.address,
         )
 
     def verify(self, email: str, password: str, address: str) -> AccountLike:

@@ -17,7 +17,7 @@ from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
 from ..limits import Failures
-from ..sign_in.attempt import PASSWORD, has_factor
+from ..sign_in.attempt import PASSWORD, SignInOptions, has_factor
 from ..sign_in.gate import Gate, Opened
 from ..sign_in.password import Login
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # What the proof is called that was given. What is wrong, or another account's, is refused, and
 # counted together with what is wrong at the door.
-Way = Callable[[Caller, Any, str], str]
+Way = Callable[[Caller, Any, SignInOptions], str]
 # Makes the session of the caller's fresh; None where it has ended meanwhile.
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
 
@@ -47,8 +47,8 @@ class Reauthentication:
     # What those of the rooms may be refused with.
     answers: list[type[Problem]] = field(default_factory=list)
 
-    def show(self, caller: Caller, way: str, given: Any, address: str) -> Opened:
-        proof = self._checked(caller, way, given, address)
+    def show(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> Opened:
+        proof = self._checked(caller, way, given, options)
         if caller.session is None and not has_factor((proof,)):
             # Another token is then another sign-in, and must not be to be had for less.
             self.freshness.check_factor(caller)
@@ -58,22 +58,22 @@ class Reauthentication:
             record(
                 self.session, "reauthentication.succeeded", account_id=account.id, proofs=[proof]
             )
-            return self.gate.renew(account, (proof,), session)
+            return self.gate.renew(account, (proof,), options, session)
 
-    def by_password(self, caller: Caller, password: str, address: str) -> str:
-        account = self.login.verify(caller.account.email, password, address)
+    def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:
+        account = self.login.verify(caller.account.email, password, options.address)
         # The address may have passed to another account in this moment.
         if account.id != caller.account.id:
             raise IncorrectCredentials
         return PASSWORD
 
-    def _checked(self, caller: Caller, way: str, given: Any, address: str) -> str:
+    def _checked(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> str:
         check = self.by_password if way == PASSWORD else self.ways.get(way)
         if check is None:
             raise Invalid.about(way, "Is not switched on here.")
-        self.failures.check(caller.account.email, address)
+        self.failures.check(caller.account.email, options.address)
         try:
-            return check(caller, given, address)
+            return check(caller, given, options)
         except BadRequest as error:
             error.note = {**error.note, "event": "reauthentication"}
             raise

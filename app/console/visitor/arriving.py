@@ -9,7 +9,7 @@ from flask import Response
 
 from ...auth.sessions.cookie_door import CookieDoor
 from ...auth.settings import AuthSettings
-from ...auth.sign_in.attempt import bring_device
+from ...auth.sign_in.attempt import use_device
 from ...core.context import current_frontdesk, service
 from ..cookies import read_cookie, set_cookie
 from ..ways import asked_next, go_to, to
@@ -27,7 +27,7 @@ def arrive() -> None:
 def bring_trusted_device() -> None:
     """Make the browser's trusted-device cookie count for this request."""
     if secret := read_cookie(NAME):
-        bring_device(secret)
+        use_device(secret)
 
 
 def arrived(answer: Any, said: str = "") -> Response:
