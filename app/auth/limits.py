@@ -7,7 +7,7 @@ requests and workers there are. A client that signs in rightly never meets a lim
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -33,20 +33,27 @@ class Threshold(NamedTuple):
     amount: int
     seconds: int
     name: str
+    # What one counter counts for: an account, an IP address, or an account and an address.
+    per_account: bool = True
+    per_address: bool = True
 
-    def key(self, *who: str) -> str:
-        return ":".join((self.name, *who))
+    def key(self, turn: str, email: str, address: str) -> str:
+        account = f":{turn}:{email}" if self.per_account else ""
+        return f"{self.name}{account}:{address}" if self.per_address else f"{self.name}{account}"
 
 
 class Failures:
-    """Wrong passwords, per account and address, per address, and per account."""
+    """Rate limits on wrong passwords: per account and address, per address, and per account."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         self.keystore = keystore
         self.enabled = settings.RATE_LIMITS_ENABLED
-        self._both = _parse("login", settings.LOGIN_LIMIT)
-        self._address = _parse("login-address", settings.LOGIN_ADDRESS_LIMIT)
-        self._account = _parse("login-account", settings.LOGIN_ACCOUNT_LIMIT)
+        self._account = _parse("login-account", settings.LOGIN_ACCOUNT_LIMIT, per_address=False)
+        self._limits = [
+            *_parse("login", settings.LOGIN_LIMIT),
+            *_parse("login-address", settings.LOGIN_ADDRESS_LIMIT, per_account=False),
+            *self._account,
+        ]
         # Reset the other counters of an account, by its id, when an operator unlocks it.
         self.unlocking: list[Callable[[Any], object]] = []
 
@@ -74,9 +81,7 @@ class Failures:
         turn = self.keystore.get(_round(email)) or FIRST_ROUND
         for limit, key in self._keys(turn, email, address):
             total = self.keystore.count(key, limit.seconds)
-            if total > limit.amount and not (
-                limit in self._account and self._is_known(email, address)
-            ):
+            if total > limit.amount and (limit.per_address or not self._is_known(email, address)):
                 beyond = beyond or (limit, key)
         if beyond:
             raise self._too_many(*beyond)
@@ -103,7 +108,7 @@ class Failures:
         if not self.enabled:
             return 0
         turn = self.keystore.get(_round(email)) or FIRST_ROUND
-        keys = [limit.key(turn, email) for limit in self._account]
+        keys = [limit.key(turn, email, "") for limit in self._account]
         totals = self.keystore.get_many(keys)
         reached = [
             key
@@ -124,30 +129,26 @@ class Failures:
 
     def _check(self, email: str, network: str) -> None:
         for limit, key, total in self._counted(email, network):
-            if total >= limit.amount and not (
-                limit in self._account and self._is_known(email, network)
-            ):
+            if total >= limit.amount and (limit.per_address or not self._is_known(email, network)):
                 raise self._too_many(limit, key)
 
     def _too_many(self, limit: Threshold, key: str) -> TooManyAttempts:
         return TooManyAttempts(self.keystore.remaining(key), note={"limit": limit.name})
 
-    def _counted(self, email: str, address: str) -> Iterator[tuple[Threshold, str, int]]:
-        """Nearly all accounts are in their first round: of them, one question tells all."""
+    def _counted(self, email: str, address: str) -> list[tuple[Threshold, str, int]]:
+        """Return each limit with its key and its count. Nearly all accounts are in their first
+        round: one command reads all of their counters."""
         keys = self._keys(FIRST_ROUND, email, address)
         turn, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
         if turn is not None:
             keys = self._keys(turn, email, address)
             totals = self.keystore.get_many([key for _, key in keys])
-        for (limit, key), total in zip(keys, totals, strict=True):
-            yield limit, key, int(total or 0)
+        return [
+            (limit, key, int(total or 0)) for (limit, key), total in zip(keys, totals, strict=True)
+        ]
 
     def _keys(self, turn: str, email: str, address: str) -> list[tuple[Threshold, str]]:
-        return [
-            *((limit, limit.key(turn, email, address)) for limit in self._both),
-            *((limit, limit.key(address)) for limit in self._address),
-            *((limit, limit.key(turn, email)) for limit in self._account),
-        ]
+        return [(limit, limit.key(turn, email, address)) for limit in self._limits]
 
     def _is_known(self, email: str, address: str) -> bool:
         return self.keystore.get(_known(email, address)) is not None
@@ -207,10 +208,10 @@ class EmailChangeLimits:
         return self._mails.may_mail(email)
 
 
-def _parse(name: str, notation: str) -> list[Threshold]:
-    """Flask-Limiter's notation; several may stand in one, as in `5/minute;50/hour`."""
+def _parse(name: str, notation: str, **per: bool) -> list[Threshold]:
+    """Read Flask-Limiter's notation; `5/minute;50/hour` has two limits."""
     return [
-        Threshold(rate.amount, rate.seconds, f"{name}-{rate.seconds}")
+        Threshold(rate.amount, rate.seconds, f"{name}-{rate.seconds}", **per)
         for rate in parse_rates(notation)
     ]
 

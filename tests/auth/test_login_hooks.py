@@ -93,6 +93,16 @@ def test_a_workspace_that_a_hook_makes_is_told_of_by_those_after_it(
     assert slugs == (["ada"] if late else ["ada", "team"])
 
 
+def test_workspaces_that_are_added_after_a_sign_in_are_in_the_next_response() -> None:
+    frontdesk = Frontdesk()
+    host = host_of((auth, ""), frontdesk=frontdesk)
+    ada = make_person(host, "ada")
+    form = {"username": ada.email, "password": PASSWORD}
+    assert "workspaces" not in Api(host, "").post("/login", data=form).json
+    frontdesk.use_workspaces()
+    assert Api(host, "").post("/login", data=form).json["workspaces"] == []
+
+
 def test_workspaces_asked_for_twice_make_one() -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()

@@ -130,7 +130,8 @@ class AccountId(fields.Field[Any]):
         )
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
-        return shown(value)
+        # Most applications number their accounts.
+        return value if isinstance(value, int) else shown(value)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
         kind = current_frontdesk.account_ids
