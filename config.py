@@ -5,12 +5,10 @@ from __future__ import annotations
 from pydantic import Field, SecretStr
 
 from app.accounts.passwords import DEFAULT_PASSWORD
-from app.extension.settings import ComposedSettings
+from app.extension.settings import ServiceSettings
 
 
-class Settings(ComposedSettings):
-    SHARES_ENVIRONMENT = False
-
+class Settings(ServiceSettings):
     FIRST_SUPERUSER: str = Field(
         default="root@example.com", description="E-mail of the first root."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from .auth.idp.service import ACCOUNT_CREATE, IdpUserInfo
 from .auth.settings import AuthSettings
 from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
-from .core.config.settings import Namespaces
+from .core.config.settings import LoadedSettings
 from .core.context import service
 from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
@@ -33,7 +32,8 @@ from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
 from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
-from .extension.settings import ComposedSettings, namespaces
+from .extension.settings import ServiceSettings
+from .extension.sources import service_settings
 from .tasks.settings import TasksSettings
 
 
@@ -44,7 +44,7 @@ def create_app(
 ) -> Flask:
     """The whole service on one application, set up by `config.Settings` unless told otherwise."""
     settings = settings if settings is not None else _own_settings()
-    chosen = _with_console(namespaces(settings))
+    chosen = _with_console(service_settings(settings))
     app = Application(
         "frontdesk",
         root_path=str(ROOT),
@@ -84,13 +84,12 @@ def create_app(
     return app
 
 
-def _with_console(chosen: Namespaces) -> Namespaces:
+def _with_console(chosen: LoadedSettings) -> LoadedSettings:
     """Its pages sign in by a cookie, also where nothing else does."""
     auth = chosen.of(AuthSettings)
     if not chosen.core.CONSOLE_ENABLED or auth.keeps_cookies:
         return chosen
-    alone = auth.model_copy(update={"COOKIE_SESSIONS": "alone"})
-    return replace(chosen, all=[alone if each is auth else each for each in chosen.all])
+    return chosen.derive("AUTH", COOKIE_SESSIONS="alone")
 
 
 def _database(app: Flask) -> SQLAlchemy:
@@ -128,7 +127,7 @@ def create_account(person: IdpUserInfo, options: dict[str, Any]) -> None:
     service(Accounts).create(person.email, password=None)
 
 
-def _mount(app: Flask, chosen: Namespaces) -> None:
+def _mount(app: Flask, chosen: LoadedSettings) -> None:
     core = chosen.core
     prefix = core.API_V1_STR
     app.register_blueprint(blueprints.health, url_prefix=prefix)
@@ -176,19 +175,15 @@ def _answer_by_page(error: HTTPException) -> Any:
     return answer_elsewhere(error)
 
 
-def _own_settings() -> ComposedSettings:
+def _own_settings() -> ServiceSettings:
     """The service's settings live in the repository's config.py; the installed package has none."""
     if __package__ == "app":
-        kind: type[ComposedSettings] = import_module("config").Settings
+        kind: type[ServiceSettings] = import_module("config").Settings
         return load(kind)
-    return load(InstalledSettings)
+    return load(ServiceSettings)
 
 
-class InstalledSettings(ComposedSettings):
-    SHARES_ENVIRONMENT = False
-
-
-def _configure(app: Flask, chosen: Namespaces) -> None:
+def _configure(app: Flask, chosen: LoadedSettings) -> None:
     core = chosen.core
     url = core.DATABASE_URL.get_secret_value()
     app.config.update(

@@ -16,7 +16,7 @@ from flask import Flask, current_app
 from werkzeug.local import LocalProxy
 
 from .clock import Clock
-from .config.settings import Namespaces
+from .config.settings import LoadedSettings
 from .data_export import Exporter
 from .db.account_ids import WHOLE, IdKind
 from .db.session import Database
@@ -47,7 +47,7 @@ Service = TypeVar("Service")
 class Context:
     app: Flask
     db: Database
-    settings: Namespaces
+    settings: LoadedSettings
     # The host's, in which its tables and ours are.
     metadata: MetaData
     session: AnySession

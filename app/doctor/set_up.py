@@ -8,14 +8,14 @@ from flask import current_app
 
 from ..accounts.suspension import keeps_dates
 from ..auth.passkeys.relying_party import RelyingParty
-from ..core.config.environment import is_anothers, variables
+from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, service
 from ..core.web.operation import misplaced
 from ..delivery.mail.templates import Templates
 from ..extension.production import weakness
-from ..extension.settings import SPACES, ComposedSettings
-from ..extension.sources import unread_names
+from ..extension.settings import NAMESPACES, ComposedSettings
 from .findings import Finding
+from .unread_settings import unread_names
 
 # What WCAG asks for at this size.
 LEAST_CONTRAST = 4.5
@@ -37,7 +37,7 @@ def check_settings() -> Iterator[Finding]:
     if is_service:
         return
     given = variables(ComposedSettings)
-    left = sorted(name for name in given if "__" in name and is_anothers(name, None, SPACES))
+    left = sorted(name for name in given if "__" in name and is_foreign(name, None, NAMESPACES))
     if left:
         text = f"{', '.join(left)}: no settings of ours, and left to the application"
         yield Finding("settings", "warning", text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
 from flask import Flask
@@ -13,7 +12,6 @@ from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
 from ..auth.assembly import assemble as auth
 from ..core.clock import SystemClock
-from ..core.config.settings import Namespaces
 from ..core.context import Context
 from ..core.db.account_ids import speak
 from ..core.db.base import prepare_sqlite
@@ -36,8 +34,7 @@ from ..registration.service import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
 from .checks import check_proxies
 from .options import Parts
-from .settings import namespaces
-from .sources import host_settings
+from .sources import application_settings, service_settings
 
 log = logging.getLogger(__name__)
 
@@ -87,9 +84,9 @@ def make_context(
     **more: Any,
 ) -> Context:
     if more["owns_application"]:
-        chosen = namespaces(settings)
+        chosen = service_settings(settings)
     else:
-        chosen = _without_console(_with_key_of(app, host_settings(app, settings)))
+        chosen = application_settings(app, settings)
         check_proxies(chosen)
     if not chosen.secret_key_is_set:
         log.warning(
@@ -113,22 +110,4 @@ def make_context(
         clock=clock,
         parts=parts._asdict(),
         **more,
-    )
-
-
-def _without_console(settings: Namespaces) -> Namespaces:
-    """A host has our pages where it says so, and the service unless it is told otherwise."""
-    core = settings.core
-    if core.model_fields_set & {"CONSOLE_ENABLED", "CONSOLE_PATH"}:
-        return settings
-    return replace(settings, core=core.model_copy(update={"CONSOLE_ENABLED": False}))
-
-
-def _with_key_of(app: Flask, settings: Namespaces) -> Namespaces:
-    """What a host has set already need not be said again."""
-    key = app.secret_key
-    if settings.secret_key_is_set or not key:
-        return settings
-    return replace(
-        settings, secret_key=key if isinstance(key, str) else key.hex(), secret_key_is_set=True
     )

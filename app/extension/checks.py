@@ -14,7 +14,7 @@ from sqlalchemy import MetaData, Table, inspect
 
 from ..accounts.mapping import how_to_map, how_to_name_the_key, how_to_store_status
 from ..accounts.models import is_mapped
-from ..core.config.settings import Namespaces
+from ..core.config.settings import LoadedSettings
 from ..core.context import EXTENSION
 from ..core.db.account_ids import WHOLE, IdKind, kind_of
 from ..core.db.session import Database, is_lite
@@ -114,7 +114,7 @@ def check_settings(given: object) -> None:
         )
 
 
-def check_proxies(settings: Namespaces) -> None:
+def check_proxies(settings: LoadedSettings) -> None:
     """The service applies this setting to itself. In an application, the application decides which
     addresses its own views see."""
     if hops := settings.core.TRUSTED_PROXIES:

@@ -1,213 +1,229 @@
-"""Where a host's settings are said, and which place counts: who runs it has the last word.
+"""Merges the sources of the settings, and validates the result.
 
-0. Of mail alone: `app.config["MAIL_SERVER"]` and the others, which Flask-Mail reads too.
+In an application, the first of these sources that sets a setting decides, so that operators can
+override the developer's configuration:
+
 1. Variables with our name in front, `FRONTDESK_AUTH__LOGIN_LIMIT`, of the environment or `.env`.
 2. `app.config["FRONTDESK"]`, a mapping, which `app.config.from_prefixed_env()` fills as well.
-3. The settings object that `init_app` was given; where it was given none, the service's own
-   variables, `AUTH__LOGIN_LIMIT`.
-4. The defaults.
+3. The settings object that `init_app` was given; without one, the service's own variables,
+   `AUTH__LOGIN_LIMIT`.
+4. For the secret key, `app.config["SECRET_KEY"]`.
 
-The names in the first two are ours alone, so that one that we do not know is refused.
+The service has one source, its settings object. `MailSettings` reads `app.config["MAIL_SERVER"]`
+and the others first, as Flask-Mail does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, NamedTuple, cast
 
 from flask import Flask
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_settings import BaseSettings
 
-from ..core.config.environment import MISSPELT, SettingsError, load, near, variables, wrong_settings
-from ..core.config.settings import Kind, Namespace, Namespaces, reveal
+from ..core.config.environment import (
+    MISSPELT,
+    SettingsError,
+    closest,
+    load,
+    variables,
+    wrong_settings,
+)
+from ..core.config.settings import (
+    DEFAULT,
+    DOTENV,
+    ENVIRONMENT,
+    IN_CODE,
+    IN_CONFIG,
+    CoreSettings,
+    LoadedSettings,
+    Namespace,
+    SettingOrigin,
+    reveal,
+)
 from ..delivery.mail.brand import BrandSettings
-from .settings import NAMESPACES, SPACES, ComposedSettings, namespaces
+from .settings import NAMESPACES, ComposedSettings, set_fields
 
 CONFIG = "FRONTDESK"
 PREFIX = "FRONTDESK_"
-TOP_LEVEL = tuple(name for name in ComposedSettings.model_fields if name not in SPACES)
-# Every variable `FRONTDESK_MAIL_…` is meant for us, however it goes on.
+TOP_LEVEL = tuple(name for name in ComposedSettings.model_fields if name not in NAMESPACES)
+# Every variable `FRONTDESK_MAIL_…` is meant for Frontdesk, however it goes on.
 FAMILIES = ("MAIL_", "SMS_", "IDP_")
-OF_FLASK_MAIL = ("MAIL_ASCII_ATTACHMENTS", "MAIL_DEBUG", "MAIL_MAX_EMAILS")
-
-# By name: a namespace in which only some fields are set, or the value of a plain name.
-Said = dict[str, Any]
-
-
-def host_settings(app: Flask, given: object | None) -> Namespaces:
-    chosen = namespaces(load(ComposedSettings) if given is None else given)
-    for said in (_in_config(app.config.get(CONFIG)), _in_environment()):
-        if said:
-            chosen = _changed(chosen, said)
-    return chosen
+# Names without a namespace that set a field of one.
+NAMESPACE_OF = {"SECRET_KEY": "CORE"} | {
+    name: "AUTH" for name in TOP_LEVEL if name.startswith("IDP_")
+}
+# These namespaces are fields of subclassed settings too: others have fields of the same names.
+ALWAYS_NESTED = ("AUDIT", "BRAND")
 
 
-def _in_config(given: object) -> Said:
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise SettingsError(
-            f'app.config["{CONFIG}"] is a mapping of mappings,'
-            ' such as {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}.'
-        )
-    said: Said = {}
-    for name, value in given.items():
-        if name in TOP_LEVEL:
-            said[name] = value
-        elif name not in SPACES:
-            raise SettingsError(_unknown(str(name)))
-        else:
-            said[name] = value if type(value) is SPACES[name] else _space(name, value)
-    if provider := {name: said.pop(name) for name in list(said) if name.startswith("IDP_")}:
-        auth = said.get("AUTH", SPACES["AUTH"]())
-        said["AUTH"] = _space("AUTH", {**provider, **auth.model_dump(exclude_unset=True)})
-    return said
+class Source(NamedTuple):
+    # By namespace, and by "" the names without one.
+    values: dict[str, dict[str, Any]]
+    origin: Callable[[str, str], SettingOrigin]
 
 
-def _space(name: str, value: object) -> Namespace:
-    try:
-        return SPACES[name].model_validate(value)
-    except ValidationError as error:
-        wrong = str(wrong_settings(error, SPACES[name], f"{name}__"))
-        raise SettingsError(f'{wrong}, in app.config["{CONFIG}"]') from None
-
-
-def _unknown(name: str) -> str:
-    """The likeliest: a setting written without its namespace, or as in the environment."""
-    space, _, field = name.rpartition("__")
-    within = next(
-        (each for each in SPACES if field in SPACES[each].model_fields and space in ("", each)),
-        None,
+def application_settings(app: Flask, given: object | None) -> LoadedSettings:
+    """Return the settings of an application that mounts Frontdesk."""
+    settings = merge(
+        [
+            *_prefixed_variables(),
+            *_configuration(app.config.get(CONFIG)),
+            source_of(load(ComposedSettings) if given is None else given),
+            *_key_of(app),
+        ]
     )
-    meant = near(name, (*SPACES, *TOP_LEVEL))
-    if within is not None:
-        hint = f' It is written {{"{within}": {{"{field}": …}}}}.'
-    else:
-        hint = f' Do you mean "{meant}"?' if meant else ""
-    return f'app.config["{CONFIG}"] has no setting "{name}".{hint}'
+    if settings.core.model_fields_set & {"CONSOLE_ENABLED", "CONSOLE_PATH"}:
+        return settings
+    # The service has the console unless it is switched off, and an application if it says so.
+    return settings.derive("CORE", CONSOLE_ENABLED=False)
 
 
-def _in_environment() -> Said:
+def service_settings(given: object) -> LoadedSettings:
+    """Return the settings of the service, or of this object alone."""
+    return given if isinstance(given, LoadedSettings) else merge([source_of(given)])
+
+
+def merge(sources: Sequence[Source]) -> LoadedSettings:
+    """Return the settings, each from the first of the sources that sets it."""
+    values: dict[str, dict[str, Any]] = {name: {} for name in ("", *NAMESPACES)}
+    values[""] = {name: ComposedSettings.model_fields[name].default for name in TOP_LEVEL}
+    origins: dict[tuple[str, str], SettingOrigin] = {}
+    for source in reversed(sources):
+        for namespace, found in source.values.items():
+            values[namespace] |= found
+            origins |= {(namespace, name): source.origin(namespace, name) for name in found}
+    namespaces = {
+        name: _validate(name, kind, values[name], origins) for name, kind in NAMESPACES.items()
+    }
+    core = cast(CoreSettings, namespaces["CORE"])
+    settings = LoadedSettings(
+        core=core,
+        namespaces=namespaces,
+        plain=values[""],
+        secret_key=reveal(core.SECRET_KEY) or secrets.token_urlsafe(48),
+        origins=origins,
+    )
+    if settings.of(BrandSettings).NAME:
+        return settings
+    return settings.derive("BRAND", NAME=core.PROJECT_NAME)
+
+
+def _validate(
+    name: str,
+    kind: type[Namespace],
+    values: dict[str, Any],
+    origins: Mapping[tuple[str, str], SettingOrigin],
+) -> Namespace:
+    def place(field: str) -> str:
+        origin = origins.get((name, field), DEFAULT)
+        return f", in {origin.where}" if origin.source in (IN_CONFIG, IN_CODE) else ""
+
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise wrong_settings(error, kind, f"{name}__", place) from None
+
+
+def source_of(given: object, prefix: str = "") -> Source:
+    """Return what a settings object sets; a namespace that it lacks is read from its own fields."""
+    values = {
+        name: set_fields(getattr(given, name, None if name in ALWAYS_NESTED else given), kind)
+        for name, kind in NAMESPACES.items()
+    }
+    found = set_fields(given, ComposedSettings)
+    plain = {name: found[name] for name in TOP_LEVEL if found.get(name) is not None}
+    for name, namespace in NAMESPACE_OF.items():
+        value = plain.pop(name, None)
+        if reveal(value) not in (None, "") and hasattr(given, namespace):
+            values[namespace][name] = value
+    if not reveal(values["CORE"].get("SECRET_KEY")):
+        # An empty key is no key.
+        values["CORE"].pop("SECRET_KEY", None)
+    prefix = prefix or str(getattr(given, "model_config", {}).get("env_prefix", ""))
+    read = variables(type(given)) if isinstance(given, BaseSettings) else {}
+    return Source({"": plain, **values}, partial(_origin, given, prefix, read))
+
+
+def _origin(
+    given: object, prefix: str, read: Mapping[str, str | None], namespace: str, name: str
+) -> SettingOrigin:
+    """Return the variable that a settings object has a value from, or else the object's class."""
+    model = given if isinstance(given, BaseModel) else None
+    is_nested = model is not None and namespace in type(model).model_fields
+    names = [prefix + name] if not is_nested or name in NAMESPACE_OF else []
+    if is_nested:
+        names.append(f"{prefix}{namespace}__{name}")
+        if (read.get(prefix + namespace) or "").lstrip().startswith("{"):
+            names.append(prefix + namespace)
+    for variable in names:
+        if variable in read:
+            return SettingOrigin(ENVIRONMENT if variable in os.environ else DOTENV, variable)
+    if model is not None and not namespace and name not in model.model_fields_set:
+        return DEFAULT
+    return SettingOrigin(IN_CODE, type(given).__name__)
+
+
+def _prefixed_variables() -> Iterator[Source]:
     given = variables(ComposedSettings)
-    ours = {name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX)}
-    if not ours:
-        return {}
-    for name in sorted(ours):
+    names = sorted(name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX))
+    for name in names:
         _check_variable(name)
-    loaded = load(_partly(), PREFIX)
-    return {name: getattr(loaded, name) for name in loaded.model_fields_set}
-
-
-@cache
-def _partly() -> type[ComposedSettings]:
-    """Made where it is needed: what is not said is not filled in, and other places may say it."""
-
-    class Partly(ComposedSettings):
-        FILLS_IN: ClassVar[bool] = False
-
-    return Partly
+    if names:
+        yield source_of(load(ComposedSettings, PREFIX), PREFIX)
 
 
 def _check_variable(name: str) -> None:
-    """Plain names that we do not know are others' (`FRONTDESK_HOME`); fields of ours are not."""
-    space, nested, field = name.partition("__")
-    known = SPACES if nested else (*SPACES, *TOP_LEVEL)
-    if space in known:
+    """Reject a name that is nearly a setting; other plain names belong to others, as
+    `FRONTDESK_HOME` does. `load` rejects the unknown names within a namespace."""
+    namespace, nested, field = name.partition("__")
+    known = NAMESPACES if nested else (*NAMESPACES, *TOP_LEVEL)
+    if namespace in known:
         return
-    if nested or space.startswith(FAMILIES) or near(space, known, likeness=MISSPELT):
-        better = near(space, known)
+    if nested or namespace.startswith(FAMILIES) or closest(namespace, known, likeness=MISSPELT):
+        better = closest(namespace, known)
         meant = f", do you mean {PREFIX}{better}{nested}{field}?" if better else ""
         raise SettingsError(f"Wrong settings: {PREFIX}{name}: there is no such setting{meant}")
 
 
-def unread_names(app: Flask, *, is_service: bool) -> Iterator[str]:
-    """Names that are set and that nothing reads, each in a sentence with the name to use."""
-    given = variables(ComposedSettings)
-    yield from _misspelt(sorted({*given, *map(str, app.config)}))
-    prefixed = sorted(name for name in given if name.startswith(PREFIX))
-    if is_service:
-        for name in prefixed:
-            plain = name.removeprefix(PREFIX)
-            if plain in TOP_LEVEL or plain.partition("__")[0] in SPACES:
-                yield f"{name} is not read by the service: write {plain}"
+def _configuration(given: object) -> Iterator[Source]:
+    place = f'app.config["{CONFIG}"]'
+    if given is None:
         return
-    ours = app.config.get(CONFIG) or {}
-    for name in TOP_LEVEL:
-        if not name.startswith("MAIL_") or name not in app.config:
-            continue
-        places = {
-            PREFIX + name: given.get(PREFIX + name),
-            f'app.config["{CONFIG}"]["{name}"]': ours.get(name),
-        }
-        for where, value in places.items():
-            if value is not None and _text(value) != _text(app.config[name]):
-                yield f'{where} is not read, because app.config["{name}"] is set: remove one'
+    if not isinstance(given, Mapping):
+        raise SettingsError(
+            f"{place} is a mapping of mappings,"
+            ' such as {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}.'
+        )
+    for name, value in given.items():
+        if name not in NAMESPACES and name not in TOP_LEVEL:
+            raise SettingsError(f'{place} has no setting "{name}".{_hint(str(name))}')
+        if name in NAMESPACES and not isinstance(value, (Mapping, NAMESPACES[name])):
+            raise SettingsError(
+                f"Wrong settings: {name}: must be a valid dictionary or an instance of"
+                f" {NAMESPACES[name].__name__}, in {place}"
+            )
+    origin = SettingOrigin(IN_CONFIG, place)
+    yield Source(source_of(SimpleNamespace(**given)).values, lambda namespace, name: origin)
 
 
-def _misspelt(names: Iterable[str]) -> Iterator[str]:
-    known = (*TOP_LEVEL, *OF_FLASK_MAIL)
-    for name in names:
-        is_unknown = name.startswith(FAMILIES) and name not in known
-        if is_unknown and (better := near(name, TOP_LEVEL, likeness=MISSPELT)):
-            yield f"{name}: there is no such setting, do you mean {better}?"
+def _hint(name: str) -> str:
+    """The likeliest: a setting written without its namespace, or as in the environment."""
+    namespace, _, field = name.rpartition("__")
+    for each, kind in NAMESPACES.items():
+        if field in kind.model_fields and namespace in ("", each):
+            return f' It is written {{"{each}": {{"{field}": …}}}}.'
+    meant = closest(name, (*NAMESPACES, *TOP_LEVEL))
+    return f' Do you mean "{meant}"?' if meant else ""
 
 
-def _text(value: object) -> str:
-    """A variable is text, and Flask's configuration has numbers and booleans."""
-    return str(reveal(value)).lower()
-
-
-def _changed(settings: Namespaces, said: Said) -> Namespaces:
-    core = _with(settings.core, "CORE", said)
-    key = reveal(said.get("SECRET_KEY")) or ("CORE" in said and reveal(said["CORE"].SECRET_KEY))
-    if "BRAND" in said:
-        said = {**said, "BRAND": _brand(getattr(settings.source, "BRAND", None), said["BRAND"])}
-    names = {kind: name for name, kind in NAMESPACES.items()}
-    return replace(
-        settings,
-        core=core,
-        all=[_with(each, names[type(each)], said) for each in settings.all],
-        secret_key=str(key) if key else settings.secret_key,
-        secret_key_is_set=bool(key) or settings.secret_key_is_set,
-        source=_Either(SimpleNamespace(**said), settings.source),
-    )
-
-
-def _with(settings: Kind, name: str, said: Said) -> Kind:
-    update = {
-        field: value
-        for field, value in said.items()
-        if field.startswith("IDP_") and field in type(settings).model_fields
-    }
-    if name in said:
-        update |= {field: getattr(said[name], field) for field in said[name].model_fields_set}
-    return settings.model_copy(update=update)
-
-
-def _brand(given: object, said: Namespace) -> BrandSettings:
-    brand = given if isinstance(given, BrandSettings) else _space("BRAND", given or {})
-    return _with(cast(BrandSettings, brand), "BRAND", {"BRAND": said})
-
-
-class _Either:
-    """Two as one, for plain names: the first that has one counts."""
-
-    def __init__(self, first: object, second: object) -> None:
-        self.below = second
-        self._both = (first, second)
-
-    def __getattr__(self, name: str) -> Any:
-        for each in self._both:
-            if hasattr(each, name):
-                return getattr(each, name)
-        raise AttributeError(name)
-
-
-def said_for(source: object) -> object:
-    """The settings object below what the environment and the configuration have said beside it."""
-    while isinstance(source, _Either):
-        source = source.below
-    return source
+def _key_of(app: Flask) -> Iterator[Source]:
+    if key := app.secret_key:
+        origin = SettingOrigin(IN_CONFIG, 'app.config["SECRET_KEY"]')
+        text = key if isinstance(key, str) else key.hex()
+        yield Source({"CORE": {"SECRET_KEY": text}}, lambda namespace, name: origin)

@@ -19,7 +19,8 @@ from app.core.config.settings import CoreSettings
 from app.core.context import current_frontdesk, service
 from app.delivery.mail.previews import Previews
 from app.delivery.mail.templates import Templates
-from app.extension.settings import ComposedSettings, namespaces
+from app.extension.settings import ComposedSettings
+from app.extension.sources import service_settings
 from app.testing.client import Api
 from app.testing.outbox import MailOutbox
 
@@ -113,7 +114,7 @@ def test_what_nobody_has_said_is_known_however_settings_are_written(
         PUBLIC_URL = URL
 
     def host(settings: object) -> str:
-        return namespaces(settings).core.page_host
+        return service_settings(settings).core.page_host
 
     assert host(load(Composed)) == URL
     assert host(Plain()) == URL
@@ -123,6 +124,6 @@ def test_what_nobody_has_said_is_known_however_settings_are_written(
     assert host(load(Flat)) == NOBODYS
     monkeypatch.setenv("CORE__PROJECT_NAME", "Library")
     assert host(load(Composed)) == URL
-    assert namespaces(load(Composed)).core.PROJECT_NAME == "Library"
+    assert service_settings(load(Composed)).core.PROJECT_NAME == "Library"
     monkeypatch.setenv("CORE__CLIENT_HOST", NOBODYS)
     assert host(load(Composed)) == NOBODYS

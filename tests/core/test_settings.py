@@ -9,7 +9,8 @@ from app import create_app
 from app.auth.settings import AuthSettings
 from app.core.config.environment import SettingsError, load
 from app.core.config.settings import CoreSettings
-from app.extension.settings import ComposedSettings, namespaces
+from app.extension.settings import ComposedSettings
+from app.extension.sources import service_settings
 from app.notifications.settings import NotificationsSettings
 from config import Settings
 from scripts.settings import PAGE, page
@@ -27,7 +28,7 @@ def wrong(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> str:
 
 
 def test_the_defaults_are_those_of_the_contract() -> None:
-    chosen = namespaces(load(Settings))
+    chosen = service_settings(load(Settings))
     assert chosen.core.API_V1_STR == "/api/v1"
     assert chosen.core.EMAILS_ENABLED is True
     assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 30
@@ -44,7 +45,7 @@ def test_composed_settings_read_the_namespace_and_the_key(monkeypatch: pytest.Mo
     monkeypatch.setenv("CORE__PROJECT_NAME", "Reception")
     monkeypatch.setenv("AUTH__ACTIVE_STATUSES", '["active", "trial"]')
     monkeypatch.setenv("IDP_OAUTH_CLIENT_ID", "ours")
-    chosen = namespaces(load(Settings))
+    chosen = service_settings(load(Settings))
     assert chosen.core.PROJECT_NAME == "Reception"
     assert chosen.of(AuthSettings).ACTIVE_STATUSES == ["active", "trial"]
     assert chosen.of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"
@@ -57,7 +58,7 @@ def test_a_variable_leaves_a_hosts_other_defaults_as_they_are(
         CORE: CoreSettings = CoreSettings(PROJECT_NAME="Library", CLIENT_HOST="https://l.example")
 
     monkeypatch.setenv("CORE__CLIENT_HOST", "https://library.example")
-    chosen = namespaces(load(Library)).core
+    chosen = service_settings(load(Library)).core
     assert (chosen.PROJECT_NAME, chosen.CLIENT_HOST) == ("Library", "https://library.example")
 
 
@@ -67,7 +68,7 @@ def test_subclassed_settings_read_flat_names(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("ACCESS_TOKEN_EXPIRE_MINUTES", "5")
     monkeypatch.setenv("DASHBOARD_PATH", "/inbox")
     monkeypatch.setenv("SECRET_KEY", "flat")
-    chosen = namespaces(load(Flat))
+    chosen = service_settings(load(Flat))
     assert chosen.core.PROJECT_NAME == "Reception"
     assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 5
     assert chosen.of(NotificationsSettings).DASHBOARD_PATH == "/inbox"
@@ -80,7 +81,7 @@ def test_a_host_may_pass_any_object_with_the_names() -> None:
         CORE = CoreSettings(PROJECT_NAME="Plain")
         SMS_PHONE_NUMBER = "+15550100"
 
-    chosen = namespaces(Plain())
+    chosen = service_settings(Plain())
     assert (chosen.core.PROJECT_NAME, chosen.secret_key) == ("Plain", "plain")
     assert chosen.of(AuthSettings).ACCESS_TOKEN_EXPIRE_MINUTES == 30
     assert chosen.top_level("SMS_PHONE_NUMBER") == "+15550100"
@@ -170,7 +171,7 @@ def test_secrets_are_in_no_repr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORE__DATABASE_URL", "postgresql://u:hunter2@h/d")
     monkeypatch.setenv("AUTH__IDP_OAUTH_CLIENT_SECRET", "hunter2")
     settings = load(Settings)
-    assert "hunter2" not in f"{settings!r} {settings} {namespaces(settings)!r}"
+    assert "hunter2" not in f"{settings!r} {settings} {service_settings(settings)!r}"
 
 
 def test_an_unset_secret_key_is_made_anew_with_a_warning(

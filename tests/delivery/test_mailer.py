@@ -22,7 +22,8 @@ from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
 from app.delivery.mail.smtp_connection import USUAL_WAITS, Waits
 from app.delivery.message import Email
-from app.extension.settings import ComposedSettings, namespaces
+from app.extension.settings import ComposedSettings
+from app.extension.sources import service_settings
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
@@ -254,7 +255,7 @@ def test_the_hosts_own_flask_mail_settings_count() -> None:
         MAIL_USE_TLS=True,
         MAIL_DEFAULT_SENDER=("The Context", "desk@example.com"),
     )
-    mailer = open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+    mailer = open_mailer(app, service_settings(ComposedSettings(SECRET_KEY="x")))
     assert isinstance(mailer, SmtpMailer)
     assert (mailer.mail.server, mailer.mail.port, mailer.mail.use_tls) == (
         "mail.example.com",
@@ -266,7 +267,7 @@ def test_the_hosts_own_flask_mail_settings_count() -> None:
 
 def test_the_services_settings_count_and_their_password_is_not_shown() -> None:
     settings = Settings(SECRET_KEY="x", MAIL_SERVER="m", MAIL_USERNAME="u", MAIL_PASSWORD="hidden")
-    mailer = open_mailer(Flask(__name__), namespaces(settings))
+    mailer = open_mailer(Flask(__name__), service_settings(settings))
     assert isinstance(mailer, SmtpMailer)
     assert mailer.mail.password == "hidden"
     assert "hidden" not in repr(mailer.mail)
@@ -274,7 +275,7 @@ def test_the_services_settings_count_and_their_password_is_not_shown() -> None:
 
 def test_with_mails_switched_off_none_is_opened() -> None:
     settings = ComposedSettings(SECRET_KEY="x", CORE=CoreSettings(EMAILS_ENABLED=False))
-    assert isinstance(open_mailer(Flask(__name__), namespaces(settings)), NoMailer)
+    assert isinstance(open_mailer(Flask(__name__), service_settings(settings)), NoMailer)
 
 
 @pytest.mark.parametrize("name", ["MAIL_DEFAULT_SENDER", "MAIL_REPLY_TO"])
@@ -282,7 +283,7 @@ def test_an_address_that_no_mail_can_have_stops_the_start(name: str) -> None:
     app = Flask(__name__)
     app.config[name] = "nobody at all"
     with pytest.raises(SettingsError, match=name):
-        open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+        open_mailer(app, service_settings(ComposedSettings(SECRET_KEY="x")))
 
 
 @pytest.mark.parametrize(
@@ -307,17 +308,17 @@ def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: obje
     app = Flask(__name__)
     app.config[name] = value
     with pytest.raises(SettingsError, match=f"Wrong settings: {name}: ") as error:
-        open_mailer(app, namespaces(ComposedSettings(SECRET_KEY="x")))
+        open_mailer(app, service_settings(ComposedSettings(SECRET_KEY="x")))
     assert not {"hunter2", "12345678"} & set(str(error.value).split())
 
 
 def test_a_hosts_settings_may_be_words_as_in_its_environment() -> None:
     given = {"MAIL_PORT": "587", "MAIL_USE_TLS": "true", "MAIL_USE_SSL": "false"}
-    mail = MailSettings.read(given, namespaces(ComposedSettings(SECRET_KEY="x")))
+    mail = MailSettings.read(given, service_settings(ComposedSettings(SECRET_KEY="x")))
     assert (mail.port, mail.use_tls, mail.use_ssl) == (587, True, False)
 
 
 def test_what_a_host_leaves_empty_is_as_if_not_given() -> None:
     empty = dict.fromkeys(("MAIL_SERVER", "MAIL_PORT", "MAIL_USE_TLS", "MAIL_DEFAULT_SENDER"), "")
-    settings = namespaces(ComposedSettings(SECRET_KEY="x"))
+    settings = service_settings(ComposedSettings(SECRET_KEY="x"))
     assert MailSettings.read(empty, settings) == MailSettings()

@@ -20,8 +20,7 @@ from app import (
     create_app,
 )
 from app.accounts.account import Account
-from app.core.config.settings import Namespaces
-from app.delivery.mail.brand import BrandSettings as Brand
+from app.core.config.settings import LoadedSettings
 
 from ..rigs.hosts import plain_app
 
@@ -47,8 +46,8 @@ def host_with(config: Any = None, settings: object | None = None, *, prefixed: s
     return host
 
 
-def settings_of(host: Flask) -> Namespaces:
-    found: Namespaces = host.extensions["frontdesk"].settings
+def settings_of(host: Flask) -> LoadedSettings:
+    found: LoadedSettings = host.extensions["frontdesk"].settings
     return found
 
 
@@ -122,9 +121,9 @@ def test_what_one_place_leaves_out_another_says(monkeypatch: pytest.MonkeyPatch)
     auth = found.of(AuthSettings)
     assert (auth.LOGIN_LIMIT, auth.ACCESS_TOKEN_EXPIRE_MINUTES) == ("9 per hour", 20)
     assert auth.LOGOUT_IS_FINAL
-    assert Brand.read(found).SUPPORT_EMAIL == "help@example.com"
+    assert found.of(BrandSettings).SUPPORT_EMAIL == "help@example.com"
     assert (found.core.PROJECT_NAME, found.secret_key) == ("Own", KEY)
-    brand = Brand.read(found)
+    brand = found.of(BrandSettings)
     assert (brand.NAME, brand.COLOR, brand.FOOTER) == ("Shop", "#112233", "Own")
 
 

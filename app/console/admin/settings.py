@@ -5,9 +5,10 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...auth.guards import superuser_required
+from ...core.config.settings import DEFAULT
 from ...core.context import find_context
 from ...core.web.operation import hidden
-from ...extension.origins import DEFAULT, Setting, SettingsSpace, settings_of
+from ...extension.origins import Setting, SettingsSpace, settings_of
 from ..pages import page
 
 
@@ -33,7 +34,7 @@ def settings_page() -> Response:
 
 
 def _fits(setting: Setting, search: str, only_set: bool) -> bool:
-    if only_set and setting.origin == DEFAULT:
+    if only_set and setting.origin == DEFAULT.source:
         return False
     told = f"{setting.name} {setting.about} {setting.value}".lower()
     return all(word in told for word in search.lower().split())

@@ -1,14 +1,14 @@
-"""The settings of the ground floor, and what the code reads settings from.
+"""The settings of the core, and `LoadedSettings`, which the code reads all settings from.
 
-Each slice keeps a `Namespace` of its own in its `settings.py`; `app/extension/settings.py` puts
-them together, in the two ways in which settings are written.
+Each package declares a `Namespace` in its `settings.py`. `app/extension/settings.py` combines the
+namespaces, and `app/extension/sources.py` loads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
@@ -23,10 +23,6 @@ class Namespace(BaseModel):
         # Flask reads a variable of digits as a number.
         coerce_numbers_to_str=True,
     )
-
-    # One field with a name of its own, also where a host's class has all others' fields as its own:
-    # it has some that another namespace has too.
-    IS_ALWAYS_APART: ClassVar[bool] = False
 
 
 class CoreSettings(Namespace):
@@ -138,26 +134,59 @@ class CoreSettings(Namespace):
         return self.CONSOLE_ENABLED and "CLIENT_HOST" not in self.model_fields_set
 
 
+class SettingOrigin(NamedTuple):
+    """Where a value was set: one of the words below, and the name of the variable, the key or the
+    class."""
+
+    source: str
+    where: str = ""
+
+
+ENVIRONMENT, DOTENV, IN_CONFIG, IN_CODE = "environment", ".env", "config", "host"
+DEFAULT = SettingOrigin("default")
+# The value follows from other settings.
+DERIVED = SettingOrigin("follows")
+
 Kind = TypeVar("Kind", bound=Namespace)
 
 
 @dataclass(frozen=True, repr=False)
-class Namespaces:
-    """What the code reads, whichever way the settings were written."""
+class LoadedSettings:
+    """The settings of one application, merged from all their sources and validated."""
 
     core: CoreSettings
-    all: Sequence[Namespace]
+    # By name: `CORE`, `AUTH` …
+    namespaces: Mapping[str, Namespace]
+    # The values of names without a namespace, such as SMS_ACCOUNT_SID.
+    plain: Mapping[str, Any]
     secret_key: str
-    secret_key_is_set: bool
-    source: object
+    # By namespace and name; a setting that is missing here has its default.
+    origins: Mapping[tuple[str, str], SettingOrigin]
 
     def of(self, kind: type[Kind]) -> Kind:
-        """A slice's own settings, by their class."""
-        return next(each for each in self.all if isinstance(each, kind))
+        """The namespace of this class."""
+        return next(each for each in self.namespaces.values() if isinstance(each, kind))
 
-    def top_level(self, name: str, default: Any = None) -> Any:
-        """A plain attribute of the host's settings object, such as SMS_ACCOUNT_SID."""
-        return reveal(getattr(self.source, name, default))
+    def top_level(self, name: str) -> Any:
+        """The value of a name without a namespace."""
+        return reveal(self.plain[name])
+
+    def origin(self, namespace: str, name: str) -> SettingOrigin:
+        return self.origins.get((namespace, name), DEFAULT)
+
+    @property
+    def secret_key_is_set(self) -> bool:
+        return self.core.SECRET_KEY is not None
+
+    def derive(self, namespace: str, **values: Any) -> LoadedSettings:
+        """Return these settings with values that follow from others."""
+        changed = self.namespaces[namespace].model_copy(update=values)
+        return replace(
+            self,
+            core=changed if isinstance(changed, CoreSettings) else self.core,
+            namespaces={**self.namespaces, namespace: changed},
+            origins={**self.origins, **{(namespace, name): DERIVED for name in values}},
+        )
 
 
 def reveal(value: Any) -> Any:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from ...core.config.environment import wrong_settings
-from ...core.config.settings import Namespace, Namespaces
+from ...core.config.settings import Namespace
 
 _LINK = r"^https?://[^\s\"'<>]+$"
 
@@ -45,15 +44,6 @@ class BrandSettings(Namespace):
         description='The last line, `{"Privacy": "https://www.example.com/privacy"}`.',
     )
 
-    @classmethod
-    def read(cls, settings: Namespaces) -> BrandSettings:
-        """A host gives them as `BRAND`, an object of this class or a mapping."""
-        try:
-            brand = _Given(BRAND=settings.top_level("BRAND") or {}).BRAND
-        except ValidationError as error:
-            raise wrong_settings(error) from None
-        return brand.model_copy(update={"NAME": brand.NAME or settings.core.PROJECT_NAME})
-
     def with_text_color(self) -> BrandSettings:
         """Where none is given, black or white, whichever is easier to read on the brand's."""
         if self.TEXT_COLOR:
@@ -75,12 +65,6 @@ class BrandSettings(Namespace):
         """Between a button and its text; 4.5 is the least that most people can read."""
         pair = sorted((_luminance(self.COLOR), _luminance(self.with_text_color().TEXT_COLOR)))
         return (pair[1] + 0.05) / (pair[0] + 0.05)
-
-
-class _Given(BaseModel):
-    """So that what is wrong is named as an operator writes it, `BRAND__COLOR`."""
-
-    BRAND: BrandSettings
 
 
 def _luminance(color: str) -> float:

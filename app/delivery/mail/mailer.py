@@ -12,7 +12,7 @@ from pathlib import Path
 from flask import Flask
 
 from ...core.config.environment import SettingsError
-from ...core.config.settings import Namespaces
+from ...core.config.settings import LoadedSettings
 from ...core.process.folders import make_private_folder, private
 from ..errors import Refused, SwitchedOff
 from .announcing import Announcer
@@ -23,7 +23,7 @@ from .settings import MailSettings
 log = logging.getLogger(__name__)
 
 
-def open_mailer(app: Flask, settings: Namespaces) -> Mailer:
+def open_mailer(app: Flask, settings: LoadedSettings) -> Mailer:
     mail = MailSettings.read(app.config, settings)
     writer, sent = _writer(mail), Announcer(app, mail)
     if mail.suppress_send or not settings.core.EMAILS_ENABLED:

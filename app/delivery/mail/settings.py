@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ...core.config.environment import wrong_settings
-from ...core.config.settings import Namespaces, reveal
+from ...core.config.settings import LoadedSettings, reveal
 from ..settings import DEFAULT_SENDER
 from .mime import one_line
 
@@ -51,7 +51,7 @@ class MailSettings(BaseModel):
     suppress_send: bool = False
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], settings: Namespaces) -> MailSettings:
+    def read(cls, config: Mapping[str, Any], settings: LoadedSettings) -> MailSettings:
         names = [str(field.alias) for field in cls.model_fields.values()]
         found = {name: reveal(config.get(name, settings.top_level(name))) for name in names}
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ...core.config.settings import Namespaces
+from ...core.config.settings import LoadedSettings
 from ...core.extras import missing_extra
 from ..channel import AddressBook, Send
 from ..errors import DeliveryError, Refused, SwitchedOff, TryLater, Unreachable
@@ -29,7 +29,7 @@ _NOBODYS_FAULT = (401, 429)
 class SmsGateway:
     """Settings are read when something is sent: a host may declare them at any time."""
 
-    def __init__(self, settings: Namespaces) -> None:
+    def __init__(self, settings: LoadedSettings) -> None:
         self._settings = settings
 
     def off(self) -> str | None:
@@ -70,7 +70,7 @@ class SmsGateway:
         from twilio.http.http_client import TwilioHttpClient
         from twilio.rest import Client
 
-        base = str(self._settings.top_level("SMS_API_URL", "") or TWILIO).rstrip("/")
+        base = str(self._settings.top_level("SMS_API_URL") or TWILIO).rstrip("/")
 
         class Http(TwilioHttpClient):  # type: ignore[misc]
             def request(self, method: str, url: str, *args: Any, **kwargs: Any) -> Any:
