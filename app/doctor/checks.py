@@ -187,7 +187,8 @@ def check_idp() -> Iterator[Finding]:
         service(IdpSignIn).open_provider().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
-        where = f"the identity provider at {url.hostname} cannot be used"
+        address = url.netloc.rpartition("@")[2]
+        where = f"the identity provider at {address} cannot be used"
         yield Finding("idp", "fault", f"{where}: {reason}; see IDP_METADATA_URL")
 
 

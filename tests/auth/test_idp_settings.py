@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
@@ -93,8 +94,8 @@ def test_the_doctor_tries_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> N
     assert doctor(make_idp_app()) == [
         (
             "fault",
-            "the identity provider at 127.0.0.1 cannot be used: ConnectionError;"
-            " see IDP_METADATA_URL",
+            f"the identity provider at {urlsplit(proxy.metadata_url).netloc} cannot be used:"
+            " ConnectionError; see IDP_METADATA_URL",
         )
     ]
 

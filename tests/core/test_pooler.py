@@ -12,6 +12,7 @@ from flask import Flask
 
 from app import create_app
 from app.core.config.environment import SettingsError, load
+from app.core.db.migrations import MIGRATION_LOCK
 from app.core.db.pooler import pooler_danger
 from app.testing.client import Api
 from config import Settings
@@ -61,6 +62,28 @@ def test_transaction_mode_stops_a_start_that_refuses_dangers(
         monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError, match=SENTENCE):
         create_app(load(Settings))
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize("pooled", ["transaction"], indirect=True)
+def test_migrations_refuse_transaction_mode_and_leave_no_lock(
+    make_app: MakeApp, pooled: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = make_app(CORE__DATABASE_URL=pooled).test_cli_runner().invoke(args=["db", "upgrade"])
+    assert result.exit_code == 1
+    assert "connect to PostgreSQL directly. Migrations hold a lock" in capsys.readouterr().err
+    held = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = :key")
+    direct = make_app()
+    with direct.app_context(), direct.extensions["sqlalchemy"].engine.connect() as connection:
+        # pg_locks shows the lower half of the key.
+        assert connection.scalar(held, {"key": MIGRATION_LOCK % 2**32}) == 0
+
+
+@only_on("postgresql")
+@pytest.mark.parametrize("pooled", ["session"], indirect=True)
+def test_migrations_run_in_session_mode(make_app: MakeApp, pooled: str) -> None:
+    result = make_app(CORE__DATABASE_URL=pooled).test_cli_runner().invoke(args=["db", "upgrade"])
+    assert result.exit_code == 0, result.output
 
 
 @only_on("postgresql")

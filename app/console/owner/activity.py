@@ -41,7 +41,7 @@ TEXTS: Mapping[str, str] = {
     "account.deletion_requested": later("Asked to delete the account"),
     "account.restored": later("Kept the account"),
     "account.exported": later("Asked for a copy of all data"),
-    "account.unlocked": later("Wrong passwords were forgotten by an operator"),
+    "account.unlocked": later("Your account was unlocked by an operator"),
     "email.change_requested": later("Asked for another e-mail address"),
     "email.change_undone": later("Took back a change of the e-mail address"),
     "identity.linked": later("Linked a sign-in through a provider"),

@@ -10,6 +10,7 @@ from typing import Any
 from flask import current_app
 from sqlalchemy import Connection, text
 
+from ..errors import SetupError
 from .first_schema import adopt_first_schema, drop_former_names
 from .migration_state import render_item
 
@@ -109,9 +110,14 @@ def _postgresql(connection: Connection) -> Iterator[Connection]:
 
     They ask again and again: an index that is made while others write waits for whoever has a
     question open, and who waited in the database itself would wait for that index.
+
+    A pooler in transaction mode would keep the lock in its own session: it is a `SetupError`.
     """
+    from .pooler import pooler_danger  # loads the driver
     from .postgres import patience
 
+    if danger := pooler_danger(connection.engine):
+        raise SetupError(f"{danger}. Migrations hold a lock that belongs to a session.")
     connection = connection.execution_options(isolation_level="READ COMMITTED")
     with patience(connection, None):
         take = text("SELECT pg_try_advisory_lock(:key)")
