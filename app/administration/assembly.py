@@ -19,7 +19,9 @@ from .view import AccountView, Surroundings
 
 
 def assemble(context: Context) -> None:
-    """When its blueprint is mounted: other applications have no use for it."""
+    """Add its services when its blueprint or the console is mounted, whichever is first."""
+    if context.has(AccountView):
+        return
     accounts, recovery = context.get(Accounts), context.get(Recovery)
     view = AccountView(accounts)
     context.add(view)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
+from urllib.parse import urlsplit
 
 from ..accounts.service import EMAIL_CHANGED, Accounts
 from ..core.config.environment import SettingsError
@@ -18,6 +19,7 @@ from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChanges
 from .errors import IdpDisabled
 from .export import export_sign_in_data
+from .features import SessionFeature
 from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
@@ -27,29 +29,52 @@ from .mails import Mails
 from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
-from .rooms import assemble_rooms, check_rooms, open_sessions, renewal, told
 from .settings import AuthSettings
 from .sign_in.gate import Gate, active_only
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
 from .step_up.service import Reauthentication
-from .tokens.access import Revocations, Signer, Tokens
+from .tokens.access import AMR, Revocations, Signer, Tokens
 from .tokens.bearer import BearerReader
 
 
 def assemble(context: Context) -> None:
-    if not context.has(Accounts):
-        return
     context.exporters.append(export_sign_in_data)
     auth = context.settings.of(AuthSettings)
-    check_rooms(auth, context.settings.core.PUBLIC_URL)
+    _check(auth, context.settings.core.PUBLIC_URL)
     _assemble_sign_in(context, auth)
     _assemble_mailed_proofs(context, auth)
-    assemble_rooms(context, auth)
+    context.pruners |= {
+        "email_changes": context.get(EmailChanges).prune,
+        # In every report: the features that are on replace these.
+        "sessions": lambda: 0,
+        "second_factors": lambda: 0,
+    }
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
     else:
         context.lack(IdpDisabled, IdpSignIn)
+
+
+def _check(auth: AuthSettings, public_url: str | None) -> None:
+    """Refuse settings that have no effect by themselves: something else was meant."""
+    if auth.keeps_cookies:
+        _check_domain(auth.COOKIE_DOMAIN, public_url)
+    if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
+        raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
+    if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
+        raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
+    if auth.MFA != "off" and not auth.MFA_METHODS:
+        raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
+
+
+def _check_domain(domain: str, public_url: str | None) -> None:
+    """A browser ignores a cookie for a domain that its server is not in, and reports nothing."""
+    host = urlsplit(public_url or "").hostname
+    if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
+        raise SettingsError(
+            f"AUTH.COOKIE_DOMAIN is {domain}, and CORE.PUBLIC_URL is not under it: {public_url}."
+        )
 
 
 def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
@@ -58,7 +83,8 @@ def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
     tokens = _tokens(context, auth)
     lifetime = tokens.lifetime
     revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
-    sessions = open_sessions(context) if auth.keeps_sessions else None
+    stored = context.find(SessionFeature)
+    sessions = stored.sessions if stored and stored.for_every_sign_in else None
     context.add(Callers([BearerReader(accounts, tokens, sessions)]))
     gate = Gate(
         context.session,
@@ -70,6 +96,7 @@ def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
         context.clock,
         stages=[active_only(accounts)],
         sessions=sessions,
+        cookie_sessions=stored.sessions if stored else None,
     )
     context.add(gate)
     context.add(Identities(context.session, accounts, context.clock))
@@ -79,10 +106,17 @@ def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
     context.add(login)
     freshness = Freshness(login, context.clock, auth.FRESH_MINUTES * 60)
     context.add(freshness)
-    reauthentication = Reauthentication(context.session, accounts, login, failures, freshness, gate)
-    context.add(reauthentication)
-    if auth.keeps_sessions or auth.keeps_cookies:
-        reauthentication.renew_session = renewal(context, auth, lifetime)
+    context.add(
+        Reauthentication(
+            context.session,
+            accounts,
+            login,
+            failures,
+            freshness,
+            gate,
+            renew_session=stored.renew if stored else None,
+        )
+    )
     # A session that has ended is not brought back by a later sign-in.
     is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
     session, emitter, clock = context.session, context.emitter, context.clock
@@ -99,8 +133,15 @@ def _tokens(context: Context, auth: AuthSettings) -> Tokens:
         context.clock,
         auth.AUDIENCE,
         auth.ISSUER,
-        told(auth),
+        _protected_claims(auth),
     )
+
+
+def _protected_claims(auth: AuthSettings) -> frozenset[str]:
+    """The claims about a sign-in, which no hook of an application can set."""
+    if auth.keeps_sessions:
+        return frozenset((AMR, "auth_time", "sid"))
+    return frozenset((AMR,)) if auth.keeps_authenticators else frozenset()
 
 
 def _fallbacks(context: Context) -> list[str]:
@@ -165,37 +206,11 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     )
     context.add(changes)
     context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
-    _add_pruners(context, auth, changes)
 
 
 def _notices(context: Context, auth: AuthSettings) -> OneOffMail:
     """What mails security notices; with them off, nothing is mailed."""
     return context.get(OneOffMail) if auth.SECURITY_MAILS else Untold()  # type: ignore[type-abstract]
-
-
-def _add_pruners(context: Context, auth: AuthSettings, changes: EmailChanges) -> None:
-    """Sessions and authenticators are loaded only where they are switched on."""
-
-    def sessions() -> int:
-        if not (auth.keeps_sessions or auth.keeps_cookies):
-            return 0
-        from .sessions.service import prune_sessions
-
-        return prune_sessions(context.session, context.clock)
-
-    def second_factors() -> int:
-        if not auth.keeps_authenticators:
-            return 0
-        from .mfa.authenticators import Authenticators
-        from .mfa.devices import TrustedDevices
-
-        return context.get(Authenticators).prune() + context.get(TrustedDevices).prune()
-
-    context.pruners |= {
-        "email_changes": changes.prune,
-        "sessions": sessions,
-        "second_factors": second_factors,
-    }
 
 
 def _email_change_proofs(

@@ -170,7 +170,7 @@ def _call(view: View, present: Presenter, path: Mapping[str, Any]) -> Any:
 def _check_available(needs: type[Any]) -> None:
     """Raise the problem of a feature that is switched off, before its view is called."""
     context = find_context()
-    if context.why_not(needs) is None and not context.offers(needs):
+    if context.why_not(needs) is None and needs not in context.services:
         raise NotFound
     context.get(needs)
 

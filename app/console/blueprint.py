@@ -11,6 +11,7 @@ from flask import Response, request
 from flask.sansio.app import App
 from werkzeug.exceptions import HTTPException, InternalServerError
 
+from ..administration.assembly import assemble as administration
 from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, Context, service
 from ..core.errors import Problem, SetupError
@@ -68,18 +69,11 @@ def assemble(context: Context) -> None:
             "The console signs in by a cookie: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
             " where its pages alone do."
         )
+    if context.account_model is not None:
+        # The pages need its services also where an application does not mount its blueprint.
+        administration(context)
     context.add(Desk(context))
     context.when_serving.append(lambda: _tell_of_first_root(context))
-    context.unopened.append(lambda: _open_administration(context))
-
-
-def _open_administration(context: Context) -> None:
-    """Its pages need what its routes do, also where a host does not mount those."""
-    from ..administration.assembly import assemble as administration
-    from ..administration.view import AccountView
-
-    if AccountView not in context.services and context.account_model is not None:
-        administration(context)
 
 
 def _tell_of_first_root(context: Context) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Flask, current_app
@@ -81,11 +80,10 @@ class Context:
     mounted: set[str] = field(default_factory=set)
     # Those of pages, which take a cookie also where no other route does; as Flask names them.
     pages: set[str] = field(default_factory=set)
-    # Rooms that put in what they have when somebody first asks for a service that is not there.
-    unopened: list[Callable[[], object]] = field(default_factory=list)
+    # Services for pages alone: the API has no routes that need them.
+    for_pages: set[type[Any]] = field(default_factory=set)
     # What a worker of the server's begins with, beside its requests.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
-    _opening: RLock = field(default_factory=RLock)
     _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
 
     @property
@@ -104,9 +102,13 @@ class Context:
         """A table that only some applications have, into the host's metadata."""
         bring_table(model.__table__, self.metadata, self.accounts)
 
-    def add(self, service: object, kind: type[Any] | None = None) -> None:
+    def add(
+        self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
+    ) -> None:
         """Found by its class, or by the protocol that it fulfils."""
         self.services[kind or type(service)] = service
+        if for_pages:
+            self.for_pages.add(kind or type(service))
 
     def lack(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
         """Say why a service is not here; without its kind: why those are not of which nothing is
@@ -114,30 +116,25 @@ class Context:
         self._lacking[kind] = problem
 
     def has(self, kind: type[Any]) -> bool:
-        return kind in self.services
+        """Return whether routes of the API may need the service."""
+        return kind in self.services and kind not in self.for_pages
 
-    def offers(self, kind: type[Any]) -> bool:
-        """As `has`, with what is put in when it is first asked for."""
-        return kind in self.services or self._open_for(kind) is not None
+    def find(self, kind: type[Service]) -> Service | None:
+        """Return the service, or None if the application does not have it."""
+        found: Service | None = self.services.get(kind)
+        return found
 
     def why_not(self, kind: type[Any]) -> type[Problem] | None:
         return self._lacking.get(kind) or self._lacking.get(None)
 
     def get(self, kind: type[Service]) -> Service:
-        found = self.services.get(kind) or self._open_for(kind)
+        found = self.services.get(kind)
         if found is not None:
             return cast(Service, found)
         problem = self.why_not(kind)
         if problem is not None:
             raise problem
         raise RuntimeError(f"This application has no {kind.__name__}.")
-
-    def _open_for(self, kind: type[Any]) -> Any:
-        """Of two threads at once the second waits until the room is furnished."""
-        with self._opening:
-            while kind not in self.services and self.unopened:
-                self.unopened.pop()()
-        return self.services.get(kind)
 
 
 def find_context() -> Context:

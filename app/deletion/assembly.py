@@ -57,8 +57,6 @@ class DueDeletions:
 
 def assemble(context: Context) -> None:
     """Whoever waits when it is switched off can still be kept, and still goes."""
-    if not context.has(Accounts):
-        return
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     deletion = Deletion(

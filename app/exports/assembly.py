@@ -22,8 +22,6 @@ from .service import ExportMails, Exports
 
 
 def assemble(context: Context) -> None:
-    if not context.has(Accounts):
-        return
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     keep = timedelta(days=auth.EXPORT_KEEP_DAYS)
     files = context.parts["export_store"] or open_file_store(

@@ -1,8 +1,9 @@
-"""How one application's Frontdesk is put together: its context, and the slices that go into it."""
+"""How an application's Frontdesk is put together: its context, and the features in it."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from flask import Flask
@@ -11,6 +12,7 @@ from ..accounts.assembly import assemble as accounts
 from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
 from ..auth.assembly import assemble as auth
+from ..auth.settings import AuthSettings
 from ..core.clock import SystemClock
 from ..core.context import Context
 from ..core.db.account_ids import speak
@@ -38,29 +40,61 @@ from .sources import application_settings, service_settings
 
 log = logging.getLogger(__name__)
 
-# In this order: each finds in the context what those before it have added. A slice whose table
-# only some hosts want (tasks) is put in by its blueprint, when that is mounted.
-SLICES = (
-    accounts,
-    delivery,
-    auth,
-    workspaces,
-    registration,
-    profiles,
-    notifications,
-    audit,
-    exports,
-    deletion,
-    health,
-    monitoring,
-)
+Assemble = Callable[[Context], None]
+
+
+def features(context: Context) -> Iterator[Assemble]:
+    """Yield what adds the services and tables of each feature that is switched on, in order:
+    each finds in the context what those before it have added.
+
+    Features that are switched off are not imported. Three are added by the blueprints that need
+    them, when an application mounts these: tasks, administration and the console.
+    """
+    yield accounts
+    yield delivery
+    if context.account_model is None:
+        yield from (profiles, audit, health, monitoring)
+        return
+    yield from _authentication(context.settings.of(AuthSettings))
+    yield workspaces
+    yield registration
+    yield profiles
+    yield notifications
+    yield audit
+    yield exports
+    yield deletion
+    yield health
+    yield monitoring
+
+
+def _authentication(settings: AuthSettings) -> Iterator[Assemble]:
+    stores_sessions = settings.keeps_sessions or settings.keeps_cookies
+    if stores_sessions:
+        from ..auth.sessions import assembly as sessions
+
+        yield sessions.assemble_store
+    yield auth
+    if stores_sessions:
+        yield sessions.assemble
+    if settings.keeps_authenticators:
+        from ..auth.mfa.assembly import assemble as mfa
+
+        yield mfa
+    if settings.takes_passkeys:
+        from ..auth.passkeys.assembly import assemble as passkeys
+
+        yield passkeys
+    if settings.LOGIN_BY_CODE == "on":
+        from ..auth.login_codes.service import assemble as login_codes
+
+        yield login_codes
 
 
 def assemble(context: Context) -> None:
     _assemble_records(context)
     with context.app.app_context():
-        for put_in in SLICES:
-            put_in(context)
+        for add_feature in features(context):
+            add_feature(context)
     # By now the models of all of them are known.
     bring_tables(context.metadata, context.accounts)
 

@@ -21,8 +21,6 @@ from .settings import NotificationsSettings
 
 
 def assemble(context: Context) -> None:
-    if not context.has(Accounts):
-        return
     context.commands.append("notifications")
     context.exporters.append(export_notifications)
     session, clock = context.session, context.clock

@@ -177,8 +177,6 @@ class Registration:
 
 
 def assemble(context: Context) -> None:
-    if not context.has(Accounts):
-        return
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     limits = RegistrationLimits(context.keystore, auth)
     mails = RegistrationMails(context.settings.core, auth, context.get(Templates))

@@ -19,8 +19,6 @@ from .upkeep import Upkeep
 
 
 def assemble(context: Context) -> None:
-    if not context.has(Accounts):
-        return
     context.commands.append("workspaces")
     context.exporters.append(export_workspaces)
     session, clock, accounts = context.session, context.clock, context.get(Accounts)

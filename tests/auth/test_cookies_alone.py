@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from typing import Any
-
 import pytest
 from flask import Flask
 from sqlalchemy import inspect
@@ -37,7 +33,6 @@ from ..cli.test_prune import run as prune
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cookie_browsers import CookieBrowser, set_cookie, stored_sessions
 from ..rigs.hosts import plain_app
-from ..rigs.servers import checkout_environment
 from .factors import claims, enrolled
 from .test_recovery import NEW
 
@@ -270,45 +265,9 @@ def test_a_host_asks_for_it_and_gets_the_table(monkeypatch: pytest.MonkeyPatch) 
     assert browser.get("/account").json["email"] == "ada@example.com"
 
 
-def test_nothing_of_it_is_loaded_before_somebody_comes(app: Flask) -> None:
-    code = """
-import sys
-from app import create_app
-app = create_app()
-api = app.test_client()
-assert api.get("/api/v1/account").status_code == 401
-found = [name for name in sys.modules if name.startswith("app.auth.sessions.")]
-assert set(found) == {"app.auth.sessions.alone", "app.auth.sessions.settings"}, found
-"""
-    environment = checkout_environment(
-        SECRET_KEY="a secret key for this test, which is long enough",
-        CORE__DATABASE_URL="sqlite://",
-    )
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-
-
-def test_two_who_come_first_at_once_find_one_room(app: Flask, person: MakePerson) -> None:
-    """Each thread asks for what the other is about to put in."""
-    from threading import Barrier, Thread
-
-    from app.auth.sessions.cookie_door import CookieDoor
-    from app.auth.sessions.service import Sessions
-
+def test_create_all_creates_its_table_in_the_service_too(app: Flask) -> None:
     with app.app_context():
-        context = current_frontdesk._get_current_object()  # type: ignore[attr-defined]
-    barrier, found = Barrier(8), []
-
-    def ask(kind: type[Any]) -> None:
-        barrier.wait()
-        found.append(context.get(kind))
-
-    threads = [Thread(target=ask, args=[kind]) for kind in (CookieDoor, Sessions) * 4]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    assert len(found) == 8
-    assert len({id(each) for each in found}) == 2
+        assert AccountSession.__tablename__ in current_frontdesk.metadata.tables
 
 
 def test_a_bad_cookie_is_refused_on_pages_alone(app: Flask) -> None:

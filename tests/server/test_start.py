@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -127,15 +128,20 @@ def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
 
 
 def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(
-    as_it_comes: frozenset[str],
+    as_it_comes: frozenset[str], tmp_path: Path
 ) -> None:
-    rooms = ("sessions", "passkeys", "login_codes")
-    inside = [
-        name for name in as_it_comes if name.startswith(tuple(f"app.auth.{r}." for r in rooms))
-    ]
-    # What opens the room for whoever signs in on a page of the console.
-    assert sorted(inside) == ["app.auth.sessions.alone", "app.auth.sessions.settings"]
-    assert "app.auth.mfa.models" not in as_it_comes
+    without_console = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
+    assert _inside(without_console, "sessions", "passkeys", "login_codes") == {
+        "app.auth.sessions.settings"
+    }
+    # The console signs in by a cookie, which has a session.
+    assert "app.auth.sessions.cookie_door" in as_it_comes
+    assert _inside(as_it_comes, "passkeys", "login_codes") == set()
+    assert "app.auth.mfa.models" not in as_it_comes | without_console
+
+
+def _inside(names: Iterable[str], *packages: str) -> set[str]:
+    return {name for name in names if name.startswith(tuple(f"app.auth.{p}." for p in packages))}
 
 
 def test_the_console_loads_no_page_before_one_is_asked_for(

@@ -90,6 +90,7 @@ def assemble(context: Context) -> None:
         Reencryption(session, apps, codes.digests),
     ):
         context.add(service)
+    context.pruners["second_factors"] = lambda: authenticators.prune() + devices.prune()
     accounts.reclaiming.append(resets.reclaim)
     context.get(Freshness).has_factor = lambda account: bool(factors.methods(account.id))
     if auth.MFA != "off":

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
+
+from flask import Request
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
@@ -9,7 +12,8 @@ from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
-from ..caller import Callers
+from ..caller import Caller, Callers
+from ..features import SessionFeature
 from ..settings import AuthSettings
 from ..sign_in.attempt import COOKIE_WAY
 from ..sign_in.gate import Gate
@@ -22,31 +26,41 @@ from .reading import SessionRows
 from .refresh import Refresh, SessionMails
 from .refresh_token import RefreshTokens
 from .schemas import UnsupportedGrant
-from .service import Sessions
+from .service import Renewal, Sessions, prune_sessions
 
 
-def assemble(context: Context) -> Sessions:
-    """What the gate and the readers of credentials need."""
+def assemble_store(context: Context) -> None:
+    """Add the table and what stores a session, before the services that sign in."""
     context.bring(AccountSession)
-    # A token must not come back to life with the status; a session has no other end then.
-    context.get(Accounts).ends_tokens_of_inactive = True
-    return make_sessions(context)
-
-
-def make_sessions(context: Context) -> Sessions:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    # A token must not come back to life with the status; a session has no other end then.
+    accounts.ends_tokens_of_inactive = auth.keeps_sessions
     rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
     fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
     refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)
-    sessions = Sessions(context.session, rows, context.clock, auth, refresh_tokens)
-    context.add(sessions)
-    return sessions
+    session, clock = context.session, context.clock
+    sessions = Sessions(session, rows, clock, auth, refresh_tokens)
+    token_life = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
+    renewal = Renewal(session, clock, token_life, auth.session_limits.longest)
+    context.add(sessions, for_pages=not auth.keeps_sessions)
+    context.add(SessionFeature(sessions, auth.keeps_sessions, renewal.renew))
 
 
-def furnish(context: Context) -> None:
-    """What its routes and commands need; most of that stands behind the gate."""
+def assemble(context: Context) -> None:
+    """Add what lists, refreshes and ends sessions, and the session cookie."""
     auth = context.settings.of(AuthSettings)
-    context.add(OwnSessions(context.session, context.clock, auth.session_limits))
+    session, clock = context.session, context.clock
+    own = OwnSessions(session, clock, auth.session_limits)
+    context.add(own, for_pages=not auth.keeps_sessions)
+    context.pruners["sessions"] = lambda: prune_sessions(session, clock)
+    _assemble_refresh(context, auth)
+    if auth.COOKIE_SESSIONS == "on":
+        _assemble_cookies(context)
+    elif auth.keeps_cookies:
+        _assemble_cookies_of_pages(context, auth)
+
+
+def _assemble_refresh(context: Context, auth: AuthSettings) -> None:
     if not auth.REFRESH_TOKEN_DAYS:
         context.lack(UnsupportedGrant, Refresh)
         return
@@ -65,22 +79,21 @@ def furnish(context: Context) -> None:
     )
 
 
-def make_door(context: Context, *elsewhere: str) -> CookieDoor:
-    """`elsewhere`: further origins whose pages may ask with a cookie."""
+def _make_door(context: Context, *elsewhere: str) -> CookieDoor:
+    """`elsewhere`: further origins whose pages may send the cookie."""
     auth = context.settings.of(AuthSettings)
-    door = CookieDoor(
+    return CookieDoor(
         context.session,
         context.get(Sessions),
         Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE),
         CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere)),
     )
-    context.add(door)
-    return door
 
 
-def assemble_cookies(context: Context) -> None:
+def _assemble_cookies(context: Context) -> None:
     core = context.settings.core
-    door = make_door(context, core.page_host, *core.CORS_ORIGINS)
+    door = _make_door(context, core.page_host, *core.CORS_ORIGINS)
+    context.add(door)
     cookies = door.cookies
     # After the header's: whoever sends one is asked for nothing else.
     context.get(Callers).readers.append(door.read)
@@ -101,3 +114,25 @@ def assemble_cookies(context: Context) -> None:
             (CrossSite,),
         )
     )
+
+
+def _assemble_cookies_of_pages(context: Context, auth: AuthSettings) -> None:
+    """AUTH.COOKIE_SESSIONS is `alone`: pages have a cookie, and the API has no routes for it."""
+    door = _make_door(context)
+    context.add(door, for_pages=True)
+
+    def read(request: Request, optional: bool) -> Caller | None:
+        # Every request without a token comes here, and few are for pages.
+        if "HTTP_COOKIE" not in request.environ or context.pages.isdisjoint(request.blueprints):
+            return None
+        return door.read(request, optional)
+
+    def logged_out(account: AccountLike, _: dict[str, Any]) -> None:
+        door.logged_out(account)
+        if not auth.keeps_sessions:
+            # Tokens may come back with the next sign-in, and no cookie does.
+            door.end_all(account)
+
+    context.get(Callers).readers.append(read)
+    context.get(Gate).opened.append(door.opened)
+    context.emitter.on(LOGGED_OUT, logged_out)

@@ -98,7 +98,7 @@ class Gate:
     # Of all that comes in.
     sessions: Sessions | None = None
     # Of who comes in by a cookie, where nothing else has one.
-    cookie_sessions: Callable[[], Sessions] | None = None
+    cookie_sessions: Sessions | None = None
     # Told of each that is let in or has shown more, within its transaction.
     opened: list[Callable[[Opened], object]] = field(default_factory=list)
 
@@ -208,8 +208,8 @@ class Gate:
 
     def _begin(self, sign_in: SignIn) -> Begun | None:
         sessions = self.sessions
-        if sessions is None and sign_in.options.cookie and self.cookie_sessions is not None:
-            sessions = self.cookie_sessions()
+        if sessions is None and sign_in.options.cookie:
+            sessions = self.cookie_sessions
         if sessions is None:
             return None
         return sessions.begin(
