@@ -9,7 +9,7 @@ from flask import current_app
 from ..accounts.suspension import keeps_dates
 from ..auth.passkeys.relying_party import RelyingParty
 from ..core.config.environment import is_foreign, variables
-from ..core.context import current_frontdesk, service
+from ..core.context import current_frontdesk, find_context, service
 from ..core.web.operation import misplaced
 from ..delivery.mail.templates import Templates
 from ..extension.production import weakness
@@ -31,10 +31,9 @@ def check_secret_key() -> Iterator[Finding]:
 
 def check_settings() -> Iterator[Finding]:
     """A name of the application's own is no error; one of ours that is mistyped is."""
-    is_service = current_frontdesk.owns_application
-    for text in unread_names(current_app, is_service=is_service):
+    for text in unread_names(find_context()):
         yield Finding("settings", "fault", text)
-    if is_service:
+    if current_frontdesk.owns_application:
         return
     given = variables(ComposedSettings)
     left = sorted(name for name in given if "__" in name and is_foreign(name, None, NAMESPACES))

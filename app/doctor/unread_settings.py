@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from flask import Flask
 
 from ..core.config.environment import MISSPELT, closest, variables
-from ..core.config.settings import reveal
+from ..core.config.settings import IN_CODE, IN_CONFIG, LoadedSettings, reveal
+from ..core.context import Context
 from ..extension.settings import NAMESPACES, ComposedSettings
 from ..extension.sources import CONFIG, FAMILIES, PREFIX, TOP_LEVEL
 
 FLASK_MAIL_ONLY = ("MAIL_ASCII_ATTACHMENTS", "MAIL_DEBUG", "MAIL_MAX_EMAILS")
 
 
-def unread_names(app: Flask, *, is_service: bool) -> Iterator[str]:
-    """Names that are set and that nothing reads, each in a sentence with the name to use."""
-    given = variables(ComposedSettings)
+_LOGGING = "configure logging in your application"
+_MONITORING = "instrument your application itself"
+# What to do in an application, where these settings of the service have no effect.
+SERVICE_ONLY = {
+    ("CORE", "API_V1_STR"): "pass url_prefix= to register_blueprint",
+    ("CORE", "DATABASE_URL"): "configure the database of the SQLAlchemy object that you pass",
+    ("CORE", "DATABASE_POOL_SIZE"): "configure the engine of the SQLAlchemy object that you pass",
+    ("CORE", "LOG_FORMAT"): _LOGGING,
+    ("CORE", "LOG_LEVEL"): _LOGGING,
+    ("CORE", "METRICS_ENABLED"): _MONITORING,
+    ("CORE", "METRICS_BIND"): _MONITORING,
+    ("CORE", "TRACING_ENABLED"): _MONITORING,
+    ("TASKS", "ENABLED"): "register the blueprint tasks, or do not",
+}
+
+
+def unread_names(context: Context) -> Iterator[str]:
+    """Yield a sentence for each name that is set and that nothing reads."""
+    app, given = context.app, variables(ComposedSettings)
     yield from _misspelt(sorted({*given, *map(str, app.config)}))
-    prefixed = sorted(name for name in given if name.startswith(PREFIX))
-    if is_service:
-        for name in prefixed:
-            plain = name.removeprefix(PREFIX)
-            if plain in TOP_LEVEL or plain.partition("__")[0] in NAMESPACES:
-                yield f"{name} is not read by the service: write {plain}"
-        return
+    if context.owns_application:
+        yield from _prefixed(given)
+    else:
+        yield from _overridden(app, given)
+        yield from _service_only(context.settings)
+
+
+def _prefixed(given: Iterable[str]) -> Iterator[str]:
+    for name in sorted(given):
+        plain = name.removeprefix(PREFIX)
+        if plain != name and (plain in TOP_LEVEL or plain.partition("__")[0] in NAMESPACES):
+            yield f"{name} is not read by the service: write {plain}"
+
+
+def _overridden(app: Flask, given: Mapping[str, str | None]) -> Iterator[str]:
     ours = app.config.get(CONFIG) or {}
     for name in TOP_LEVEL:
         if not name.startswith("MAIL_") or name not in app.config:
@@ -36,6 +61,17 @@ def unread_names(app: Flask, *, is_service: bool) -> Iterator[str]:
         for where, value in places.items():
             if value is not None and _text(value) != _text(app.config[name]):
                 yield f'{where} is not read, because app.config["{name}"] is set: remove one'
+
+
+def _service_only(settings: LoadedSettings) -> Iterator[str]:
+    """Plain variables are left out: a service may read the same environment."""
+    for (namespace, name), advice in SERVICE_ONLY.items():
+        source, where = settings.origin(namespace, name)
+        if source in (IN_CONFIG, IN_CODE) or where.startswith(PREFIX):
+            yield (
+                f"{namespace}__{name} (set in {where}) has no effect in an application that mounts"
+                f" Frontdesk: remove it, and {advice}"
+            )
 
 
 def _misspelt(names: Iterable[str]) -> Iterator[str]:

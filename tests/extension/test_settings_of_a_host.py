@@ -180,11 +180,62 @@ def test_the_doctor_tells_which_variables_are_left_to_the_host(
 ) -> None:
     for name, value in {**OTHERS, "AUTH__TOKEN_LIFE": "60"}.items():
         monkeypatch.setenv(name, value)
-    output = host_with().test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).stdout
-    found = json.loads(output.splitlines()[-1])["findings"]
-    told = [each["message"] for each in found if each["check"] == "settings"]
     names = "AUTH__PROVIDER, AUTH__TOKEN_LIFE, CORE__FOO"
-    assert told == [f"{names}: no settings of ours, and left to the application"]
+    text = f"{names}: no settings of ours, and left to the application"
+    assert findings(host_with()) == [("warning", text)]
+
+
+def findings(host: Flask) -> list[tuple[str, str]]:
+    output = host.test_cli_runner().invoke(args=["frontdesk", "doctor", "--json"]).stdout
+    found = json.loads(output.splitlines()[-1])["findings"]
+    return [(each["level"], each["message"]) for each in found if each["check"] == "settings"]
+
+
+class ServiceOnly:
+    """Settings that only the service reads."""
+
+    CORE = CoreSettings(LOG_LEVEL="ERROR")
+
+
+def test_the_doctor_reports_settings_that_only_the_service_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FRONTDESK_CORE__API_V1_STR", "/v2")
+    config = {"CORE": {"DATABASE_URL": "sqlite://"}, "TASKS": {"ENABLED": False}}
+    because = "has no effect in an application that mounts Frontdesk: remove it, and"
+    assert findings(host_with(config, ServiceOnly())) == [
+        (
+            "fault",
+            f"CORE__API_V1_STR (set in FRONTDESK_CORE__API_V1_STR) {because} pass url_prefix= to"
+            " register_blueprint",
+        ),
+        (
+            "fault",
+            f'CORE__DATABASE_URL (set in app.config["FRONTDESK"]) {because} configure the database'
+            " of the SQLAlchemy object that you pass",
+        ),
+        (
+            "fault",
+            f"CORE__LOG_LEVEL (set in ServiceOnly) {because} configure logging in your application",
+        ),
+        (
+            "fault",
+            f'TASKS__ENABLED (set in app.config["FRONTDESK"]) {because} register the blueprint'
+            " tasks, or do not",
+        ),
+    ]
+
+
+def test_plain_variables_of_the_service_are_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service may run in the same environment."""
+    monkeypatch.setenv("CORE__LOG_LEVEL", "ERROR")
+    assert findings(host_with()) == []
+    assert findings(host_with(settings=ComposedSettings())) == []
+
+
+def test_settings_that_an_application_reads_are_no_finding() -> None:
+    config = {"CORE": {"CONSOLE_PATH": "/desk"}, "FIRST_SUPERUSER": "root@example.com"}
+    assert findings(host_with(config)) == []
 
 
 @pytest.mark.parametrize("prefix", ["", "FRONTDESK_"])
