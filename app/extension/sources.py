@@ -1,7 +1,7 @@
-"""Merges the sources of the settings, and validates the result.
+"""Merges the sources of the settings, and validates the result once.
 
-In an application, the first of these sources that sets a setting decides, so that operators can
-override the developer's configuration:
+In an application, operators can override the developer's configuration. The first of these sources
+that sets a setting decides:
 
 1. Variables with our name in front, `FRONTDESK_AUTH__LOGIN_LIMIT`, of the environment or `.env`.
 2. `app.config["FRONTDESK"]`, a mapping, which `app.config.from_prefixed_env()` fills as well.
@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from flask import Flask
 from pydantic import BaseModel, ValidationError
@@ -60,23 +59,22 @@ NAMESPACE_OF = {"SECRET_KEY": "CORE"} | {
 }
 # These namespaces are fields of subclassed settings too: others have fields of the same names.
 ALWAYS_NESTED = ("AUDIT", "BRAND")
+KEY = ("CORE", "SECRET_KEY")
 
 
-class Source(NamedTuple):
-    # By namespace, and by "" the names without one.
-    values: dict[str, dict[str, Any]]
-    origin: Callable[[str, str], SettingOrigin]
+# What a source sets: values and their origins, by namespace ("" without one) and name.
+Values = dict[tuple[str, str], tuple[Any, SettingOrigin]]
 
 
 def application_settings(app: Flask, given: object | None) -> LoadedSettings:
     """Return the settings of an application that mounts Frontdesk."""
-    settings = merge(
-        [
-            *_prefixed_variables(),
-            *_configuration(app.config.get(CONFIG)),
-            source_of(load(ComposedSettings) if given is None else given),
-            *_key_of(app),
-        ]
+    settings = _validate(
+        {
+            **_key_of(app),
+            **_object(load(ComposedSettings) if given is None else given),
+            **_configuration(app.config.get(CONFIG)),
+            **_prefixed_variables(),
+        }
     )
     if settings.core.model_fields_set & {"CONSOLE_ENABLED", "CONSOLE_PATH"}:
         return settings
@@ -86,26 +84,29 @@ def application_settings(app: Flask, given: object | None) -> LoadedSettings:
 
 def service_settings(given: object) -> LoadedSettings:
     """Return the settings of the service, or of this object alone."""
-    return given if isinstance(given, LoadedSettings) else merge([source_of(given)])
+    return given if isinstance(given, LoadedSettings) else _validate(_object(given))
 
 
-def merge(sources: Sequence[Source]) -> LoadedSettings:
-    """Return the settings, each from the first of the sources that sets it."""
-    values: dict[str, dict[str, Any]] = {name: {} for name in ("", *NAMESPACES)}
-    values[""] = {name: ComposedSettings.model_fields[name].default for name in TOP_LEVEL}
-    origins: dict[tuple[str, str], SettingOrigin] = {}
-    for source in reversed(sources):
-        for namespace, found in source.values.items():
-            values[namespace] |= found
-            origins |= {(namespace, name): source.origin(namespace, name) for name in found}
-    namespaces = {
-        name: _validate(name, kind, values[name], origins) for name, kind in NAMESPACES.items()
-    }
+def _validate(values: Values) -> LoadedSettings:
+    by_namespace: dict[str, dict[str, Any]] = {name: {} for name in ("", *NAMESPACES)}
+    for (namespace, name), (value, _) in values.items():
+        by_namespace[namespace][name] = value
+    origins = {key: origin for key, (_, origin) in values.items()}
+    namespaces: dict[str, Namespace] = {}
+    for namespace, kind in NAMESPACES.items():
+        try:
+            namespaces[namespace] = kind.model_validate(by_namespace[namespace])
+        except ValidationError as error:
+            keys = [(namespace, str(fault["loc"][0])) for fault in error.errors()]
+            places = ", ".join(sorted({origins.get(key, DEFAULT).where for key in keys}))
+            wrong = wrong_settings(error, kind, f"{namespace}__")
+            raise SettingsError(f"{wrong}, in {places}") from None
     core = cast(CoreSettings, namespaces["CORE"])
+    defaults = {name: ComposedSettings.model_fields[name].default for name in TOP_LEVEL}
     settings = LoadedSettings(
         core=core,
         namespaces=namespaces,
-        plain=values[""],
+        plain={**defaults, **by_namespace[""]},
         secret_key=reveal(core.SECRET_KEY) or secrets.token_urlsafe(48),
         origins=origins,
     )
@@ -114,40 +115,33 @@ def merge(sources: Sequence[Source]) -> LoadedSettings:
     return settings.derive("BRAND", NAME=core.PROJECT_NAME)
 
 
-def _validate(
-    name: str,
-    kind: type[Namespace],
-    values: dict[str, Any],
-    origins: Mapping[tuple[str, str], SettingOrigin],
-) -> Namespace:
-    def place(field: str) -> str:
-        origin = origins.get((name, field), DEFAULT)
-        return f", in {origin.where}" if origin.source in (IN_CONFIG, IN_CODE) else ""
+def _set_values(given: object) -> dict[tuple[str, str], Any]:
+    """Return what an object sets; a namespace that it lacks is read from its own attributes."""
+    values = {}
+    for namespace, kind in NAMESPACES.items():
+        holder = getattr(given, namespace, None if namespace in ALWAYS_NESTED else given)
+        for name, value in set_fields(holder, kind).items():
+            values[namespace, name] = value
+    plain = set_fields(given, ComposedSettings)
+    for name in plain.keys() & TOP_LEVEL:
+        namespace = NAMESPACE_OF.get(name, "")
+        if plain[name] is None or (namespace and not hasattr(given, namespace)):
+            continue
+        if not namespace or reveal(plain[name]) != "":
+            values[namespace, name] = plain[name]
+    if not reveal(values.get(KEY)):
+        # An empty key leaves the next source's key.
+        values.pop(KEY, None)
+    return values
 
-    try:
-        return kind.model_validate(values)
-    except ValidationError as error:
-        raise wrong_settings(error, kind, f"{name}__", place) from None
 
-
-def source_of(given: object, prefix: str = "") -> Source:
-    """Return what a settings object sets; a namespace that it lacks is read from its own fields."""
-    values = {
-        name: set_fields(getattr(given, name, None if name in ALWAYS_NESTED else given), kind)
-        for name, kind in NAMESPACES.items()
-    }
-    found = set_fields(given, ComposedSettings)
-    plain = {name: found[name] for name in TOP_LEVEL if found.get(name) is not None}
-    for name, namespace in NAMESPACE_OF.items():
-        value = plain.pop(name, None)
-        if reveal(value) not in (None, "") and hasattr(given, namespace):
-            values[namespace][name] = value
-    if not reveal(values["CORE"].get("SECRET_KEY")):
-        # An empty key is no key.
-        values["CORE"].pop("SECRET_KEY", None)
+def _object(given: object, prefix: str = "") -> Values:
     prefix = prefix or str(getattr(given, "model_config", {}).get("env_prefix", ""))
     read = variables(type(given)) if isinstance(given, BaseSettings) else {}
-    return Source({"": plain, **values}, partial(_origin, given, prefix, read))
+    return {
+        key: (value, _origin(given, prefix, read, *key))
+        for key, value in _set_values(given).items()
+    }
 
 
 def _origin(
@@ -169,13 +163,12 @@ def _origin(
     return SettingOrigin(IN_CODE, type(given).__name__)
 
 
-def _prefixed_variables() -> Iterator[Source]:
+def _prefixed_variables() -> Values:
     given = variables(ComposedSettings)
     names = sorted(name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX))
     for name in names:
         _check_variable(name)
-    if names:
-        yield source_of(load(ComposedSettings, PREFIX), PREFIX)
+    return _object(load(ComposedSettings, PREFIX), PREFIX) if names else {}
 
 
 def _check_variable(name: str) -> None:
@@ -191,10 +184,10 @@ def _check_variable(name: str) -> None:
         raise SettingsError(f"Wrong settings: {PREFIX}{name}: there is no such setting{meant}")
 
 
-def _configuration(given: object) -> Iterator[Source]:
+def _configuration(given: object) -> Values:
     place = f'app.config["{CONFIG}"]'
     if given is None:
-        return
+        return {}
     if not isinstance(given, Mapping):
         raise SettingsError(
             f"{place} is a mapping of mappings,"
@@ -209,7 +202,7 @@ def _configuration(given: object) -> Iterator[Source]:
                 f" {NAMESPACES[name].__name__}, in {place}"
             )
     origin = SettingOrigin(IN_CONFIG, place)
-    yield Source(source_of(SimpleNamespace(**given)).values, lambda namespace, name: origin)
+    return {key: (value, origin) for key, value in _set_values(SimpleNamespace(**given)).items()}
 
 
 def _hint(name: str) -> str:
@@ -222,8 +215,9 @@ def _hint(name: str) -> str:
     return f' Do you mean "{meant}"?' if meant else ""
 
 
-def _key_of(app: Flask) -> Iterator[Source]:
-    if key := app.secret_key:
-        origin = SettingOrigin(IN_CONFIG, 'app.config["SECRET_KEY"]')
-        text = key if isinstance(key, str) else key.hex()
-        yield Source({"CORE": {"SECRET_KEY": text}}, lambda namespace, name: origin)
+def _key_of(app: Flask) -> Values:
+    key = app.secret_key
+    if not key:
+        return {}
+    text = key if isinstance(key, str) else key.hex()
+    return {KEY: (text, SettingOrigin(IN_CONFIG, 'app.config["SECRET_KEY"]'))}

@@ -134,6 +134,55 @@ def test_a_key_of_its_own_is_ours_alone() -> None:
     assert settings_of(host_with({"SECRET_KEY": SecretStr("k" * 40)})).secret_key == "k" * 40
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_an_empty_key_leaves_the_key_of_the_application(empty: str | None) -> None:
+    class Settings:
+        SECRET_KEY = empty
+
+    assert settings_of(host_with({"CORE": {"SECRET_KEY": ""}}, Settings())).secret_key == KEY
+
+
+def test_each_setting_says_where_it_was_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FRONTDESK_AUTH__LOGIN_LIMIT", "1 per hour")
+    (tmp_path / ".env").write_text("FRONTDESK_SMS_ACCOUNT_SID=AC1\n")
+    config = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}, "IDP_OAUTH_CLIENT_ID": "ours"}
+    found = settings_of(host_with(config, Own()))
+    in_config = ("config", 'app.config["FRONTDESK"]')
+    assert found.origin("AUTH", "LOGIN_LIMIT") == ("environment", "FRONTDESK_AUTH__LOGIN_LIMIT")
+    assert found.origin("", "SMS_ACCOUNT_SID") == (".env", "FRONTDESK_SMS_ACCOUNT_SID")
+    assert found.origin("AUTH", "ACCESS_TOKEN_EXPIRE_MINUTES") == in_config
+    assert found.origin("AUTH", "IDP_OAUTH_CLIENT_ID") == in_config
+    assert found.origin("CORE", "PROJECT_NAME") == ("host", "Own")
+    assert found.origin("CORE", "CONSOLE_ENABLED") == ("follows", "")
+    assert found.origin("AUTH", "MFA") == ("default", "")
+
+
+def test_plain_variables_and_the_applications_key_are_origins_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AUTH__MFA", "optional")
+    monkeypatch.setenv("BRAND", '{"NAME": "Shop"}')
+    for settings in (None, Composed()):
+        found = settings_of(host_with(settings=settings))
+        assert found.origin("AUTH", "MFA") == ("environment", "AUTH__MFA")
+        assert found.origin("BRAND", "NAME") == ("environment", "BRAND")
+        assert found.origin("CORE", "SECRET_KEY") == ("config", 'app.config["SECRET_KEY"]')
+
+
+def test_a_wrong_value_in_code_names_its_class() -> None:
+    class Settings:
+        LOGIN_LIMIT = "hunter2"
+
+    with pytest.raises(SettingsError) as refused:
+        host_with(settings=Settings())
+    assert str(refused.value) == (
+        "Wrong settings: AUTH__LOGIN_LIMIT: must be a limit such as '5/5minutes' or '100 per hour',"
+        " in Settings"
+    )
+
+
 def test_the_providers_settings_stand_at_the_top_or_in_their_namespace() -> None:
     for config in ({"IDP_OAUTH_CLIENT_ID": "ours"}, {"AUTH": {"IDP_OAUTH_CLIENT_ID": "ours"}}):
         assert settings_of(host_with(config)).of(AuthSettings).IDP_OAUTH_CLIENT_ID == "ours"

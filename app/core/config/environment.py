@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
@@ -53,19 +53,16 @@ def variables(kind: type[BaseSettings]) -> dict[str, str | None]:
 
 
 def wrong_settings(
-    error: ValidationError,
-    kind: type[BaseModel] | None = None,
-    prefix: str = "",
-    place: Callable[[str], str] = lambda name: "",
+    error: ValidationError, kind: type[BaseModel] | None = None, prefix: str = ""
 ) -> SettingsError:
-    """Return the error as one sentence; `place` says where the field of this name was set."""
+    """Return an error that names all wrong settings in one sentence."""
     faults = []
     for fault in error.errors(include_input=False, include_url=False):
         path = [str(part) for part in fault["loc"]]
         message = fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
             message = f"there is no such setting{_suggestion(kind, path, prefix)}"
-        faults.append(f"{prefix}{'__'.join(path)}: {message}{place(path[0])}")
+        faults.append(f"{prefix}{'__'.join(path)}: {message}")
     return SettingsError(f"Wrong settings: {'; '.join(faults)}")
 
 
