@@ -10,8 +10,9 @@ from app.extension.settings import ServiceSettings
 
 class Settings(ServiceSettings):
     FIRST_SUPERUSER: str = Field(
-        default="root@example.com", description="E-mail of the first root."
+        default="root@example.com", description="Email address of the first root account."
     )
     FIRST_SUPERUSER_PASSWORD: SecretStr = Field(
-        default=SecretStr(DEFAULT_PASSWORD), description="Its password; must not stay the default."
+        default=SecretStr(DEFAULT_PASSWORD),
+        description="Password of the first root account; change the default.",
     )

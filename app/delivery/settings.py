@@ -25,25 +25,27 @@ class DeliveryVariables(BaseSettings):
 
     SMS_ACCOUNT_SID: str = Field(default="", description="Twilio account; empty: no SMS is sent.")
     SMS_AUTH_TOKEN: SecretStr = Field(default=SecretStr(""), description="Twilio token.")
-    SMS_PHONE_NUMBER: str = Field(default="", description="The number that SMS are sent from.")
-    SMS_API_URL: str = Field(default="", description="A gateway in Twilio's shape; empty: Twilio.")
+    SMS_PHONE_NUMBER: str = Field(default="", description="Phone number that sends SMS.")
+    SMS_API_URL: str = Field(
+        default="", description="URL of a gateway with Twilio's API; empty: Twilio."
+    )
 
     MAIL_SERVER: str = Field(
-        default="", description="SMTP server; empty: mails go to instance/outbox."
+        default="", description="SMTP server; empty: emails go to instance/outbox."
     )
     MAIL_PORT: int = Field(default=25, ge=1, le=65535, description="SMTP port.")
     MAIL_USE_TLS: bool = Field(default=False, description="STARTTLS.")
-    MAIL_USE_SSL: bool = Field(default=False, description="TLS from the first byte.")
+    MAIL_USE_SSL: bool = Field(default=False, description="TLS from the start of the connection.")
     MAIL_USERNAME: str | None = Field(default=None, description="SMTP user.")
     MAIL_PASSWORD: SecretStr | None = Field(default=None, description="SMTP password.")
-    MAIL_DEFAULT_SENDER: str = Field(default=DEFAULT_SENDER, description="Sender of every mail.")
+    MAIL_DEFAULT_SENDER: str = Field(default=DEFAULT_SENDER, description="Sender of all emails.")
     MAIL_REPLY_TO: str | None = Field(
-        default=None, description="Where answers go; unset: to the sender."
+        default=None, description="Address for replies; unset: the sender."
     )
     MAIL_LOCAL_HOSTNAME: str | None = Field(
         default=None,
-        description="The name that we greet the SMTP server with; unset: this machine's if it is a"
-        " full one, else the sender's domain, else the address.",
+        description="Host name in the greeting of the SMTP server; unset: this machine's name if it"
+        " is fully qualified, else the sender's domain, else the IP address.",
     )
     MAIL_SUPPRESS_SEND: bool = Field(default=False, description="On: no email is sent.")
 

@@ -30,7 +30,7 @@ def check_secret_key() -> Iterator[Finding]:
 
 
 def check_settings() -> Iterator[Finding]:
-    """A name of the application's own is no error; one of ours that is mistyped is."""
+    """An unknown name may belong to the application; a misspelt setting is an error."""
     for text in unread_names(find_context()):
         yield Finding("settings", "fault", text)
     if current_frontdesk.owns_application:

@@ -97,7 +97,7 @@ def shown(value: Any, is_secret: bool) -> str:
 
 
 def _address(secret: str) -> str:
-    """Of a URL, what is beside its credentials: where a database is may be known."""
+    """Return a URL without its credentials, and other secrets as dots."""
     parts = urlsplit(secret) if "://" in secret else None
     if parts is None or not parts.scheme:
         return "•••" if secret else ""

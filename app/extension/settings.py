@@ -69,23 +69,31 @@ class ComposedSettings(DeliveryVariables):
 
     SECRET_KEY: SecretStr | None = Field(
         default=None,
-        description="Signs the tokens. Unset: made anew at each start, with a warning.",
+        description="Signs the tokens. Unset: each start creates a random key, with a warning.",
     )
-    IDP_OAUTH_CLIENT_ID: str | None = Field(default=None, description="Client id at the provider.")
+    IDP_OAUTH_CLIENT_ID: str | None = Field(
+        default=None, description="Client id at the identity provider."
+    )
     IDP_OAUTH_CLIENT_SECRET: SecretStr | None = Field(
-        default=None, description="Client secret there."
+        default=None, description="Client secret at the identity provider."
     )
     IDP_REDIRECT_URI: str | None = Field(
-        default=None, description="Where the provider sends back to."
+        default=None, description="URL to which the provider returns the browser."
     )
-    IDP_METADATA_URL: str | None = Field(default=None, description="OpenID discovery document.")
-    IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(default=None, description="Further ones.")
+    IDP_METADATA_URL: str | None = Field(
+        default=None, description="URL of the OpenID discovery document."
+    )
+    IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(
+        default=None, description="Further redirect URIs."
+    )
     IDP_REQUIRE_SESSION: bool | None = Field(
-        default=None, description="Off: sign-in without cookies."
+        default=None, description="Off: sign-in through the provider works without cookies."
     )
-    FIRST_SUPERUSER: str | None = Field(default=None, description="E-mail of the first root.")
+    FIRST_SUPERUSER: str | None = Field(
+        default=None, description="Email address of the first root account."
+    )
     FIRST_SUPERUSER_PASSWORD: SecretStr | None = Field(
-        default=None, description="Its password; must not stay the default."
+        default=None, description="Password of the first root account; change the default."
     )
 
     @classmethod

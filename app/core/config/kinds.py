@@ -1,5 +1,4 @@
-"""The kinds of values that settings have beyond pydantic's own, each with what is wrong about one
-that is not of its kind."""
+"""Types of settings beyond pydantic's, each with the error message of a wrong value."""
 
 from __future__ import annotations
 

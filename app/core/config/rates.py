@@ -12,7 +12,7 @@ _ONE = re.compile(
 
 
 class Rate(NamedTuple):
-    """So many in so many seconds, counted from the first."""
+    """An amount in a number of seconds, which start with the first request."""
 
     amount: int
     seconds: int

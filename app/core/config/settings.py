@@ -27,98 +27,98 @@ class Namespace(BaseModel):
 
 class CoreSettings(Namespace):
     PROJECT_NAME: str = Field(
-        default="Frontdesk", description="The name shown by `/health` and in mails."
+        default="Frontdesk", description="Name of the project, in `/health` and in emails."
     )
-    API_V1_STR: UrlPath = Field(default="/api/v1", description="The prefix of every route.")
+    API_V1_STR: UrlPath = Field(default="/api/v1", description="Prefix of all API routes.")
     CLIENT_HOST: Origin = Field(
         default="http://localhost:3000",
-        description="Origin of the client: mail links lead there and CORS lets it in. Unset, they"
-        " lead to the console's pages, where PUBLIC_URL says where those are.",
+        description="Origin of the client: CORS allows it, and links in emails lead there. Unset,"
+        " they lead to the console's pages if PUBLIC_URL is set.",
     )
     PUBLIC_URL: Origin | None = Field(
         default=None,
-        description="The service's own address, https://api.example.com: avatars' URLs begin so,"
-        " and links to the console's pages.",
+        description="Public URL of the service, such as https://api.example.com: the start of"
+        " avatar URLs and of links to the console's pages.",
     )
     CONSOLE_ENABLED: bool = Field(
         default=True,
-        description="Whether the service has the console's pages. A host that mounts them says so"
-        " here, or where they begin.",
+        description="Whether the service has the console's pages. An application that mounts them"
+        " sets this, or CONSOLE_PATH.",
     )
-    CONSOLE_PATH: MountPath = Field(default="/", description="Where they begin.")
-    CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS lets in.")
+    CONSOLE_PATH: MountPath = Field(default="/", description="Path of the console's pages.")
+    CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS allows.")
     CORS_HEADERS: list[HeaderName] = Field(
-        default=[], description="Further request headers that CORS lets through, `X-Tenant`."
+        default=[], description="Further request headers that CORS allows, such as `X-Tenant`."
     )
     HSTS_SUBDOMAINS: bool = Field(
-        default=False, description="On: over HTTPS, browsers ask every subdomain over HTTPS too."
+        default=False, description="On: browsers use HTTPS for all subdomains too."
     )
     SECRET_KEY: SecretStr | None = Field(
         default=None,
-        description="Signs the tokens. Unset: made anew at each start, with a warning.",
+        description="Signs the tokens. Unset: each start creates a random key, with a warning.",
     )
     SECRET_KEY_FALLBACKS: list[SecretStr] = Field(
-        default=[], description="Former secret keys whose tokens are still accepted."
+        default=[], description="Former secret keys: tokens that they signed stay valid."
     )
     DATABASE_URL: DatabaseUrl = Field(
         default=SecretStr("sqlite:///frontdesk.db"),
         description="SQLAlchemy URL; a relative SQLite path lies under `instance/`.",
     )
     DATABASE_POOL_SIZE: PositiveInt = Field(
-        default=16, description="Connections to PostgreSQL that one process may hold."
+        default=16, description="Maximum number of PostgreSQL connections of a process."
     )
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
-        description="Where counters and codes are kept; auto is Redis where configured. With"
-        " redis, missing or invalid Redis settings stop the start. With database and SQLite, a"
-        " file of its own beside the database.",
+        description="Shared state store for counters and codes; auto: Redis if configured. With"
+        " redis, missing or invalid Redis settings abort startup. With database and SQLite, a"
+        " separate file next to the database.",
     )
     REDIS_URL: RedisUrl | None = Field(
         default=None,
         description="URL of the Redis server for the shared state store: `redis://`, `rediss://`"
-        " (TLS) or `unix://`. Any other scheme stops the start.",
+        " (TLS) or `unix://`. Any other scheme aborts startup.",
     )
     REDIS_HOST: str | None = Field(
-        default=None, description="Redis host; counts with a password only."
+        default=None, description="Redis host; ignored without a password."
     )
     REDIS_PORT: int = Field(default=6379, ge=1, le=65535, description="Redis port.")
     REDIS_PASSWORD: SecretStr | None = Field(default=None, description="Redis password.")
     CELERY_BROKER_URL: SecretStr | None = Field(
-        default=None, description="Broker for background delivery; unset: a thread in the process."
+        default=None,
+        description="Celery broker that delivers; unset: a thread in the process delivers.",
     )
-    EMAILS_ENABLED: bool = Field(default=True, description="Off: no mail leaves at all.")
+    EMAILS_ENABLED: bool = Field(default=True, description="Off: no email is sent.")
     TRUSTED_PROXIES: NonNegativeInt = Field(
         default=0,
-        description="How many proxies in front are to be believed about the client's address. Of"
-        " the service alone: an application uses werkzeug's ProxyFix.",
+        description="Number of trusted proxies in front, for the client's IP address. For the"
+        " service only: an application uses werkzeug's ProxyFix.",
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",
-        description="What endangers production (a weak key, limits off, debug mode …): a warning at"
-        " the start, or no start.",
+        description="Whether startup warns about misconfigurations (a weak key, rate limits off,"
+        " debug mode …) or aborts.",
     )
     LOG_FORMAT: Literal["auto", "text", "json"] = Field(
-        default="auto", description="auto is text in debug mode and JSON otherwise."
+        default="auto", description="Log format; auto: text in debug mode, else JSON."
     )
     LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="The least severe level that is logged."
+        default="INFO", description="Minimum log level."
     )
     METRICS_ENABLED: bool = Field(
-        default=False, description="Prometheus metrics at `/metrics`, open to whoever reaches it."
+        default=False, description="Prometheus metrics at `/metrics`, public to all clients."
     )
     METRICS_BIND: Bind | None = Field(
         default=None,
-        description="Where gunicorn serves `/metrics` instead, and nothing else: `127.0.0.1:9100`"
+        description="Separate address at which gunicorn serves only `/metrics`: `127.0.0.1:9100`"
         " or `unix:/run/frontdesk/metrics.sock`.",
     )
     TRACING_ENABLED: bool = Field(
-        default=False, description="OpenTelemetry traces, sent as the `OTEL_…` variables say."
+        default=False, description="OpenTelemetry traces, configured by the `OTEL_…` variables."
     )
 
     @property
     def page_host(self) -> str:
-        """What stands before the path of a page that a mail links to: the client's origin, or where
-        the console begins if nobody has named a client."""
+        """The start of links in emails: the client's origin, or the console's URL without one."""
         return self.console_url if self.links_to_console and self.PUBLIC_URL else self.CLIENT_HOST
 
     def page_url(self, path: str) -> str:
@@ -126,7 +126,7 @@ class CoreSettings(Namespace):
 
     @property
     def console_url(self) -> str:
-        """Its path alone where nobody has said how the service is called."""
+        """The URL of the console's pages, or only their path without `PUBLIC_URL`."""
         return (self.PUBLIC_URL or "") + self.CONSOLE_PATH.rstrip("/")
 
     @property

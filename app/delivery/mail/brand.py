@@ -1,4 +1,4 @@
-"""Whose mails they look like."""
+"""The appearance of emails."""
 
 from __future__ import annotations
 
