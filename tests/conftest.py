@@ -31,6 +31,7 @@ from .rigs.emptying import Emptier
 from .rigs.engines import keep_statements, kept_connections, share_statements
 from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_rules
+from .rigs.stages import AddedStages
 from .rigs.templates import keep_templates
 from .rounds import ALONE, LONG, WAITING, is_repetition
 
@@ -261,9 +262,10 @@ def make_app(
         with monkeypatch.context() as patch:
             for name, value in {**defaults, **environment}.items():
                 patch.setenv(name, value)
-            app = create_app(
-                load(Settings), parts=Parts(clock=clock, one_off_mail=mails, engine=engine)
+            parts = Parts(
+                clock=clock, one_off_mail=mails, engine=engine, sign_in_stages=[AddedStages()]
             )
+            app = create_app(load(Settings), parts=parts)
         app.testing = True
         made.append(app)
         with app.app_context():

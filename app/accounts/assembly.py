@@ -41,6 +41,7 @@ def assemble(context: Context) -> None:
         context.emitter,
         context.clock,
         settings.ACTIVE_STATUSES,
+        tuple(context.reclaimers),
     )
     context.add(accounts)
     context.add(Details(context.session, accounts))

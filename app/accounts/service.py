@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, NamedTuple, cast
 
@@ -10,6 +10,7 @@ from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
+from ..core.context import Reclaimer
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
 from ..core.events import Emitter
 from ..core.records.recorder import record
@@ -55,6 +56,7 @@ class Accounts(Generic[A]):
         emitter: Emitter,
         clock: Clock,
         active_statuses: Collection[str],
+        reclaimers: Sequence[Reclaimer] = (),
     ) -> None:
         self.session = session
         self.model = model
@@ -64,8 +66,7 @@ class Accounts(Generic[A]):
         self.active_statuses = frozenset(active_statuses)
         # What an account becomes that was made by its owner.
         self.active_status = next(iter(active_statuses))
-        # What else somebody may have set up whose address it was not, since a moment or at all.
-        self.reclaiming: list[Callable[[AccountLike, datetime | None], object]] = []
+        self.reclaimers = reclaimers
         # Whether a status that is not active ends tokens, or only stops them while it lasts.
         self.ends_tokens_of_inactive = False
         self.rows = AccountRows(session, model, clock, self.active_status)
@@ -140,8 +141,8 @@ class Accounts(Generic[A]):
         until that moment its owner had it."""
         account.password_hash = None
         self.end_tokens(account)
-        for take_away in self.reclaiming:
-            take_away(account, since)
+        for remove in self.reclaimers:
+            remove(self.session, account, since)
         record(self.session, "password.removed", account_id=account.id)
         self.session.flush()
         if not self.has_proven_address(account):

@@ -14,12 +14,10 @@ from ..core.extras import missing_extra
 from ..delivery.mail.one_off import OneOffMail, Untold
 from ..delivery.mail.templates import Templates
 from .admission import Admission
-from .caller import Callers
 from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChanges
 from .errors import IdpDisabled
 from .export import export_sign_in_data
-from .features import SessionFeature
 from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
@@ -30,19 +28,23 @@ from .passwords import PasswordChange
 from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
-from .sign_in.gate import Gate, active_only
-from .sign_in.log_out import LogOut
-from .sign_in.password import Login
-from .step_up.service import Reauthentication
-from .tokens.access import AMR, Revocations, Signer, Tokens
-from .tokens.bearer import BearerReader
+from .sign_in.assembly import assemble as assemble_sign_in
+from .sign_in.gate import Gate
+
+
+def assemble_proofs(context: Context) -> None:
+    """Add what checks proofs and counts wrong ones, before the services that sign in."""
+    auth = context.settings.of(AuthSettings)
+    _check(auth, context.settings.core.PUBLIC_URL)
+    context.exporters.append(export_sign_in_data)
+    context.add(Failures(context.keystore, auth))
+    keys = _fallbacks(context)
+    context.add(Proofs(context.settings.secret_key, keys, context.keystore, context.clock))
 
 
 def assemble(context: Context) -> None:
-    context.exporters.append(export_sign_in_data)
     auth = context.settings.of(AuthSettings)
-    _check(auth, context.settings.core.PUBLIC_URL)
-    _assemble_sign_in(context, auth)
+    assemble_sign_in(context)
     _assemble_mailed_proofs(context, auth)
     context.pruners |= {
         "email_changes": context.get(EmailChanges).prune,
@@ -77,73 +79,6 @@ def _check_domain(domain: str, public_url: str | None) -> None:
         )
 
 
-def _assemble_sign_in(context: Context, auth: AuthSettings) -> None:
-    """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
-    accounts = context.get(Accounts)
-    tokens = _tokens(context, auth)
-    lifetime = tokens.lifetime
-    revocations = Revocations(context.keystore, int(lifetime.total_seconds()))
-    stored = context.find(SessionFeature)
-    sessions = stored.sessions if stored and stored.for_every_sign_in else None
-    context.add(Callers([BearerReader(accounts, tokens, sessions)]))
-    gate = Gate(
-        context.session,
-        accounts,
-        tokens,
-        revocations,
-        context.emitter,
-        context.hooks,
-        context.clock,
-        stages=[active_only(accounts)],
-        sessions=sessions,
-        cookie_sessions=stored.sessions if stored else None,
-    )
-    context.add(gate)
-    context.add(Identities(context.session, accounts, context.clock))
-    failures = Failures(context.keystore, auth)
-    context.add(failures)
-    login = Login(context.session, accounts, accounts.passwords, gate, failures)
-    context.add(login)
-    freshness = Freshness(login, context.clock, auth.FRESH_MINUTES * 60)
-    context.add(freshness)
-    context.add(
-        Reauthentication(
-            context.session,
-            accounts,
-            login,
-            failures,
-            freshness,
-            gate,
-            renew_session=stored.renew if stored else None,
-        )
-    )
-    # A session that has ended is not brought back by a later sign-in.
-    is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
-    session, emitter, clock = context.session, context.emitter, context.clock
-    context.add(LogOut(session, accounts, revocations, emitter, clock, is_final=is_final))
-
-
-def _tokens(context: Context, auth: AuthSettings) -> Tokens:
-    settings = context.settings
-    return Tokens(
-        Signer(settings.secret_key, context.app),
-        settings.secret_key,
-        _fallbacks(context),
-        timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
-        context.clock,
-        auth.AUDIENCE,
-        auth.ISSUER,
-        _protected_claims(auth),
-    )
-
-
-def _protected_claims(auth: AuthSettings) -> frozenset[str]:
-    """The claims about a sign-in, which no hook of an application can set."""
-    if auth.keeps_sessions:
-        return frozenset((AMR, "auth_time", "sid"))
-    return frozenset((AMR,)) if auth.keeps_authenticators else frozenset()
-
-
 def _fallbacks(context: Context) -> list[str]:
     return [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
 
@@ -154,10 +89,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     gate, freshness = context.get(Gate), context.get(Freshness)
     admission = Admission(context.session, context.hooks, auth)
     context.add(admission)
-    proofs = Proofs(
-        context.settings.secret_key, _fallbacks(context), context.keystore, context.clock
-    )
-    context.add(proofs)
+    proofs = context.get(Proofs)
     mails = Mails(context.settings.core, auth, context.get(Templates))
     context.add(mails)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]

@@ -5,13 +5,25 @@ Each is in the application's context before the services that sign in are built,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .step_up.service import Renew
+from ..accounts.models import AccountLike
+from ..core.errors import Problem
+from .caller import CredentialReader
+from .sign_in.gate import Opened, Stage
+from .step_up.service import Renew, StepUp
 
 if TYPE_CHECKING:
     from .sessions.service import Sessions
+
+
+class CookieFeature(NamedTuple):
+    """The session cookie: what reads it, and what sets it when its account has signed in."""
+
+    read: CredentialReader
+    set: Callable[[Opened], object]
 
 
 @dataclass(frozen=True)
@@ -19,6 +31,29 @@ class SessionFeature:
     """AUTH.SESSIONS and AUTH.COOKIE_SESSIONS."""
 
     sessions: Sessions
-    # Off: sign-ins by cookie alone have a session.
+    # Off: only sign-ins by cookie have a session.
     for_every_sign_in: bool
     renew: Renew
+    cookie: CookieFeature | None
+
+
+@dataclass(frozen=True)
+class FactorFeature:
+    """AUTH.MFA and AUTH.PASSKEYS: the authenticators of accounts."""
+
+    has_factor: Callable[[AccountLike], bool]
+    # None where passkeys only sign in by themselves.
+    stage: Stage | None
+    stage_refusals: tuple[type[Problem], ...]
+    step_up: StepUp | None
+
+
+@dataclass(frozen=True)
+class PasskeyFeature:
+    check_factor: Callable[[AccountLike, Any], str | None]
+    step_up: StepUp
+
+
+@dataclass(frozen=True)
+class LoginCodeFeature:
+    step_up: StepUp

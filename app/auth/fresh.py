@@ -12,7 +12,7 @@ from .errors import FreshSignInRequired, ReauthenticationRequired
 from .sign_in.password import Login
 
 
-def _has_none(_account: AccountLike) -> bool:
+def has_no_factor(_account: AccountLike) -> bool:
     return False
 
 
@@ -22,8 +22,8 @@ class Freshness:
     clock: Clock
     # How old a sign-in may be where nothing else is said.
     seconds: float
-    # Whether an account has set up a second factor; the room of second factors knows.
-    has_factor: Callable[[AccountLike], bool] = _has_none
+    # Whether an account has set up a second factor.
+    has_factor: Callable[[AccountLike], bool] = has_no_factor
 
     def is_fresh(self, caller: Caller, seconds: float | None = None, factors: int = 1) -> bool:
         """Without sessions, the moment at which a token was issued is the one of its sign-in."""

@@ -27,7 +27,7 @@ from .step_up.service import Reauthentication
 @raises_found
 def shown_otherwise() -> Iterable[type[Problem]]:
     """Than by the password."""
-    return service(Reauthentication).answers
+    return service(Reauthentication).step_up.refusals
 
 
 @blueprint.post("/reauthenticate")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Flask, current_app
@@ -39,6 +40,8 @@ EXTENSION = "frontdesk"
 _current_app: Any = current_app
 
 Service = TypeVar("Service")
+# Removes what was set up for an account since a moment, or all of it.
+Reclaimer = Callable[[AnySession, Any, datetime | None], object]
 
 
 # By identity: a context is one application's, and is kept in sets.
@@ -69,6 +72,8 @@ class Context:
     services: dict[type[Any], Any] = field(default_factory=dict)
     # What each package adds to the data export of an account.
     exporters: list[Exporter] = field(default_factory=list)
+    # What else an account loses that is reclaimed by the owner of its email address.
+    reclaimers: list[Reclaimer] = field(default_factory=list)
     # What `flask frontdesk prune` deletes, by the name in its report; each returns a count.
     pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
     # The groups of commands that the slices add.

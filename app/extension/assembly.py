@@ -11,7 +11,7 @@ from flask import Flask
 from ..accounts.assembly import assemble as accounts
 from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
-from ..auth.assembly import assemble as auth
+from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
 from ..core.clock import SystemClock
 from ..core.context import Context
@@ -50,12 +50,44 @@ def features(context: Context) -> Iterator[Assemble]:
     Features that are switched off are not imported. Three are added by the blueprints that need
     them, when an application mounts these: tasks, administration and the console.
     """
+    if context.account_model is None:
+        yield from (accounts, delivery, profiles, audit, health, monitoring)
+        return
+    settings = context.settings.of(AuthSettings)
+    stores_sessions = settings.keeps_sessions or settings.keeps_cookies
+    if settings.keeps_authenticators:
+        from ..auth.mfa import assembly as mfa
+
+        yield mfa.assemble_tables
     yield accounts
     yield delivery
-    if context.account_model is None:
-        yield from (profiles, audit, health, monitoring)
-        return
-    yield from _authentication(context.settings.of(AuthSettings))
+    # First what checks a proof, then what signs in by it.
+    yield auth.assemble_proofs
+    if stores_sessions:
+        from ..auth.sessions import assembly as sessions
+
+        yield sessions.assemble_store
+    if settings.keeps_authenticators:
+        yield mfa.assemble_authenticators
+    if settings.takes_passkeys:
+        from ..auth.passkeys import assembly as passkeys
+
+        yield passkeys.assemble_proofs
+    if settings.keeps_authenticators:
+        yield mfa.assemble_second_factors
+    if settings.LOGIN_BY_CODE == "on":
+        from ..auth.login_codes import service as login_codes
+
+        yield login_codes.assemble_codes
+    yield auth.assemble
+    if stores_sessions:
+        yield sessions.assemble
+    if settings.keeps_authenticators:
+        yield mfa.assemble
+    if settings.takes_passkeys:
+        yield passkeys.assemble
+    if settings.LOGIN_BY_CODE == "on":
+        yield login_codes.assemble
     yield workspaces
     yield registration
     yield profiles
@@ -65,29 +97,6 @@ def features(context: Context) -> Iterator[Assemble]:
     yield deletion
     yield health
     yield monitoring
-
-
-def _authentication(settings: AuthSettings) -> Iterator[Assemble]:
-    stores_sessions = settings.keeps_sessions or settings.keeps_cookies
-    if stores_sessions:
-        from ..auth.sessions import assembly as sessions
-
-        yield sessions.assemble_store
-    yield auth
-    if stores_sessions:
-        yield sessions.assemble
-    if settings.keeps_authenticators:
-        from ..auth.mfa.assembly import assemble as mfa
-
-        yield mfa
-    if settings.takes_passkeys:
-        from ..auth.passkeys.assembly import assemble as passkeys
-
-        yield passkeys
-    if settings.LOGIN_BY_CODE == "on":
-        from ..auth.login_codes.service import assemble as login_codes
-
-        yield login_codes
 
 
 def assemble(context: Context) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from celery import Celery
     from marshmallow import Schema
 
+    from ..auth.sign_in.gate import Stage
     from ..core.clock import Clock
     from ..delivery.mail.one_off import OneOffMail
     from ..delivery.worker.engine import Engine
@@ -44,6 +46,9 @@ class Parts(NamedTuple):
     engine: Engine | None = None
     # The host's own Celery application, whose workers deliver too; no broker need be set for us.
     celery: Celery | None = None
+    # Stages of the sign-in policy of the application's own, asked after ours: each returns None,
+    # returns a challenge for more, or raises a problem.
+    sign_in_stages: Sequence[Stage] = ()
 
 
 OURS, NO_PARTS = Schemas(), Parts()

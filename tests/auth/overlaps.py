@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.auth.sign_in.gate import Gate, SignIn
+from app.auth.sign_in.gate import SignIn
 from app.testing.client import Api
 
+from ..rigs.stages import added_stages
 from .door_guests import Guest
 from .factors import Phone
 from .test_email_change import mailed
@@ -36,11 +37,11 @@ class InTheMiddle:
     problems: list[BaseException] = field(default_factory=list)
 
     def __enter__(self) -> InTheMiddle:
-        self._stages.insert(0, self)
+        added_stages(self.app).append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stages.remove(self)
+        added_stages(self.app).remove(self)
         assert self.thread is not None, "no sign-in came this far"
         self.thread.join()
         assert self.problems == []
@@ -58,11 +59,6 @@ class InTheMiddle:
         except BaseException as problem:
             self.problems.append(problem)
         done.set()
-
-    @property
-    def _stages(self) -> list[Any]:
-        stages: list[Any] = self.app.extensions["frontdesk"].get(Gate).stages
-        return stages
 
 
 def overtake(patch: pytest.MonkeyPatch, owner: type[Any], name: str, change: Change) -> None:

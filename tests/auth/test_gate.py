@@ -12,6 +12,7 @@ from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.oidc.visitor import Visitor
+from ..rigs.stages import added_stages
 from .test_login import log_in
 
 
@@ -27,7 +28,7 @@ def ask_for_more(sign_in: SignIn) -> Challenge | None:
 
 
 def add_stage(app: Flask) -> None:
-    app.extensions["frontdesk"].get(Gate).stages.append(ask_for_more)
+    added_stages(app).append(ask_for_more)
 
 
 def test_a_right_password_is_challenged_and_signs_nobody_in(

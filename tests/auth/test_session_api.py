@@ -13,6 +13,7 @@ from app import (
     Frontdesk,
     InactiveAccount,
     IncorrectCredentials,
+    Parts,
     Problem,
     TooManyAttempts,
     account_optional,
@@ -21,7 +22,7 @@ from app import (
 from app.accounts.account import Account
 from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings
-from app.auth.sign_in.gate import Challenge, Gate, SignIn
+from app.auth.sign_in.gate import Challenge, SignIn
 from app.blueprints import auth
 from app.core.context import service
 from app.core.errors import Forbidden
@@ -29,6 +30,7 @@ from app.testing.client import Api
 from app.testing.people import PASSWORD, Person, make_person
 
 from ..rigs.hosts import HostSettings, host_of
+from ..rigs.stages import AddedStages, added_stages
 
 
 @pytest.fixture
@@ -38,7 +40,8 @@ def frontdesk() -> Frontdesk:
 
 @pytest.fixture
 def host(frontdesk: Frontdesk) -> Flask:
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    parts = Parts(sign_in_stages=[AddedStages()])
+    host = host_of((auth, ""), frontdesk=frontdesk, parts=parts)
 
     @host.post("/enter")
     def enter() -> dict[str, Any]:
@@ -170,7 +173,7 @@ def test_the_gate_asks_host_code_for_more_as_it_asks_the_login_route(
         return None if "code" in sign_in.by else Challenge(more)
 
     with host.app_context():
-        service(Gate).stages.append(ask_for_more)
+        added_stages(host).append(ask_for_more)
         account = frontdesk.accounts.get(ada.email)
         for how in ("host", "password"):
             with pytest.raises(SomethingMore) as asked:

@@ -77,7 +77,7 @@ def test_password_sign_in_does_not_survive_a_change_that_overlaps(
 )
 def test_no_sign_in_method_survives_a_change_that_overlaps(guest: MakeGuest, way: str) -> None:
     ada = guest(way=way)
-    proofs = 2 if way == "second step" else 1
+    proofs = 2 if way in ("second step", "device") else 1
     with InTheMiddle(ada.house.now, by_operator(ada), proofs):
         answer = WAYS[WAY.get(way, way)].enter(ada)
     assert opens_nothing(ada, answer)

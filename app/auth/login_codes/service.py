@@ -30,13 +30,14 @@ from ...delivery.message import Email
 from ..admission import CODE_DOOR, Admission
 from ..caller import Caller
 from ..errors import InvalidProof, TooManyAttempts
+from ..features import LoginCodeFeature
 from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
 from ..sign_in.attempt import MAILED_CODE, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
-from ..step_up.service import Reauthentication, Way
+from ..step_up.service import StepUp, Way
 from .codes import LOGIN_CODE, LoginCodes
 
 
@@ -195,22 +196,26 @@ def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
     return show
 
 
-def assemble(context: Context) -> None:
+def assemble_codes(context: Context) -> None:
+    """Add what issues and checks codes, before the services that sign in."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     life = timedelta(minutes=auth.LOGIN_CODE_EXPIRE_MINUTES)
     purpose = Purpose(LOGIN_CODE, token_life=life, code_life=life)
     codes = LoginCodes(context.keystore, context.get(Proofs), accounts, purpose)
     context.add(codes)
-    failures, reauthentication = context.get(Failures), context.get(Reauthentication)
-    reauthentication.ways["code"] = by_mailed_code(codes, failures)
-    reauthentication.answers.append(InvalidProof)
+    way = by_mailed_code(codes, context.get(Failures))
+    context.add(LoginCodeFeature(StepUp({"code": way}, (InvalidProof,))))
+
+
+def assemble(context: Context) -> None:
+    auth = context.settings.of(AuthSettings)
     context.add(
         LoginByCode(
             context.session,
-            accounts,
-            codes,
+            context.get(Accounts),
+            context.get(LoginCodes),
             LoginCodeRequests(context.keystore, auth),
-            failures,
+            context.get(Failures),
             context.get(Admission),
             context.get(Gate),
             LoginCodeMails(context.settings.core, auth, context.get(Templates)),

@@ -10,21 +10,24 @@ from ...core.config.environment import SettingsError
 from ...core.context import Context
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
+from ...core.keystore import KeystoreUnavailable
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
+from ..features import FactorFeature, PasskeyFeature
 from ..fresh import Freshness
 from ..limits import Failures
 from ..passwords import PASSWORD_CHANGED
 from ..proofs import Proofs
 from ..recovery import PASSWORD_RESET
 from ..settings import AuthSettings
-from ..sign_in.attempt import RECOVERY_CODE
+from ..sign_in.attempt import PASSKEY, RECOVERY_CODE
 from ..sign_in.gate import Gate
-from ..step_up.service import Reauthentication
+from ..step_up.service import StepUp
 from .apps import AppEnrolment, AuthenticatorApps
-from .authenticators import Authenticators, FactorResets
+from .authenticators import Authenticators, FactorResets, remove_factors
 from .devices import TrustedDevices
-from .factors import SecondFactors
+from .errors import SecretUnreadable, WrongFactor
+from .factors import FactorCheck, SecondFactors
 from .limits import FactorFailures
 from .mfa_tokens import MfaTokens
 from .models import TOTP_KIND, Authenticator, RecoveryCode, TrustedDevice
@@ -33,21 +36,29 @@ from .policy import Enrollers, FactorFreshness, Requirement
 from .recovery_codes import CodeDigests, CodeRenewal, RecoveryCodes
 from .reencryption import Reencryption
 from .sealing import Sealing
-from .sign_in import FactorStage, SecondStep, add_ways
+from .sign_in import STAGE_REFUSALS, FactorStage, SecondStep, ways_of
 
 log = logging.getLogger(__name__)
 
 SHORTEST_KEY = 32
 
 
-def assemble(context: Context) -> None:
-    """Also where passkeys alone are switched on: they are authenticators too."""
-    for model in (Authenticator, RecoveryCode, TrustedDevice):
-        context.bring(model)
+def assemble_tables(context: Context) -> None:
+    """Add the tables, before the accounts: an account that is reclaimed loses its factors.
+
+    Also where passkeys alone are on: they are authenticators too.
+    """
     if line := missing_extra("mfa"):
         raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
+    for model in (Authenticator, RecoveryCode, TrustedDevice):
+        context.bring(model)
+    context.reclaimers.append(remove_factors)
+
+
+def assemble_authenticators(context: Context) -> None:
+    """Add what stores authenticators, recovery codes and trusted devices."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    session, clock, gate = context.session, context.clock, context.get(Gate)
+    session, clock = context.session, context.clock
     requirement, keys = Requirement.of(auth), keys_of(context, auth)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     notices = FactorNotices(
@@ -55,50 +66,64 @@ def assemble(context: Context) -> None:
         FactorMails(context.settings.core, context.get(Templates)),
         one_off_mail if auth.SECURITY_MAILS else Untold(),
     )
-    apps = AuthenticatorApps(session, Sealing(keys), clock)
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
     devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
     authenticators = Authenticators(session, accounts, codes, devices, requirement, notices, clock)
-    wrong = FactorFailures(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED)
-    factors = SecondFactors(
-        session,
-        context.get(Failures),
-        wrong,
-        requirement,
-        # Passkeys add themselves.
-        {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check},
-    )
-    tokens = MfaTokens(
-        session, context.get(Proofs), accounts, context.account_ids, context.keystore
-    )
-    freshness = FactorFreshness(context.get(Freshness))
-    resets = FactorResets(session, accounts, authenticators, codes, devices, notices)
-    issuer = context.settings.core.PROJECT_NAME
     for service in (
-        factors,
-        authenticators,
+        requirement,
+        notices,
         codes,
         devices,
-        tokens,
-        notices,
-        freshness,
-        resets,
-        CodeRenewal(session, accounts, factors, codes, notices),
-        Enrollers(accounts, tokens, freshness),
-        AppEnrolment(session, accounts, apps, authenticators, gate, issuer, clock),
-        SecondStep(session, tokens, factors, devices, gate),
-        Reencryption(session, apps, codes.digests),
+        authenticators,
+        AuthenticatorApps(session, Sealing(keys), clock),
+        FactorFailures(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED),
+        MfaTokens(session, context.get(Proofs), accounts, context.account_ids, context.keystore),
     ):
         context.add(service)
     context.pruners["second_factors"] = lambda: authenticators.prune() + devices.prune()
-    accounts.reclaiming.append(resets.reclaim)
-    context.get(Freshness).has_factor = lambda account: bool(factors.methods(account.id))
-    if auth.MFA != "off":
-        add_ways(context.get(Reauthentication), factors)
-        gate.stages.append(FactorStage(session, factors, devices, tokens, requirement))
-        gate.answers.extend(FactorStage.answers)
     _forget_devices(context, devices)
+
+
+def assemble_second_factors(context: Context) -> None:
+    """Add what checks second factors, after the features whose proofs are second factors."""
+    apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
+    checks: dict[str, FactorCheck] = {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check}
+    if passkeys := context.find(PasskeyFeature):
+        checks[PASSKEY] = passkeys.check_factor
+    requirement, devices = context.get(Requirement), context.get(TrustedDevices)
+    wrong, session = context.get(FactorFailures), context.session
+    factors = SecondFactors(session, context.get(Failures), wrong, requirement, checks)
+    stage, step_up = None, None
+    if context.settings.of(AuthSettings).MFA != "off":
+        stage = FactorStage(session, factors, devices, context.get(MfaTokens), requirement)
+        step_up = StepUp(ways_of(factors), (WrongFactor, SecretUnreadable, KeystoreUnavailable))
+
+    def has_factor(account: AccountLike) -> bool:
+        return bool(factors.methods(account.id))
+
+    context.add(factors)
+    context.add(FactorFeature(has_factor, stage, STAGE_REFUSALS if stage else (), step_up))
     _forgive_wrong_factors(context, wrong)
+
+
+def assemble(context: Context) -> None:
+    """Add what sets factors up, changes them and finishes sign-ins by them."""
+    session, accounts, gate = context.session, context.get(Accounts), context.get(Gate)
+    authenticators, codes = context.get(Authenticators), context.get(RecoveryCodes)
+    apps, notices = context.get(AuthenticatorApps), context.get(FactorNotices)
+    factors, tokens = context.get(SecondFactors), context.get(MfaTokens)
+    freshness = FactorFreshness(context.get(Freshness))
+    issuer = context.settings.core.PROJECT_NAME
+    for service in (
+        freshness,
+        FactorResets(session, accounts, notices),
+        CodeRenewal(session, accounts, factors, codes, notices),
+        Enrollers(accounts, tokens, freshness),
+        AppEnrolment(session, accounts, apps, authenticators, gate, issuer, context.clock),
+        SecondStep(session, tokens, factors, context.get(TrustedDevices), gate),
+        Reencryption(session, apps, codes.digests),
+    ):
+        context.add(service)
 
 
 def keys_of(context: Context, auth: AuthSettings) -> Sequence[str]:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.db.base import Base
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
 from ...core.records.recorder import Target, record
 from ..errors import NotAuthorized
 from .devices import TrustedDevices
 from .errors import AuthenticatorNotFound, LastFactor, TooManyAuthenticators
-from .models import Authenticator
+from .models import Authenticator, RecoveryCode, TrustedDevice
 from .notices import FactorNotices
 from .policy import Requirement, hold
 from .recovery_codes import RecoveryCodes
@@ -59,7 +60,7 @@ class Authenticators:
         goes."""
         mine = Authenticator.account_id == account.id
         over = Authenticator.created_at <= self.clock.now() - WAITS
-        self._delete(mine, Authenticator.confirmed_at.is_(None), over)
+        _delete(self.session, Authenticator, mine, Authenticator.confirmed_at.is_(None), over)
         if (self.session.scalar(select(func.count(Authenticator.id)).where(mine)) or 0) >= MOST:
             raise TooManyAuthenticators
 
@@ -93,7 +94,7 @@ class Authenticators:
 
     def forget(self, account_id: Any, *which: Any) -> int:
         """All of an account's, or those that fulfil the conditions."""
-        return self._delete(Authenticator.account_id == account_id, *which)
+        return _delete(self.session, Authenticator, Authenticator.account_id == account_id, *which)
 
     def prune(self, batch: int = 1_000) -> int:
         """Delete authenticators that were not confirmed in time."""
@@ -121,12 +122,6 @@ class Authenticators:
         target = Target("authenticator", about.id)
         record(self.session, name, account_id=about.account_id, target=target, kind=about.kind)
 
-    def _delete(self, *which: Any) -> int:
-        gone: Any = self.session.execute(
-            delete(Authenticator).where(*which).execution_options(synchronize_session=False)
-        )
-        return int(gone.rowcount)
-
 
 @dataclass(eq=False)
 class FactorResets:
@@ -135,16 +130,13 @@ class FactorResets:
 
     session: AnySession
     accounts: Accounts
-    authenticators: Authenticators
-    recovery_codes: RecoveryCodes
-    devices: TrustedDevices
     notices: FactorNotices
 
     def reset(self, account: AccountLike) -> int:
         """How many authenticators there were. Every sign-in ends too: whoever asked the operator
         need not be who is signed in."""
         with transaction(self.session):
-            gone = self._forget(account)
+            gone = remove_factors(self.session, account)
             self.accounts.end_tokens(account)
             self.notices.tell(self.notices.mails.reset(account.email))
             return gone
@@ -158,17 +150,28 @@ class FactorResets:
             raise AccountNotFound
         return self.reset(account)
 
-    def reclaim(self, account: AccountLike, since: datetime | None) -> None:
-        """What was set up since then by somebody who was not the account's owner; without a moment,
-        all of it. Earlier ones stay: who reads a mail is not for that who has the factor."""
-        which = () if since is None else (Authenticator.created_at >= since,)
-        self._forget(account, *which)
 
-    def _forget(self, account: AccountLike, *which: Any) -> int:
-        gone = self.authenticators.forget(account.id, *which)
-        if gone or not which:
-            self.recovery_codes.forget(account.id)
-            self.devices.forget(account.id)
-        if gone:
-            record(self.session, "authenticators.reset", account_id=account.id, authenticators=gone)
-        return gone
+def remove_factors(session: AnySession, account: AccountLike, since: datetime | None = None) -> int:
+    """Delete the authenticators of an account and return how many there were.
+
+    With a moment, delete only those that were set up since then. Earlier ones stay: whoever reads
+    an email does not have the factor for that.
+    """
+    account_id = account.id
+    which = [Authenticator.account_id == account_id]
+    if since is not None:
+        which.append(Authenticator.created_at >= since)
+    gone = _delete(session, Authenticator, *which)
+    if gone or since is None:
+        _delete(session, RecoveryCode, RecoveryCode.account_id == account_id)
+        _delete(session, TrustedDevice, TrustedDevice.account_id == account_id)
+    if gone:
+        record(session, "authenticators.reset", account_id=account_id, authenticators=gone)
+    return gone
+
+
+def _delete(session: AnySession, model: type[Base], *which: ColumnElement[bool]) -> int:
+    deleted: Any = session.execute(
+        delete(model).where(*which).execution_options(synchronize_session=False)
+    )
+    return int(deleted.rowcount)

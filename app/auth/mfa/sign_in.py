@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
@@ -13,7 +13,7 @@ from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..sign_in.attempt import DEVICE, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened, SignIn
-from ..step_up.service import Reauthentication, Way
+from ..step_up.service import Way
 from .devices import TrustedDevices
 from .errors import EnrolmentRequired, SecondFactorRequired, SecretUnreadable, WrongFactor
 from .factors import SecondFactors
@@ -21,6 +21,15 @@ from .mfa_tokens import ANSWERING, ENROLLING, MfaTokens
 from .models import TOTP_KIND
 from .policy import Requirement
 from .schemas import SHOWN
+
+STAGE_REFUSALS = (
+    SecondFactorRequired,
+    EnrolmentRequired,
+    WrongFactor,
+    TooManyAttempts,
+    SecretUnreadable,
+    KeystoreUnavailable,
+)
 
 
 @dataclass(eq=False)
@@ -32,14 +41,6 @@ class FactorStage:
     devices: TrustedDevices
     tokens: MfaTokens
     requirement: Requirement
-    answers: ClassVar[tuple[type[Problem], ...]] = (
-        SecondFactorRequired,
-        EnrolmentRequired,
-        WrongFactor,
-        TooManyAttempts,
-        SecretUnreadable,
-        KeystoreUnavailable,
-    )
 
     def __call__(self, sign_in: SignIn) -> Challenge | None:
         if sign_in.has_factor:
@@ -95,11 +96,9 @@ class SecondStep:
             return outcome._replace(payload={**outcome.payload, **told})
 
 
-def add_ways(reauthentication: Reauthentication, factors: SecondFactors) -> None:
-    """Passkeys, for which there must be a challenge first, add themselves."""
-    for field in ("otp", "recovery_code"):
-        reauthentication.ways[field] = _by(factors, SHOWN[field])
-    reauthentication.answers.extend((WrongFactor, SecretUnreadable, KeystoreUnavailable))
+def ways_of(factors: SecondFactors) -> dict[str, Way]:
+    """Return the ways to re-authenticate by a code. Passkeys need a challenge first."""
+    return {field: _by(factors, SHOWN[field]) for field in ("otp", "recovery_code")}
 
 
 def _by(factors: SecondFactors, kind: str) -> Way:

@@ -12,8 +12,8 @@ from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
-from ..caller import Caller, Callers
-from ..features import SessionFeature
+from ..caller import Caller
+from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
 from ..sign_in.attempt import COOKIE_WAY
 from ..sign_in.gate import Gate
@@ -43,24 +43,17 @@ def assemble_store(context: Context) -> None:
     token_life = timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES)
     renewal = Renewal(session, clock, token_life, auth.session_limits.longest)
     context.add(sessions, for_pages=not auth.keeps_sessions)
-    context.add(SessionFeature(sessions, auth.keeps_sessions, renewal.renew))
+    cookie = _assemble_cookie(context, auth) if auth.keeps_cookies else None
+    context.add(SessionFeature(sessions, auth.keeps_sessions, renewal.renew, cookie))
 
 
 def assemble(context: Context) -> None:
-    """Add what lists, refreshes and ends sessions, and the session cookie."""
+    """Add what lists, refreshes and ends sessions."""
     auth = context.settings.of(AuthSettings)
     session, clock = context.session, context.clock
     own = OwnSessions(session, clock, auth.session_limits)
     context.add(own, for_pages=not auth.keeps_sessions)
     context.pruners["sessions"] = lambda: prune_sessions(session, clock)
-    _assemble_refresh(context, auth)
-    if auth.COOKIE_SESSIONS == "on":
-        _assemble_cookies(context)
-    elif auth.keeps_cookies:
-        _assemble_cookies_of_pages(context, auth)
-
-
-def _assemble_refresh(context: Context, auth: AuthSettings) -> None:
     if not auth.REFRESH_TOKEN_DAYS:
         context.lack(UnsupportedGrant, Refresh)
         return
@@ -79,60 +72,45 @@ def _assemble_refresh(context: Context, auth: AuthSettings) -> None:
     )
 
 
-def _make_door(context: Context, *elsewhere: str) -> CookieDoor:
-    """`elsewhere`: further origins whose pages may send the cookie."""
-    auth = context.settings.of(AuthSettings)
-    return CookieDoor(
+def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
+    core, of_pages = context.settings.core, auth.COOKIE_SESSIONS == "alone"
+    # Whose pages may send the cookie, next to the application's own.
+    elsewhere = [] if of_pages else [core.page_host, *core.CORS_ORIGINS]
+    cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
+    door = CookieDoor(
         context.session,
         context.get(Sessions),
-        Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE),
+        cookies,
         CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere)),
     )
+    context.add(door, for_pages=of_pages)
 
-
-def _assemble_cookies(context: Context) -> None:
-    core = context.settings.core
-    door = _make_door(context, core.page_host, *core.CORS_ORIGINS)
-    context.add(door)
-    cookies = door.cookies
-    # After the header's: whoever sends one is asked for nothing else.
-    context.get(Callers).readers.append(door.read)
-    context.get(Gate).opened.append(door.opened)
-
-    def forget(account: AccountLike, _: dict[str, Any]) -> None:
-        door.logged_out(account)
-
-    context.emitter.on(LOGGED_OUT, forget)
-    context.ways_in.append(
-        WayIn(
-            COOKIE_WAY,
-            lambda: {
-                "type": "apiKey",
-                "in": "cookie",
-                "name": PLAIN_NAME if context.app.debug else cookies.usual_name,
-            },
-            (CrossSite,),
-        )
-    )
-
-
-def _assemble_cookies_of_pages(context: Context, auth: AuthSettings) -> None:
-    """AUTH.COOKIE_SESSIONS is `alone`: pages have a cookie, and the API has no routes for it."""
-    door = _make_door(context)
-    context.add(door, for_pages=True)
-
-    def read(request: Request, optional: bool) -> Caller | None:
+    def read_on_pages(request: Request, optional: bool) -> Caller | None:
         # Every request without a token comes here, and few are for pages.
         if "HTTP_COOKIE" not in request.environ or context.pages.isdisjoint(request.blueprints):
             return None
         return door.read(request, optional)
 
-    def logged_out(account: AccountLike, _: dict[str, Any]) -> None:
+    def signed_out(account: AccountLike, _: dict[str, Any]) -> None:
         door.logged_out(account)
         if not auth.keeps_sessions:
             # Tokens may come back with the next sign-in, and no cookie does.
             door.end_all(account)
 
-    context.get(Callers).readers.append(read)
-    context.get(Gate).opened.append(door.opened)
-    context.emitter.on(LOGGED_OUT, logged_out)
+    context.emitter.on(LOGGED_OUT, signed_out)
+    if of_pages:
+        return CookieFeature(read_on_pages, door.opened)
+    context.ways_in.append(_cookie_in_documents(context, cookies))
+    return CookieFeature(door.read, door.opened)
+
+
+def _cookie_in_documents(context: Context, cookies: Cookies) -> WayIn:
+    return WayIn(
+        COOKIE_WAY,
+        lambda: {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": PLAIN_NAME if context.app.debug else cookies.usual_name,
+        },
+        (CrossSite,),
+    )

@@ -10,8 +10,8 @@ from ...core.web.operation import raises_found
 from .gate import Gate
 
 
-def _answered_at_the_gate() -> Iterable[type[Problem]]:
-    return service(Gate).answers
+def _refusals_of_stages() -> Iterable[type[Problem]]:
+    return service(Gate).refusals
 
 
-admits = raises_found(_answered_at_the_gate)
+admits = raises_found(_refusals_of_stages)

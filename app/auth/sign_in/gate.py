@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
@@ -92,15 +92,15 @@ class Gate:
     emitter: Emitter
     hooks: Hooks
     clock: Clock
-    stages: list[Stage]
-    # What those that some applications have answer with: at every route that leads through here.
-    answers: list[type[Problem]] = field(default_factory=list)
+    stages: Sequence[Stage]
+    # What the stages refuse with, at every route that signs in.
+    refusals: tuple[type[Problem], ...] = ()
     # Of all that comes in.
     sessions: Sessions | None = None
     # Of who comes in by a cookie, where nothing else has one.
     cookie_sessions: Sessions | None = None
-    # Told of each that is let in or has shown more, within its transaction.
-    opened: list[Callable[[Opened], object]] = field(default_factory=list)
+    # Called within the transaction of a sign-in or a re-authentication.
+    set_cookie: Callable[[Opened], object] | None = None
 
     def admit(
         self,
@@ -169,8 +169,8 @@ class Gate:
             return self._told(Opened(self._answered(sign_in, session), session))
 
     def _told(self, opened: Opened) -> Opened:
-        for hear in self.opened:
-            hear(opened)
+        if self.set_cookie is not None:
+            self.set_cookie(opened)
         return opened
 
     def _answered(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:

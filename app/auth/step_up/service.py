@@ -5,9 +5,9 @@ What is shown must be this account's, and what becomes fresh is the session that
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...accounts.service import Accounts
 from ...core.db.transaction import AnySession, transaction
@@ -16,7 +16,6 @@ from ...core.records.recorder import record
 from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
-from ..limits import Failures
 from ..sign_in.attempt import PASSWORD, SignInOptions, has_factor
 from ..sign_in.gate import Gate, Opened
 from ..sign_in.password import Login
@@ -32,20 +31,26 @@ Way = Callable[[Caller, Any, SignInOptions], str]
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
 
 
+class StepUp(NamedTuple):
+    """Ways to re-authenticate next to the password."""
+
+    # By the member of the body that each reads.
+    ways: Mapping[str, Way]
+    # What they may be refused with.
+    refusals: tuple[type[Problem], ...] = ()
+
+
 @dataclass(eq=False)
 class Reauthentication:
     session: AnySession
     accounts: Accounts
     login: Login
-    failures: Failures
     freshness: Freshness
     gate: Gate
-    # Where sessions are kept.
-    renew_session: Renew | None = None
-    # By the member of the body that it reads; the rooms that are switched on add theirs.
-    ways: dict[str, Way] = field(default_factory=dict)
-    # What those of the rooms may be refused with.
-    answers: list[type[Problem]] = field(default_factory=list)
+    # Those of the features that are on.
+    step_up: StepUp
+    # None where no sessions are stored.
+    renew_session: Renew | None
 
     def show(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> Opened:
         proof = self._checked(caller, way, given, options)
@@ -68,10 +73,10 @@ class Reauthentication:
         return PASSWORD
 
     def _checked(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> str:
-        check = self.by_password if way == PASSWORD else self.ways.get(way)
+        check = self.by_password if way == PASSWORD else self.step_up.ways.get(way)
         if check is None:
             raise Invalid.about(way, "Is not switched on here.")
-        self.failures.check(caller.account.email, options.address)
+        self.login.failures.check(caller.account.email, options.address)
         try:
             return check(caller, given, options)
         except BadRequest as error:

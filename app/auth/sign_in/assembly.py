@@ -1,0 +1,116 @@
+"""The services that sign accounts in and out, complete when they are built."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ...accounts.service import Accounts
+from ...core.context import Context
+from ..caller import Callers, CredentialReader
+from ..features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature
+from ..fresh import Freshness, has_no_factor
+from ..idp.identities import Identities
+from ..limits import Failures
+from ..settings import AuthSettings
+from ..step_up.service import Reauthentication, StepUp
+from ..tokens.access import AMR, Revocations, Signer, Tokens
+from ..tokens.bearer import BearerReader
+from .gate import Gate, Stage, active_only
+from .log_out import LogOut
+from .password import Login
+
+
+def sign_in_stages(context: Context) -> tuple[Stage, ...]:
+    """Return what every sign-in passes after its proof, in order."""
+    factors = context.find(FactorFeature)
+    return (
+        active_only(context.get(Accounts)),
+        *((factors.stage,) if factors and factors.stage else ()),
+        # Of the application: it is asked when everything else was shown.
+        *context.parts["sign_in_stages"],
+    )
+
+
+def step_ups(context: Context) -> StepUp:
+    """Return the ways to re-authenticate next to the password."""
+    factors = context.find(FactorFeature)
+    step_ups = [
+        factors.step_up if factors else None,
+        passkeys.step_up if (passkeys := context.find(PasskeyFeature)) else None,
+        codes.step_up if (codes := context.find(LoginCodeFeature)) else None,
+    ]
+    switched_on = [each for each in step_ups if each is not None]
+    return StepUp(
+        {name: way for each in switched_on for name, way in each.ways.items()},
+        tuple(refusal for each in switched_on for refusal in each.refusals),
+    )
+
+
+def assemble(context: Context) -> None:
+    """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
+    accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
+    session, clock, emitter = context.session, context.clock, context.emitter
+    tokens = make_tokens(context, auth)
+    revocations = Revocations(context.keystore, int(tokens.lifetime.total_seconds()))
+    stored, factors = context.find(SessionFeature), context.find(FactorFeature)
+    sessions = stored.sessions if stored and stored.for_every_sign_in else None
+    cookie = stored.cookie if stored else None
+    # The header first: whoever sends one is asked for nothing else.
+    readers: list[CredentialReader] = [BearerReader(accounts, tokens, sessions)]
+    context.add(Callers([*readers, cookie.read] if cookie else readers))
+    gate = Gate(
+        session,
+        accounts,
+        tokens,
+        revocations,
+        emitter,
+        context.hooks,
+        clock,
+        stages=sign_in_stages(context),
+        refusals=factors.stage_refusals if factors else (),
+        sessions=sessions,
+        cookie_sessions=stored.sessions if stored else None,
+        set_cookie=cookie.set if cookie else None,
+    )
+    context.add(gate)
+    context.add(Identities(session, accounts, clock))
+    login = Login(session, accounts, accounts.passwords, gate, context.get(Failures))
+    context.add(login)
+    has_factor = factors.has_factor if factors else has_no_factor
+    freshness = Freshness(login, clock, auth.FRESH_MINUTES * 60, has_factor)
+    context.add(freshness)
+    context.add(
+        Reauthentication(
+            session,
+            accounts,
+            login,
+            freshness,
+            gate,
+            step_ups(context),
+            renew_session=stored.renew if stored else None,
+        )
+    )
+    # A session that has ended is not brought back by a later sign-in.
+    is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
+    context.add(LogOut(session, accounts, revocations, emitter, clock, is_final=is_final))
+
+
+def make_tokens(context: Context, auth: AuthSettings) -> Tokens:
+    settings = context.settings
+    return Tokens(
+        Signer(settings.secret_key, context.app),
+        settings.secret_key,
+        [key.get_secret_value() for key in settings.core.SECRET_KEY_FALLBACKS],
+        timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
+        context.clock,
+        auth.AUDIENCE,
+        auth.ISSUER,
+        _protected_claims(auth),
+    )
+
+
+def _protected_claims(auth: AuthSettings) -> frozenset[str]:
+    """Return the claims about a sign-in, which no hook of an application can set."""
+    if auth.keeps_sessions:
+        return frozenset((AMR, "auth_time", "sid"))
+    return frozenset((AMR,)) if auth.keeps_authenticators else frozenset()
