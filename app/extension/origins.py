@@ -67,8 +67,6 @@ def _plain(context: Context) -> Iterator[Setting]:
         origin = settings.origin(NAMESPACE_OF.get(name, ""), name)
         if name.startswith("MAIL_") and name in config:
             value, origin = config[name], SettingOrigin(IN_CONFIG, f'app.config["{name}"]')
-        if _HIDDEN.search(name):
-            value = SecretStr(str(reveal(value) or ""))
         yield _setting(name, fields[name].description, value, origin)
 
 
@@ -82,7 +80,7 @@ def shown(value: Any, is_secret: bool) -> str:
         if is_secret:
             return str(len(value)) if value else ""
         return ", ".join(shown(each, False) for each in value)
-    text = value.get_secret_value() if isinstance(value, SecretStr) else value
+    text = reveal(value)
     if is_secret:
         return _address(str(text or ""))
     if text is None:
@@ -108,6 +106,4 @@ def _address(secret: str) -> str:
 
 def _is_secret(name: str, value: Any) -> bool:
     values = value if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(each, SecretStr) for each in values):
-        return True
-    return bool(_HIDDEN.search(name)) and isinstance(value, (str, list, tuple, type(None)))
+    return bool(_HIDDEN.search(name)) or any(isinstance(each, SecretStr) for each in values)

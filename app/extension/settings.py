@@ -31,17 +31,6 @@ from ..profiles.settings import ProfilesSettings
 from ..tasks.settings import TasksSettings
 from ..workspaces.settings import WorkspacesSettings
 
-NAMESPACES: dict[str, type[Namespace]] = {
-    "CORE": CoreSettings,
-    "AUTH": AuthSettings,
-    "NOTIFICATIONS": NotificationsSettings,
-    "PROFILES": ProfilesSettings,
-    "WORKSPACES": WorkspacesSettings,
-    "TASKS": TasksSettings,
-    "AUDIT": AuditSettings,
-    "BRAND": BrandSettings,
-}
-
 
 class ComposedSettings(DeliveryVariables):
     """The namespaces as fields. The composed settings of an application subclass this class."""
@@ -134,6 +123,13 @@ class ServiceSettings(ComposedSettings):
     """The settings of the service, whose environment holds no other program's variables."""
 
     ALLOWS_FOREIGN_VARIABLES: ClassVar[bool] = False
+
+
+NAMESPACES: dict[str, type[Namespace]] = {
+    name: type(field.default)
+    for name, field in ComposedSettings.model_fields.items()
+    if isinstance(field.default, Namespace)
+}
 
 
 def set_fields(holder: object, kind: type[BaseModel]) -> dict[str, Any]:

@@ -169,3 +169,14 @@ def test_a_recovery_email_leaves_through_the_server_of_the_environment(
     ada = make_person(host, "ada")
     assert Api(host, "/api").post("/password-recovery", json={"email": ada.email}).status == 200
     sink.wait_for(1)
+
+
+def test_the_settings_page_hides_secrets_of_every_type() -> None:
+    class Settings:
+        SMS_AUTH_TOKEN = 12345678
+        FIRST_SUPERUSER_PASSWORD = "hunter2"
+
+    [plain, *_] = settings_of(host_with(Settings()).extensions["frontdesk"])
+    shown = {each.name: (each.value, each.is_secret) for each in plain.settings}
+    assert shown["SMS_AUTH_TOKEN"] == shown["FIRST_SUPERUSER_PASSWORD"] == ("•••", True)
+    assert shown["MAIL_PASSWORD"] == ("", True)
