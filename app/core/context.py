@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flask import Flask, current_app
 from werkzeug.local import LocalProxy
 
+from .basics import Basics
 from .clock import Clock
 from .config.settings import LoadedSettings
 from .data_export import Exporter
@@ -90,6 +92,10 @@ class Context:
     # What a worker of the server's begins with, beside its requests.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
     _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
+
+    @cached_property
+    def basics(self) -> Basics:
+        return Basics(self.session, self.clock, self.emitter, self.hooks, self.keystore)
 
     @property
     def accounts(self) -> Table | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, TextIO
 
 from .account import RowFault
@@ -12,22 +11,15 @@ from .account import RowFault
 COLUMNS = ("line", "email", "id", "outcome", "code", "reason")
 
 
-@dataclass
 class Report:
     """Refused rows, and accounts that have another id here than there. It never shows a hash."""
 
-    file: TextIO
-    read: int = 0
-    imported: int = 0
-    updated: int = 0
-    present: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    new_ids: int = 0
-    roles: Counter[str] = field(default_factory=Counter)
-    hashes: Counter[str] = field(default_factory=Counter)
-
-    def __post_init__(self) -> None:
-        self._lines = csv.writer(self.file)
+    def __init__(self, file: TextIO) -> None:
+        self.read = self.imported = self.updated = self.present = self.new_ids = 0
+        self.refused: Counter[str] = Counter()
+        self.roles: Counter[str] = Counter()
+        self.hashes: Counter[str] = Counter()
+        self._lines = csv.writer(file)
         self._lines.writerow(COLUMNS)
 
     def refuse(self, line: int, fault: RowFault, email: str = "", key: Any = None) -> None:

@@ -32,14 +32,12 @@ def assemble(context: Context) -> None:
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
     invitations = Invitations(
-        session,
+        context.basics,
         accounts,
         members,
         InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
         InvitationMails(context.settings.core, settings, context.get(Templates), proofs),
         context.get(OneOffMail),  # type: ignore[type-abstract]
-        context.emitter,
-        clock,
         settings,
     )
     context.add(invitations)

@@ -37,14 +37,13 @@ def assemble(context: Context) -> None:
     """Add what registers a passkey and signs in by one."""
     session, accounts, gate = context.session, context.get(Accounts), context.get(Gate)
     registration = PasskeyRegistration(
-        session,
+        context.basics,
         accounts,
         context.get(Passkeys),
         context.get(Authenticators),
         context.get(Challenges),
         context.get(RelyingParty),
         gate,
-        context.clock,
     )
     context.add(registration)
     context.add(PasskeyLogin(session, context.get(PasskeyProofs), context.get(MfaTokens), gate))

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.clock import Clock
+from ...core.basics import BasicService
 from ...core.db.account_ids import shown
-from ...core.db.transaction import AnySession, transaction
+from ...core.db.transaction import transaction
 from ...core.errors import Conflict
 from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
@@ -53,15 +53,13 @@ class _Proved(NamedTuple):
 
 
 @dataclass(eq=False)
-class PasskeyRegistration:
-    session: AnySession
+class PasskeyRegistration(BasicService):
     accounts: Accounts
     passkeys: Passkeys
     authenticators: Authenticators
     challenges: Challenges
     party: RelyingParty
     gate: Gate
-    clock: Clock
 
     def options(self, who: Enrolling) -> dict[str, Any]:
         """For the browser of who may add one."""

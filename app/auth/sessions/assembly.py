@@ -60,13 +60,12 @@ def assemble(context: Context) -> None:
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(
         Refresh(
-            context.session,
+            context.basics,
             context.get(Accounts),
             context.get(Gate),
             context.get(Sessions).refresh_tokens,
             SessionMails(context.settings.core, context.get(Templates)),
             one_off_mail if auth.SECURITY_MAILS else Untold(),
-            context.clock,
             auth,
         )
     )

@@ -16,9 +16,9 @@ from sqlalchemy import select, update
 
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
-from ...core.clock import Clock
+from ...core.basics import BasicService
 from ...core.config.settings import CoreSettings
-from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.db.transaction import after_commit, transaction
 from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
@@ -37,14 +37,12 @@ TRIES = 2
 
 
 @dataclass(eq=False)
-class Refresh:
-    session: AnySession
+class Refresh(BasicService):
     accounts: Accounts
     gate: Gate
     tokens: RefreshTokens
     mails: SessionMails
     notices: OneOffMail
-    clock: Clock
     settings: AuthSettings
 
     def exchange(self, text: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ..settings import AuthSettings
 from ..step_up.service import Reauthentication, StepUp
 from ..tokens.access import AMR, Revocations, Signer, Tokens
 from ..tokens.bearer import BearerReader
-from .gate import Gate, Stage, active_only
+from .gate import Gate, SessionUse, Stage, active_only
 from .log_out import LogOut
 from .password import Login
 
@@ -59,18 +59,15 @@ def assemble(context: Context) -> None:
     readers: list[CredentialReader] = [BearerReader(accounts, tokens, sessions)]
     context.add(Callers([*readers, cookie.read] if cookie else readers))
     gate = Gate(
-        session,
+        context.basics,
         accounts,
         tokens,
         revocations,
-        emitter,
-        context.hooks,
-        clock,
-        stages=sign_in_stages(context),
+        sign_in_stages(context),
         refusals=factors.stage_refusals if factors else (),
-        sessions=sessions,
-        cookie_sessions=stored.sessions if stored else None,
-        set_cookie=cookie.set if cookie else None,
+        session_use=SessionUse(
+            sessions, stored.sessions if stored else None, cookie.set if cookie else None
+        ),
     )
     context.add(gate)
     context.add(Identities(session, accounts, clock))
@@ -96,11 +93,10 @@ def assemble(context: Context) -> None:
 
 
 def make_tokens(context: Context, auth: AuthSettings) -> Tokens:
-    settings = context.settings
+    settings, fallbacks = context.settings, context.settings.core.SECRET_KEY_FALLBACKS
     return Tokens(
         Signer(settings.secret_key, context.app),
-        settings.secret_key,
-        [key.get_secret_value() for key in settings.core.SECRET_KEY_FALLBACKS],
+        [settings.secret_key, *(key.get_secret_value() for key in fallbacks)],
         timedelta(minutes=auth.ACCESS_TOKEN_EXPIRE_MINUTES),
         context.clock,
         auth.AUDIENCE,

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
-from ...core.clock import Clock
-from ...core.db.transaction import AnySession, is_locked, transaction
+from ...core.basics import BasicService
+from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
-from ...core.events import Emitter
-from ...core.hooks import Hooks
 from ...core.records.recorder import record
 from ...core.request import note_account
 from ..errors import (
@@ -83,24 +81,30 @@ def payload_of(outcome: Opened | Challenge) -> dict[str, Any]:
 Stage = Callable[[SignIn], Challenge | None]
 
 
-@dataclass(eq=False)
-class Gate:
-    session: AnySession
-    accounts: Accounts
-    tokens: Tokens
-    revocations: Revocations
-    emitter: Emitter
-    hooks: Hooks
-    clock: Clock
-    stages: Sequence[Stage]
-    # What the stages refuse with, at every route that signs in.
-    refusals: tuple[type[Problem], ...] = ()
-    # Of all that comes in.
+class SessionUse(NamedTuple):
+    """Which sign-ins have a session; none where nothing is switched on."""
+
+    # Of every sign-in.
     sessions: Sessions | None = None
-    # Of who comes in by a cookie, where nothing else has one.
+    # Of sign-ins by a cookie, where no other has one.
     cookie_sessions: Sessions | None = None
     # Called within the transaction of a sign-in or a re-authentication.
     set_cookie: Callable[[Opened], object] | None = None
+
+
+@dataclass(eq=False)
+class Gate(BasicService):
+    accounts: Accounts
+    tokens: Tokens
+    revocations: Revocations
+    stages: Sequence[Stage]
+    # What the stages refuse with, at every route that signs in.
+    refusals: tuple[type[Problem], ...]
+    session_use: SessionUse
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.sessions, self.cookie_sessions, self.set_cookie = self.session_use
 
     def admit(
         self,

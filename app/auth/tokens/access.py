@@ -78,8 +78,7 @@ class Tokens:
     def __init__(
         self,
         signer: Signer,
-        secret: str,
-        fallbacks: Sequence[str],
+        secrets: Sequence[str],
         lifetime: timedelta,
         clock: Clock,
         audience: str | None = None,
@@ -93,7 +92,7 @@ class Tokens:
         self._signer = signer
         self.audience = audience
         self.issuer = issuer
-        self._secrets = (secret, *fallbacks)
+        self._secrets = secrets
         self._clock = clock
         self._verified: dict[str, TokenClaims] = {}
 

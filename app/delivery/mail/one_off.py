@@ -36,6 +36,22 @@ class OneOffMail(Protocol):
         """Hand a mail over. It leaves shortly, or is tried again; the caller never waits for it."""
 
 
+@dataclass(frozen=True)
+class OwnerMail:
+    """Emails to the owner of an account: those that are always sent, and security notices."""
+
+    one_off_mail: OneOffMail
+    # AUTH.SECURITY_MAILS.
+    sends_notices: bool
+
+    def send_soon(self, email: Email) -> None:
+        self.one_off_mail.send_soon(email)
+
+    def notify(self, email: Email) -> None:
+        if self.sends_notices:
+            self.one_off_mail.send_soon(email)
+
+
 class Untold:
     """For what nobody is to be told."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -28,23 +27,19 @@ LONGEST_WAIT_DAYS = 2
 FIRST_RETRY, LONGEST_RETRY = 5.0, 3600.0
 
 
-@dataclass
 class BatchRun:
-    batches: Batches
-    batch: Batch
-    # The channel's.
-    name: str
-    now: datetime
-    # What is not yet settled; what an exception leaves here was not tried.
-    waiting: list[ClaimedDelivery] = field(init=False)
-    # Has left, and is not yet written down.
-    _left: tuple[ClaimedDelivery, str | None] | None = field(default=None, init=False)
-    # By their ids, as the channel's address book has them.
-    _receivers: Mapping[Any, Any] = field(init=False)
-    _read_id: Callable[[Any], Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.waiting = list(self.batch.deliveries)
+    def __init__(self, batches: Batches, batch: Batch, channel_name: str, now: datetime) -> None:
+        self.batches = batches
+        self.batch = batch
+        self.name = channel_name
+        self.now = now
+        # What is not yet settled; what an exception leaves here was not tried.
+        self.waiting = list(batch.deliveries)
+        # Has left, and is not yet written down.
+        self._left: tuple[ClaimedDelivery, str | None] | None = None
+        # By their ids, as the channel's address book has them.
+        self._receivers: Mapping[Any, Any] = {}
+        self._read_id: Callable[[Any], Any]
 
     def work(
         self, channel: Channel, begun: Callable[[], object], go_on: Callable[[], bool]

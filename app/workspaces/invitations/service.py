@@ -11,11 +11,10 @@ from sqlalchemy import func, select, update
 from ...accounts.addresses import read_email
 from ...accounts.errors import InvalidEmail
 from ...accounts.service import Accounts
-from ...core.clock import Clock
+from ...core.basics import BasicService
 from ...core.db.pruning import delete_in_batches
-from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.db.transaction import after_commit, transaction
 from ...core.errors import Invalid, QuotaReached
-from ...core.events import Emitter
 from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.message import Email
@@ -35,21 +34,18 @@ BETWEEN_SENDS = timedelta(minutes=1)
 
 
 @dataclass(eq=False)
-class Invitations:
+class Invitations(BasicService):
     """Whom a workspace invites. The actor is the member who asks.
 
     Every change holds the workspace's row, as those of its members do. Whether an address has an
     account is not looked at.
     """
 
-    session: AnySession
     accounts: Accounts
     members: Members
     rate: InvitationRate
     mails: InvitationMails
     one_off_mail: OneOffMail
-    emitter: Emitter
-    clock: Clock
     settings: WorkspacesSettings
 
     def page(
