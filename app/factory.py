@@ -15,7 +15,8 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from . import blueprints
 from .accounts.account import Account, ServiceBase
 from .accounts.service import Accounts
-from .auth.idp.service import ACCOUNT_CREATE, IdpUserInfo
+from .auth.actions import ACCOUNT_CREATE
+from .auth.idp.service import IdpUserInfo
 from .auth.settings import AuthSettings
 from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
@@ -59,7 +60,7 @@ def create_app(
         _load_redis()
     frontdesk = Frontdesk()
     if chosen.of(AuthSettings).ALLOW_IDP_OAUTH_SIGNUP:
-        frontdesk.on(ACCOUNT_CREATE)(create_account)
+        frontdesk.on(ACCOUNT_CREATE.name)(create_account)
     frontdesk.use_workspaces()
     frontdesk.init_app(
         app,

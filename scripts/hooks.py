@@ -1,7 +1,7 @@
 """`make hooks`: writes the tables in docs/hooks/ from the code that decides them.
 
-A page's table comes of the hook's own docstring (`app/extension/hooks.py`) or of the event's entry
-(`app/extension/events.py`); what follows the table, an example, is left as it is.
+The table of a hook comes from its docstring (`app/extension/hooks.py`), the table of a signal from
+its declaration (a package's `actions.py`). The example below the table stays as it is.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.core.actions import Signal
 from app.core.hooks import Hook, NamedHook
-from app.extension.events import EVENTS, Event
+from app.extension.actions import SIGNALS
 from app.extension.hooks import HOOKS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "hooks"
@@ -37,7 +38,7 @@ class Page(NamedTuple):
 
 def pages() -> Iterator[Page]:
     yield from map(_of_hook, HOOKS.values())
-    yield from map(_of_event, EVENTS)
+    yield from map(_of_signal, SIGNALS.values())
 
 
 def _of_hook(hook: Hook[Any]) -> Page:
@@ -50,13 +51,15 @@ def _of_hook(hook: Hook[Any]) -> Page:
     return Page(f"{hook.name.replace('_', '-')}.md", title, f"@frontdesk.{hook.name}{named}", rows)
 
 
-def _of_event(event: Event) -> Page:
+def _of_signal(signal: Signal) -> Page:
     rows = {
-        "moment": event.when,
-        "receives": f"{event.subject}; options with `session` and `origin`",
-        "returns": event.returns,
+        "moment": signal.moment,
+        "receives": f"{signal.subject}; options with `session` and `origin`",
+        "returns": signal.returns,
     }
-    return Page(f"{event.name}.md", f"Event: {event.name}", f'@frontdesk.on("{event.name}")', rows)
+    return Page(
+        f"{signal.name}.md", f"Event: {signal.name}", f'@frontdesk.on("{signal.name}")', rows
+    )
 
 
 def rewritten(path: Path, page: Page) -> str:

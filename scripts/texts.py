@@ -17,7 +17,8 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from app.core.records.catalogue import CATALOGUE
+from app.core.actions import Action
+from app.extension.actions import PACKAGES
 
 from .environment import ROOT
 
@@ -38,7 +39,7 @@ def gathered() -> bytes:
     """Every text, once, in the order of the alphabet: so that a change shows what has changed."""
     catalog = Catalog(project="Frontdesk", charset="utf-8")
     for text, where in sorted(
-        [*_written(), *_said_by_errors(), *_meanings()], key=lambda found: str(found[0])
+        [*_written(), *_said_by_errors(), *_titles()], key=lambda found: str(found[0])
     ):
         catalog.add(text, locations=[(where, 0)])
     file = BytesIO()
@@ -70,10 +71,12 @@ def _said_by_errors() -> Iterator[tuple[str, str]]:
                 yield from ((text, str(path.relative_to(ROOT))) for text in _details(node))
 
 
-def _meanings() -> Iterator[tuple[str, str]]:
-    """What a record tells, which pages show in the place of its type."""
-    for each in CATALOGUE.values():
-        yield each.meaning, "app/core/records/catalogue.py"
+def _titles() -> Iterator[tuple[str, str]]:
+    """Return the titles of actions, which pages show instead of their types."""
+    for package in PACKAGES:
+        for each in vars(package).values():
+            if isinstance(each, Action) and each.is_audited:
+                yield each.title, package.__name__.replace(".", "/") + ".py"
 
 
 def _details(kind: ast.ClassDef) -> Iterator[str]:

@@ -38,7 +38,6 @@ def assemble(context: Context) -> None:
         context.session,
         model,
         passwords,
-        context.emitter,
         context.clock,
         settings.ACTIVE_STATUSES,
         tuple(context.reclaimers),

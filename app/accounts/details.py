@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..core.context import done
 from ..core.db.transaction import AnySession, transaction
-from ..core.records.recorder import record
+from .actions import ACCOUNT_UPDATED
 from .models import AccountLike
 from .service import Accounts
 
@@ -36,5 +37,5 @@ class Details:
                 setattr(account, name, value)
             if given:
                 changed = sorted(given)
-                record(self.session, "account.updated", account_id=account.id, changed=changed)
+                done(self.session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)
             return account

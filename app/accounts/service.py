@@ -10,10 +10,17 @@ from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
-from ..core.context import Reclaimer
+from ..core.context import Reclaimer, done
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
-from ..core.events import Emitter
-from ..core.records.recorder import record
+from .actions import (
+    ACCOUNT_CREATED,
+    ACCOUNT_DELETED,
+    ACCOUNT_REGISTERED,
+    ACCOUNT_UPDATED,
+    ACCOUNT_VERIFIED,
+    EMAIL_CHANGE_COMPLETED,
+    PASSWORD_REMOVED,
+)
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
 from .models import PENDING, STATUSES, VERIFIED_STATE, AccountLike
@@ -21,9 +28,6 @@ from .passwords import Passwords, check_password
 from .rows import AccountRows
 from .suspension import Suspension, is_over, is_over_row, note
 
-REGISTERED = "account-registered"
-DELETED = "account-deleted"
-EMAIL_CHANGED = "email-changed"
 PAGE = 500
 
 # What the host's own code gets is of the host's own class; ours asks no more than `AccountLike`.
@@ -53,7 +57,6 @@ class Accounts(Generic[A]):
         session: AnySession,
         model: type[Any],
         passwords: Passwords,
-        emitter: Emitter,
         clock: Clock,
         active_statuses: Collection[str],
         reclaimers: Sequence[Reclaimer] = (),
@@ -61,7 +64,6 @@ class Accounts(Generic[A]):
         self.session = session
         self.model = model
         self.passwords = passwords
-        self.emitter = emitter
         self.clock = clock
         self.active_statuses = frozenset(active_statuses)
         # What an account becomes that was made by its owner.
@@ -129,11 +131,11 @@ class Accounts(Generic[A]):
         self.session.refresh(account)
         # Of several at once one has proven it.
         if proven is not None:
-            record(self.session, "account.verified", account_id=account.id)
+            done(self.session, ACCOUNT_VERIFIED, account_id=account.id)
         if proven is not None and proven.status == PENDING:
             account.status = self.active_status
             self.session.flush()
-            self.emitter.emit(REGISTERED, account, self.session)
+            done(self.session, ACCOUNT_REGISTERED, account)
 
     def reclaim(self, account: AccountLike, since: datetime | None = None) -> None:
         """Whose address it is has come: what somebody else may have set up in their name, before
@@ -143,7 +145,7 @@ class Accounts(Generic[A]):
         self.end_tokens(account)
         for remove in self.reclaimers:
             remove(self.session, account, since)
-        record(self.session, "password.removed", account_id=account.id)
+        done(self.session, PASSWORD_REMOVED, account_id=account.id)
         self.session.flush()
         if not self.has_proven_address(account):
             self.prove_address(account)
@@ -191,9 +193,9 @@ class Accounts(Generic[A]):
             self._flush_email()
             note_locked(self.session, account)
             after = {"role": role, "status": status}
-            record(self.session, "account.created", account_id=account.id, after=after)
+            done(self.session, ACCOUNT_CREATED, account_id=account.id, after=after)
             if status != PENDING:
-                self.emitter.emit(REGISTERED, account, self.session)
+                done(self.session, ACCOUNT_REGISTERED, account)
             return cast(A, account)
 
     def change(
@@ -234,16 +236,16 @@ class Accounts(Generic[A]):
                 held.phone = read_phone(phone) if phone else None
             self._flush_email()
             if is_moved:
-                self.emitter.emit(EMAIL_CHANGED, held, self.session)
+                done(self.session, EMAIL_CHANGE_COMPLETED, held)
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Of roles and statuses what they were and are; of all else that it was given anew."""
         names = [name for name, value in given.items() if value is not None]
         shown = [name for name in ("role", "status") if given.get(name) is not None]
-        record(
+        done(
             self.session,
-            "account.updated",
+            ACCOUNT_UPDATED,
             account_id=account.id,
             changed=names,
             before={name: getattr(account, name) for name in shown},
@@ -254,8 +256,7 @@ class Accounts(Generic[A]):
         """Told to `account-deleted` while all that is the account's is still there."""
         held = cast(AccountLike, account)
         with transaction(self.session):
-            self.emitter.emit(DELETED, held, self.session)
-            record(self.session, "account.deleted", account_id=held.id)
+            done(self.session, ACCOUNT_DELETED, held, account_id=held.id)
             self.session.execute(delete(self.model).where(self.model.id == held.id))
 
     def end_tokens(self, account: AccountLike) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import ColumnElement, Select, select, tuple_
 
+from ..core.actions import Action
 from ..core.clock import Clock
 from ..core.context import Context
 from ..core.data_export import DataSubject, Reading
@@ -20,7 +21,6 @@ from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import MOST_FREQUENT, RARE, Record
-from ..core.records.recorder import Recorder
 from ..core.web.answering import row_reader, shown
 from ..core.web.paging import Slice
 from .schemas import RecordRead, WorkspaceRecordRead
@@ -42,7 +42,7 @@ class Records:
     """Shows what was recorded: the newest first, page by page, whatever is added meanwhile."""
 
     session: AnySession
-    recorder: Recorder
+    actions: Mapping[str, Action]
     clock: Clock
 
     def page(self, filters: Mapping[str, Any], after: str | None, limit: int) -> Slice:
@@ -109,7 +109,7 @@ class Records:
             "account": Record.account_id,
             "workspace": Record.workspace_id,
         }
-        if "type" in given and not self.recorder.knows(given["type"]):
+        if "type" in given and given["type"] not in self.actions:
             # Mistyped, it would look as if nothing had happened.
             raise Invalid.about("type", "Not a type of record.")
         which = [column == given[name] for name, column in columns.items() if name in given]
@@ -192,7 +192,7 @@ class RecordRetention:
 
 def assemble(context: Context) -> None:
     context.exporters.append(export_events)
-    context.add(Records(context.session, context.get(Recorder), context.clock))
+    context.add(Records(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
     retention = RecordRetention(context.session, context.clock, settings)
     context.add(retention)

@@ -6,7 +6,8 @@ from datetime import timedelta
 from functools import cache
 from urllib.parse import urlsplit
 
-from ..accounts.service import EMAIL_CHANGED, Accounts
+from ..accounts.actions import EMAIL_CHANGED
+from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context
@@ -107,7 +108,6 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         AccountProofs(proofs, accounts, context.account_ids),
         RecoveryRequests(context.keystore, auth),
         context.get(Failures),
-        context.emitter,
         lambda **mail: context.hooks.recovery_mail(**mail),
         mails,
         one_off_mail,
@@ -116,11 +116,9 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         auth.HIDE_ACCOUNTS,
     )
     context.add(recovery)
-    passwords, emitter = accounts.passwords, context.emitter
+    passwords = accounts.passwords
     context.add(
-        PasswordChange(
-            context.session, accounts, passwords, gate, emitter, mails, notices, freshness
-        )
+        PasswordChange(context.session, accounts, passwords, gate, mails, notices, freshness)
     )
     changes = EmailChanges(
         context.session,
@@ -137,7 +135,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         context.clock,
     )
     context.add(changes)
-    context.emitter.on(EMAIL_CHANGED, lambda account, _: changes.end_all(account))
+    context.actions.on(EMAIL_CHANGED.name, lambda account, _: changes.end_all(account))
 
 
 def _notices(context: Context, auth: AuthSettings) -> OneOffMail:
@@ -185,7 +183,6 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
             context.get(Accounts),
             context.get(Identities),
             context.get(Gate),
-            context.emitter,
             context.get(Mails),
             _notices(context, auth),
             context.get(Admission),

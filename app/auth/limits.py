@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..accounts.actions import ACCOUNT_UNLOCKED
 from ..accounts.models import AccountLike
 from ..core.config.rates import parse_rates
+from ..core.context import done
 from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
 from ..core.limits import RateLimit
-from ..core.records.recorder import record
 from ..core.request import network_of
 from .errors import TooManyAttempts
 from .settings import AuthSettings
@@ -100,7 +101,7 @@ class Failures:
         """Reset all counters of an account for an operator, and record it."""
         self.forgive_all(account)
         with transaction(session):
-            record(session, "account.unlocked", account_id=account.id)
+            done(session, ACCOUNT_UNLOCKED, account_id=account.id)
 
     def locked_seconds(self, email: str) -> int:
         """How long the account is closed yet to addresses that it does not know. What is counted

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from ..accounts.models import AccountLike
 from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts, held_with
+from ..core.context import done
 from ..core.db.transaction import AnySession, after_commit, release, transaction
 from ..core.errors import Invalid
-from ..core.events import Emitter
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
+from .actions import PASSWORD_CHANGED
 from .caller import Caller
 from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
 from .sign_in.attempt import PASSWORD, SignInOptions
 from .sign_in.gate import Challenge, Gate, Opened
-
-PASSWORD_CHANGED = "password-changed"
 
 
 def set_password(
@@ -39,7 +37,6 @@ class PasswordChange:
     accounts: Accounts
     passwords: Passwords
     gate: Gate
-    emitter: Emitter
     mails: Mails
     notices: OneOffMail
     freshness: Freshness
@@ -65,8 +62,7 @@ class PasswordChange:
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
                 raise IncorrectCredentials
-            self.emitter.emit(PASSWORD_CHANGED, changed, self.session)
-            record(self.session, "password.changed", account_id=account_id)
+            done(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.notices.send_soon(notice))
             return self.gate.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

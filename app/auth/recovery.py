@@ -10,10 +10,10 @@ from ..accounts.models import PENDING, AccountLike
 from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
 from ..core.clock import Clock
+from ..core.context import done
 from ..core.db.transaction import AnySession, after_commit, release, transaction
-from ..core.events import Emitter
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
+from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED
 from .errors import InactiveAccount, InvalidProof
 from .limits import Failures, RecoveryRequests
 from .mails import Mails
@@ -22,7 +22,6 @@ from .proofs import AccountProofs, ProofSubject, Purpose
 
 log = logging.getLogger(__name__)
 
-PASSWORD_RESET = "password-reset"
 # The purpose of its proofs.
 RECOVERY = "recovery"
 
@@ -36,7 +35,6 @@ class Recovery:
     proofs: AccountProofs
     requests: RecoveryRequests
     failures: Failures
-    emitter: Emitter
     recovery_mail: Callable[..., object]
     mails: Mails
     one_off_mail: OneOffMail
@@ -55,7 +53,7 @@ class Recovery:
             raise AccountNotFound(note={"event": "recovery_request"})
         whose = None if account is None else account.id
         with transaction(self.session):
-            record(self.session, "password.reset_requested", account_id=whose)
+            done(self.session, PASSWORD_RESET_REQUESTED, account_id=whose)
         if account is None:
             self._tell_stranger(email)
             return
@@ -94,8 +92,7 @@ class Recovery:
             account = changed
             if not self.accounts.has_proven_address(account):
                 self.accounts.prove_address(account)
-            self.emitter.emit(PASSWORD_RESET, account, self.session)
-            record(self.session, "password.reset", account_id=account.id)
+            done(self.session, PASSWORD_RESET, account, account_id=account.id)
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
             after_commit(self.session, lambda: self.failures.let_through(account.email, address))

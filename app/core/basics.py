@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from .clock import Clock
 from .db.transaction import AnySession
-from .events import Emitter
 from .hooks import Hooks
 from .keystore import Keystore
 
@@ -15,7 +14,6 @@ from .keystore import Keystore
 class Basics:
     session: AnySession
     clock: Clock
-    emitter: Emitter
     hooks: Hooks
     keystore: Keystore
 
@@ -29,5 +27,4 @@ class BasicService:
     def __post_init__(self) -> None:
         self.session = self.basics.session
         self.clock = self.basics.clock
-        self.emitter = self.basics.emitter
         self.hooks = self.basics.hooks

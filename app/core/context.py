@@ -1,4 +1,4 @@
-"""What one application has: its settings, session, keystore, emitter and services.
+"""What one application has: its settings, session, keystore, actions and services.
 
 `Frontdesk.init_app` makes one for each application and has every slice put its part in
 (`assemble(context)` in the slice's `assembly.py`); routes and decorators reach it as
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from flask import Flask, current_app
 from werkzeug.local import LocalProxy
 
+from .actions import Action, Actions, Target
 from .basics import Basics
 from .clock import Clock
 from .config.settings import LoadedSettings
@@ -25,10 +26,8 @@ from .db.session import Database
 from .db.tables import bring_table
 from .db.transaction import AnySession
 from .errors import Problem, SetupError
-from .events import Emitter
 from .hooks import Hooks
 from .keystore import Keystore
-from .records.catalogue import RecordType
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -56,7 +55,7 @@ class Context:
     metadata: MetaData
     session: AnySession
     hooks: Hooks
-    emitter: Emitter
+    actions: Actions
     keystore: Keystore
     clock: Clock
     # The host's class of an account; None where it has none to give.
@@ -65,8 +64,6 @@ class Context:
     account_ids: IdKind = WHOLE
     # The host's schemas in the place of ours, by name.
     schemas: dict[str, type[Schema]] = field(default_factory=dict)
-    # Those of the host's own; more may be declared later.
-    record_types: Mapping[str, RecordType] = field(default_factory=dict)
     # What a host or a test puts in the place of what an assembly would make.
     parts: Mapping[str, Any] = field(default_factory=dict)
     # The service answers for every path of its application; a host only lends us some.
@@ -95,7 +92,7 @@ class Context:
 
     @cached_property
     def basics(self) -> Basics:
-        return Basics(self.session, self.clock, self.emitter, self.hooks, self.keystore)
+        return Basics(self.session, self.clock, self.hooks, self.keystore)
 
     @property
     def accounts(self) -> Table | None:
@@ -163,3 +160,23 @@ current_frontdesk = cast(Context, LocalProxy(find_context))
 
 def service(kind: type[Service]) -> Service:
     return find_context().get(kind)
+
+
+def done(
+    session: AnySession,
+    action: Action,
+    subject: Any = None,
+    *,
+    account_id: Any = None,
+    workspace_id: Any = None,
+    target: Target | None = None,
+    **data: Any,
+) -> int:
+    """Report an action in its open transaction, and return the number of the signal's listeners.
+
+    Listeners are called at once with the subject. The audit log entry is written with the
+    transaction, the security log entry after the commit. `account_id` is the affected account,
+    by default the acting account. `data` can have `before` and `after`, mappings of what changes.
+    """
+    actions = find_context().actions
+    return actions.done(session, action, subject, account_id, workspace_id, target, data)

@@ -17,45 +17,18 @@ from typing import Any, NamedTuple
 from flask import request
 
 from .clock import Clock
-from .db.transaction import AnySession, after_commit
 from .errors import Problem
 from .request import current_origin, network_of
 
 log = logging.getLogger("frontdesk.security")
 
-# The word of each kind of line, with what it is about.
-EVENTS: Mapping[str, str] = {
-    "sign_in": "an account signs in",
-    "login_code_request": "somebody asks for the mail with a code that signs in",
-    "reauthentication": "somebody who is in shows once more who they are",
-    "logout": "an account logs out",
-    "recovery_request": "somebody asks for the mail that recovers a password",
-    "proof": "somebody shows a mailed token or code",
-    "password_reset": "a password is set with a mailed token or code",
-    "account_creation": "an account is made",
-    "address_proof": "an account's owner proves to read the mail of its address",
-    "account_change": "an account's e-mail, password, role, status or another detail changes",
-    "email_change_request": "a caller asks for another e-mail address",
-    "email_undo": "an account's former address takes the change of it back",
-    "account_deletion_request": "an account's owner asks for its end",
-    "account_restoration": "an account that was to be deleted is kept",
-    "account_deletion": "an account is deleted",
-    "account_export": "somebody asks for a copy of all that is held of their account",
-    "account_unlock": "an operator forgets the wrong passwords of an account",
-    "session_end": "an account's owner ends a session, or several",
-    "session_reuse": "a refresh token was copied, and its session is ended",
-    "tokens_ended": "an operator ends the tokens of one account or of all",
-    "identity_link": "an account is linked to a person at a provider",
-    "identity_unlink": "an operator forgets who signs in to an account through a provider",
-    "factor_change": "an account's second factors or recovery codes change",
-    "recovery_code_use": "a recovery code stands in for a second factor",
-    "device_trust": "a device is trusted, or no longer",
-    "passkey_suspicion": "a passkey signs rightly, and may yet be a copy",
-    "membership": "somebody becomes a member of a workspace, another type of one, or none",
-    "credential": "a request shows who it is from",
-    "entry": "a caller asks for what is not theirs",
-    "limit": "somebody comes to a limit or quota",
-    "input": "a request carries what is not valid",
+# What an audit log entry of a rejected request can hold, each with its description.
+REFUSAL_DATA: Mapping[str, str] = {
+    "reason": "the error code of the response",
+    "method": "the HTTP method",
+    "route": "the route's rule",
+    "limit": "the rate limit or quota",
+    "left_out": "number of similar entries that were omitted",
 }
 SUCCEEDED, REFUSED = "succeeded", "refused"
 
@@ -68,14 +41,9 @@ COUNTED = 10_000
 NAMED = 50
 
 
-def tell(event: str, **facts: Any) -> None:
-    """A deed, once it is stored. Who acts and from where, the origin says."""
-    if log.isEnabledFor(logging.INFO):
-        _write(_fields(event, SUCCEEDED, facts))
-
-
-def tell_when_stored(session: AnySession, event: str, **facts: Any) -> None:
-    after_commit(session, lambda: tell(event, **facts))
+def log_action(event: str, fields: Mapping[str, Any]) -> None:
+    """Log a stored action; the actor and the IP address are those of the current request."""
+    _write(_fields(event, SUCCEEDED, fields))
 
 
 class Where(NamedTuple):
@@ -150,8 +118,6 @@ def _summed(left_out: Counter[Where]) -> Mapping[Where, int]:
 
 
 def _fields(event: str, outcome: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    if event not in EVENTS:
-        raise KeyError(event)
     origin = current_origin()
     concerned = facts.get("account_id", origin.account_id)
     return {

@@ -67,7 +67,6 @@ def assemble(context: Context) -> None:
         DeletionRules(context.session, accounts, context.get(Ownership)),
         context.get(Proofs),
         Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS)),
-        context.emitter,
         DeletionMails(context.settings.core, auth, context.get(Templates)),
         one_off_mail,
         one_off_mail if auth.SECURITY_MAILS else Untold(),

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import delete, select
 
+from ..accounts.actions import ACCOUNT_DELETION_REQUESTED, ACCOUNT_RESTORED
 from ..accounts.models import DELETING, AccountLike
 from ..accounts.service import Accounts
 from ..administration.rules import ROOT, SoleOwner, keep_a_root
@@ -19,10 +20,9 @@ from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
+from ..core.context import done
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
-from ..core.events import Emitter
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -31,8 +31,6 @@ from .models import AccountDeletion
 
 log = logging.getLogger(__name__)
 
-DELETION_REQUESTED = "account-deletion-requested"
-RESTORED = "account-restored"
 KIND = "account-deletion"
 
 
@@ -46,7 +44,6 @@ class Deletion:
     proofs: Proofs
     # Of the mail that keeps the account; it lives as long as the days of grace.
     keeping: Purpose
-    emitter: Emitter
     mails: DeletionMails
     one_off_mail: OneOffMail
     notices: OneOffMail
@@ -85,8 +82,7 @@ class Deletion:
         if account.status == DELETING:
             account.status = waiting.former_status
             self.session.flush()
-            self.emitter.emit(RESTORED, account, self.session)
-            record(self.session, "account.restored", account_id=account.id)
+            done(self.session, ACCOUNT_RESTORED, account, account_id=account.id)
 
     def sweep(self, most: int = 100) -> int:
         """Delete those whose days are over, each in a transaction of its own: it may break off
@@ -122,8 +118,7 @@ class Deletion:
         account.status = DELETING
         self.accounts.end_tokens(account)
         self.session.flush()
-        self.emitter.emit(DELETION_REQUESTED, account, self.session)
-        record(self.session, "account.deletion_requested", account_id=account.id)
+        done(self.session, ACCOUNT_DELETION_REQUESTED, account, account_id=account.id)
         subject = _subject([shown(account.id), deletes_at.isoformat()])
         token = self.proofs.token(self.keeping, subject)
         mail = self.mails.asked(account.email, token, deletes_at)

@@ -7,8 +7,9 @@ from typing import cast
 
 from sqlalchemy.orm import Session, scoped_session
 
+from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
-from ..accounts.service import DELETED, Accounts
+from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail, Untold
@@ -46,7 +47,7 @@ def assemble(context: Context) -> None:
             exports.forget(account)
         context.hooks.eraser(account, context.session)
 
-    context.emitter.on(DELETED, forget)
+    context.actions.on(DELETED.name, forget)
     # An application has the table of exports where it mounts their blueprint.
     context.pruners["exports"] = lambda: exports.prune() if "exports" in context.mounted else 0
     if auth.ACCOUNT_EXPORTS == "off":

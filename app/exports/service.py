@@ -13,11 +13,12 @@ from typing import Any
 
 from sqlalchemy import and_, delete, or_, select
 
+from ..accounts.actions import ACCOUNT_EXPORTED
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
+from ..core.context import done
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -56,7 +57,7 @@ class Exports:
             )
             self.session.add(export)
             self.session.flush()
-            record(self.session, "account.exported", account_id=account_id)
+            done(self.session, ACCOUNT_EXPORTED, account_id=account_id)
             after_commit(self.session, lambda: self.engine.wake([CHORE]))
             after_commit(self.session, lambda: self.notices.send_soon(notice))
             # As it is now: where there is no other thread, it is made before this returns.

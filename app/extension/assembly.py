@@ -13,16 +13,15 @@ from ..audit.service import assemble as audit
 from ..audit.settings import AuditSettings
 from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
-from ..core.clock import SystemClock
+from ..core.actions import Actions
+from ..core.clock import Clock, SystemClock
 from ..core.context import Context
 from ..core.db.account_ids import speak
 from ..core.db.base import prepare_sqlite
 from ..core.db.session import Database, follow_session
 from ..core.db.tables import bring_tables
-from ..core.events import Emitter
 from ..core.hooks import Hooks
 from ..core.keystore import open_keystore
-from ..core.records.recorder import Recorder
 from ..core.records.refused import RefusalKeeper
 from ..core.security_log import Refusals
 from ..deletion.assembly import assemble as deletion
@@ -34,6 +33,7 @@ from ..notifications.assembly import assemble as notifications
 from ..profiles.assembly import assemble as profiles
 from ..registration.service import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
+from .actions import REFUSALS
 from .checks import check_proxies
 from .options import Parts
 from .sources import application_settings, service_settings
@@ -110,10 +110,8 @@ def assemble(context: Context) -> None:
 
 def _assemble_records(context: Context) -> None:
     """Before all others, which record what they do."""
-    is_on = context.settings.of(AuditSettings).EVENTS
-    recorder = Recorder(context.clock, is_on, context.record_types)
-    context.add(recorder)
-    keeper = RefusalKeeper(context.session, recorder, context.owns_application)
+    is_on = context.actions.audits
+    keeper = RefusalKeeper(context.session, context.actions, REFUSALS, context.owns_application)
     context.add(Refusals(context.clock, keeper.keep if is_on else None))
 
 
@@ -122,7 +120,7 @@ def make_context(
     db: Database,
     settings: object | None,
     hooks: Hooks,
-    emitter: Emitter,
+    make_actions: Callable[[Clock, bool], Actions],
     parts: Parts,
     **more: Any,
 ) -> Context:
@@ -148,7 +146,7 @@ def make_context(
         settings=chosen,
         session=follow_session(db),
         hooks=hooks,
-        emitter=emitter,
+        actions=make_actions(clock, chosen.of(AuditSettings).EVENTS),
         keystore=open_keystore(chosen.core, lambda: db.engine, clock),
         clock=clock,
         parts=parts._asdict(),

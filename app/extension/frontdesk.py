@@ -6,6 +6,7 @@ initialised with, makes a `Context` that knows nothing of any other application.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
@@ -13,20 +14,23 @@ from weakref import WeakSet
 
 from flask import Flask, has_app_context
 
-from ..accounts.service import DELETED, REGISTERED, Accounts
+from ..accounts.actions import DELETED, REGISTERED
+from ..accounts.service import Accounts
 from ..cli.groups import lazy_group
 from ..console.host_pages import HostConsole
+from ..core.actions import Action, Actions, Listener, check_signal
+from ..core.clock import Clock
 from ..core.context import EXTENSION, Context, find_context
 from ..core.db.session import Database
 from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
-from ..core.events import Emitter, Listener, check_event
 from ..core.hooks import Hooks, check_call, check_name
 from ..core.web.envelope import Envelope
 from ..core.web.problems import answer_problem
 from ..delivery.worker.celery import celery_of
 from ..delivery.worker.engine import Engine
 from . import hooks
+from .actions import ACTIONS, SIGNALS
 from .assembly import assemble, make_context
 from .checks import (
     check_account_model,
@@ -36,7 +40,6 @@ from .checks import (
     id_kind,
     metadata_of,
 )
-from .events import NAMES
 from .options import NO_PARTS, OURS, Parts, Schemas
 from .production import check_production
 from .recording import Recording
@@ -73,7 +76,7 @@ class Frontdesk(Recording, SigningIn[A]):
     def __init__(self) -> None:
         super().__init__()
         self.hooks = Hooks(hooks.HOOKS)
-        self._events = set(NAMES)
+        self._events = set(SIGNALS)
         self._listeners: list[tuple[str, Listener]] = []
         # Pages of the host's own in the console.
         self.console = HostConsole(_render_page)
@@ -105,13 +108,12 @@ class Frontdesk(Recording, SigningIn[A]):
             db,
             settings,
             self.hooks.copy(),
-            self._emitter(),
+            self._make_actions,
             parts,
             account_model=account_model,
             account_ids=id_kind(account_model),
             metadata=metadata_of(db, account_model),
             schemas={**self._schemas, **check_schemas(schemas)},
-            record_types=self._record_types,
             owns_application=owns_application,
         )
         self._contexts.add(context)
@@ -159,24 +161,24 @@ class Frontdesk(Recording, SigningIn[A]):
         """Declare an event of the host's own, which may then be emitted and listened to."""
         self._events.add(name)
         for context in self._contexts:
-            context.emitter.declare(name)
+            context.actions.declare(name)
         return name
 
     def emit(self, event: str, subject: Any) -> int:
         """Tell the current application's listeners, and say how many there were."""
         context = find_context()
-        return context.emitter.emit(event, subject, context.session)
+        return context.actions.emit(event, subject, context.session)
 
     def on(self, event: str) -> Callable[[Listener], Listener]:
         """Register a listener, `(subject, options)`, for an event by its name."""
         check_name("on", event)
-        check_event(event, self._events)
+        check_signal(event, self._events)
 
         def register(listener: Listener) -> Listener:
             check_call(listener, ("subject", "options"), f'@frontdesk.on("{event}")')
             self._listeners.append((event, listener))
             for context in self._contexts:
-                context.emitter.on(event, listener)
+                context.actions.on(event, listener)
             return listener
 
         return register
@@ -209,8 +211,8 @@ class Frontdesk(Recording, SigningIn[A]):
             schemas.setdefault("login", WorkspaceLoginRead)
         for context in self._contexts:
             choose_schemas_again(context.app)
-        self.on(REGISTERED)(make_default_workspace)
-        self.on(DELETED)(delete_own_workspace)
+        self.on(REGISTERED.name)(make_default_workspace)
+        self.on(DELETED.name)(delete_own_workspace)
 
     def notify(
         self,
@@ -247,8 +249,10 @@ class Frontdesk(Recording, SigningIn[A]):
         )
         return find_context().get(Notifications).send(draft, receivers)
 
-    def _emitter(self) -> Emitter:
-        emitter = Emitter(self._events)
+    def _make_actions(self, clock: Clock, audits: bool) -> Actions:
+        # A view: types that the application declares later are in it too.
+        catalogue = ChainMap(self._record_types, cast("dict[str, Action]", ACTIONS))
+        actions = Actions(clock, catalogue, self._events, audits)
         for event, listener in self._listeners:
-            emitter.on(event, listener)
-        return emitter
+            actions.on(event, listener)
+        return actions

@@ -1,23 +1,23 @@
-"""Records of a host's own deeds, beside ours."""
+"""Audit log entries of the application's own actions."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from ..core.actions import Action, Target
 from ..core.context import find_context
 from ..core.errors import SetupError
-from ..core.records.catalogue import CATALOGUE, RecordType
 from ..core.records.models import TYPE_LENGTH
-from ..core.records.recorder import Recorder, Target
+from .actions import ACTIONS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+", re.ASCII)
 
 
 class Recording:
     def __init__(self) -> None:
-        # Of all applications of this extension, those that are declared later among them.
-        self._record_types: dict[str, RecordType] = {}
+        # Shared by all applications of this extension, so a type can be declared later.
+        self._record_types: dict[str, Action] = {}
 
     def record_type(self, name: str, meaning: str, **data: str) -> str:
         """Declare a type of record of the host's own, such as `order.refunded`.
@@ -27,9 +27,9 @@ class Recording:
         """
         if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
             raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
-        if name in CATALOGUE:
+        if name in ACTIONS:
             raise SetupError(f"{name!r} is a type of Frontdesk's own records.")
-        self._record_types[name] = RecordType(name, meaning, data)
+        self._record_types[name] = Action(name, meaning, data)
         return name
 
     def record(
@@ -47,9 +47,9 @@ class Recording:
         what it is done to, as `("order", 17)`. Who acts and from where, the request says.
         """
         context = find_context()
-        context.get(Recorder).record(
+        context.actions.record(
             context.session,
-            name,
+            context.actions.find(name),
             getattr(account, "id", account),
             getattr(workspace, "id", workspace),
             None if target is None else Target(*target),

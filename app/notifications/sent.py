@@ -8,12 +8,14 @@ from typing import Any
 
 from sqlalchemy import Row, Select, delete, select
 
+from ..core.actions import Target
+from ..core.context import done
 from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.errors import Invalid
-from ..core.records.recorder import Target, record
 from ..core.web.answering import shown
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget
+from .actions import NOTIFICATION_DELETED
 from .counts import LastCounted, NotificationCounter, NotificationCounts
 from .draft import Draft
 from .errors import NotificationNotFound
@@ -91,7 +93,7 @@ class SentNotifications:
                 raise NotificationNotFound  # somebody else was first
             forget(self.session, Subject(SUBJECT, notification_id))
             target = Target(SUBJECT, notification_id)
-            record(self.session, "notification.deleted", target=target)
+            done(self.session, NOTIFICATION_DELETED, target=target)
             return item
 
     def _page(

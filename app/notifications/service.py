@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..core.actions import Target
 from ..core.clock import Clock
+from ..core.context import done
 from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.hooks import Hooks
-from ..core.records.recorder import Target, record
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
+from .actions import NOTIFICATION_SENT
 from .counts import NotificationCounts, is_kept
 from .draft import Draft
 from .errors import NoChannels, SenderRequired
@@ -63,9 +65,9 @@ class Notifications:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:
-        record(
+        done(
             self.session,
-            "notification.sent",
+            NOTIFICATION_SENT,
             account_id=draft.sender_id,
             target=Target(SUBJECT, stored.id) if stored else None,
             channels=names,

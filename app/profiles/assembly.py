@@ -4,8 +4,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
-from ..accounts.service import DELETED, Accounts
+from ..accounts.service import Accounts
 from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context, current_frontdesk, service
@@ -36,7 +37,7 @@ def assemble(context: Context) -> None:
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)
     context.pruners["avatars"] = avatars.clean
-    context.emitter.on(DELETED, forget_picture)
+    context.actions.on(DELETED.name, forget_picture)
 
 
 def forget_picture(account: AccountLike, options: dict[str, Any]) -> None:

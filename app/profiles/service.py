@@ -12,12 +12,13 @@ from sqlalchemy import exists, select
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
+from ..core.context import done
 from ..core.data_export import DataSubject, Reading
 from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
 from ..core.errors import Fault, Invalid
-from ..core.records.recorder import record
 from ..storage import FileMissing, FileStore
 from ..workspaces.models import Member
+from .actions import PROFILE_CREATED, PROFILE_DELETED, PROFILE_UPDATED
 from .errors import ProfileExists, ProfileNotFound
 from .extra import WHOLE, as_json, faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, picture_name
@@ -87,7 +88,7 @@ class Profiles:
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
             self.session.delete(profile)
-            record(self.session, "profile.deleted", account_id=account_id)
+            done(self.session, PROFILE_DELETED, account_id=account_id)
             return profile
 
     def show_picture(
@@ -123,12 +124,12 @@ class Profiles:
             self.session, Profile, **given, account_id=account_id, created_at=now, updated_at=now
         )
         if made is not None:
-            record(self.session, "profile.created", account_id=account_id)
+            done(self.session, PROFILE_CREATED, account_id=account_id)
         return made
 
     def _record_change(self, account_id: Any, names: Collection[str]) -> None:
         """Of a client's own properties not even the names, which are its own words."""
-        record(self.session, "profile.updated", account_id=account_id, changed=sorted(names))
+        done(self.session, PROFILE_UPDATED, account_id=account_id, changed=sorted(names))
 
     def _lock(self, account_id: Any) -> bool:
         return lock_row(self.session, Profile, Profile.account_id == account_id)

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import update
 
+from ..accounts.actions import REGISTRATION_PASSED_OVER, REGISTRATION_REQUESTED
 from ..accounts.addresses import read_new_email
 from ..accounts.errors import EmailTaken
 from ..accounts.models import PENDING, AccountLike
@@ -26,10 +27,8 @@ from ..auth.sign_in.attempt import SignInOptions
 from ..auth.sign_in.gate import Challenge, Gate, Opened
 from ..core.clock import Clock
 from ..core.config.environment import SettingsError
-from ..core.context import Context
+from ..core.context import Context, done
 from ..core.db.transaction import AnySession, after_commit, release, transaction
-from ..core.events import Emitter
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -40,7 +39,6 @@ from .verification import VERIFICATION, RegistrationMails, Verification
 
 log = logging.getLogger(__name__)
 
-REQUESTED = "registration-requested"
 # What an account proves itself by when it has just been made.
 REGISTRATION = "registration"
 
@@ -57,7 +55,6 @@ class Registration:
     limits: RegistrationLimits
     mails: RegistrationMails
     one_off_mail: OneOffMail
-    emitter: Emitter
     clock: Clock
     settings: AuthSettings
 
@@ -114,14 +111,14 @@ class Registration:
                     email_unverified_since=self.clock.now(),
                     **more,
                 )
-                self.emitter.emit(REQUESTED, account, self.session)
+                done(self.session, REGISTRATION_REQUESTED, account)
             elif account is not None and account.status == PENDING:
                 # The mail that goes out now is about this password, and ends those before it.
                 account.password_hash = more["password_hash"]
                 self.session.flush()
             else:
                 whose = None if account is None else account.id
-                record(self.session, "registration.passed_over", account_id=whose)
+                done(self.session, REGISTRATION_PASSED_OVER, account_id=whose)
                 notice = self._notice(email, account)
                 after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
                 return
@@ -194,7 +191,6 @@ def assemble(context: Context) -> None:
         limits,
         mails,
         one_off_mail,
-        context.emitter,
         context.clock,
     )
     context.add(verification)
@@ -216,7 +212,6 @@ def assemble(context: Context) -> None:
             limits,
             mails,
             one_off_mail,
-            context.emitter,
             context.clock,
             auth,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
+from ..accounts.actions import ACCOUNTS_PRUNED, EMAIL_VERIFIED
 from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
@@ -13,15 +14,13 @@ from ..auth.proofs import AccountProofs, Issued, Purpose
 from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
+from ..core.context import done
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, after_commit, transaction
-from ..core.events import Emitter
-from ..core.records.recorder import record
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 
-VERIFIED = "email-verified"
 # The purpose of its proofs.
 VERIFICATION = "verification"
 
@@ -37,7 +36,6 @@ class Verification:
     limits: RegistrationLimits
     mails: RegistrationMails
     one_off_mail: OneOffMail
-    emitter: Emitter
     clock: Clock
 
     def verify(self, token: str, email: str | None) -> None:
@@ -50,7 +48,7 @@ class Verification:
             return
         with transaction(self.session):
             self.accounts.prove_address(account)
-            self.emitter.emit(VERIFIED, account, self.session)
+            done(self.session, EMAIL_VERIFIED, account)
             after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
 
     def mail_again(self, email: str, address: str) -> None:
@@ -77,7 +75,7 @@ class Verification:
             model.status == PENDING,
             model.email_unverified_since < before,
             batch=batch,
-            after_batch=lambda deleted: record(self.session, "accounts.pruned", accounts=deleted),
+            after_batch=lambda deleted: done(self.session, ACCOUNTS_PRUNED, accounts=deleted),
         )
 
 

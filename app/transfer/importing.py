@@ -14,9 +14,10 @@ from typing import Any
 
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
+from ..accounts.actions import ACCOUNTS_IMPORTED
 from ..accounts.service import Accounts
+from ..core.context import done
 from ..core.db.transaction import release, transaction, unhurried
-from ..core.records.recorder import record
 from .account import ImportedAccount, Row, RowFault, Unreadable
 from .checking import Checked, Checks
 from .present import Present
@@ -94,7 +95,7 @@ class Importer:
 
     def _record(self, created: int, updated: int) -> None:
         if created or updated:
-            record(self.session, "accounts.imported", created=created, updated=updated)
+            done(self.session, ACCOUNTS_IMPORTED, created=created, updated=updated)
 
     def _insert(self, new: list[Checked]) -> None:
         """Where the database refuses one of many, it is looked for by halves."""

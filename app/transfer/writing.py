@@ -8,10 +8,12 @@ from typing import Any, cast
 
 from sqlalchemy import insert, inspect, select, text
 
+from ..accounts.actions import ACCOUNT_REGISTERED
 from ..accounts.models import OPTIONAL
-from ..accounts.service import REGISTERED, Accounts
+from ..accounts.service import Accounts
 from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
+from ..core.context import done
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
@@ -51,7 +53,7 @@ class AccountWriter:
                 session.execute(insert(model), alike)
         if self.emits:
             for account_id in ids:
-                self.accounts.emitter.emit(REGISTERED, self.accounts.by_id(account_id), session)
+                done(session, ACCOUNT_REGISTERED, self.accounts.by_id(account_id))
         return ids
 
     def workspaces(self, memberships: Iterator[ImportedMembership]) -> dict[str, int]:

@@ -42,4 +42,4 @@ def assemble(context: Context) -> None:
     )
     context.add(invitations)
     context.pruners["invitations"] = invitations.prune
-    context.add(ReceivedInvitations(session, accounts, members, proofs, context.emitter, clock))
+    context.add(ReceivedInvitations(session, accounts, members, proofs, clock))

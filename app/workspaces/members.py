@@ -11,8 +11,9 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
+from ..core.context import done
 from ..core.db.transaction import AnySession, lock_row, transaction
-from ..core.records.recorder import record
+from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
     AlreadyAMember,
     LastOwner,
@@ -178,14 +179,14 @@ class Members:
         self.session.add(member)
         self.session.flush()
         whose = {"workspace_id": workspace_id, "account_id": account.id}
-        record(self.session, "member.added", **whose, after={"type": kind, "status": status})
+        done(self.session, MEMBER_ADDED, **whose, after={"type": kind, "status": status})
         return member
 
     def _record_change(self, member: Member, kind: str, status: str) -> None:
         """What somebody was in a workspace, and what they are from now on."""
-        record(
+        done(
             self.session,
-            "member.updated",
+            MEMBER_UPDATED,
             workspace_id=member.workspace_id,
             account_id=member.account_id,
             before={"type": member.type, "status": member.status},
@@ -193,9 +194,9 @@ class Members:
         )
 
     def _delete(self, member: Member) -> Listed:
-        record(
+        done(
             self.session,
-            "member.removed",
+            MEMBER_REMOVED,
             workspace_id=member.workspace_id,
             account_id=member.account_id,
             before={"type": member.type, "status": member.status},

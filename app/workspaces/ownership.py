@@ -10,8 +10,9 @@ from sqlalchemy import ColumnElement, case, exists, select
 from sqlalchemy.orm import aliased
 
 from ..accounts.service import Accounts
+from ..core.context import done
 from ..core.db.transaction import AnySession, lock_row
-from ..core.records.recorder import record
+from .actions import MEMBER_UPDATED
 from .models import ACTIVE, Member, Workspace
 
 OWNER, ADMIN, MEMBER = "owner", "admin", "member"
@@ -83,9 +84,9 @@ class Ownership:
             if heir is None:
                 left.append(workspace)
                 continue
-            record(
+            done(
                 self.session,
-                "member.updated",
+                MEMBER_UPDATED,
                 workspace_id=workspace.id,
                 account_id=heir.account_id,
                 before={"type": heir.type, "status": heir.status},

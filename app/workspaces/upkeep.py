@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
+from ..core.context import done
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import Invalid
-from ..core.records.recorder import record
+from .actions import WORKSPACE_DELETED, WORKSPACE_UPDATED
 from .errors import SlugTaken
 from .lookup import Entry
 from .members import Members
@@ -37,9 +38,7 @@ class Upkeep:
                 setattr(workspace, key, wanted[key])
             if changed:
                 self._flush()
-                record(
-                    self.session, "workspace.updated", workspace_id=workspace.id, changed=changed
-                )
+                done(self.session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed)
             return Entry(workspace, manager)
 
     def delete(self, actor: Member, name: str | None = None) -> Entry:
@@ -52,7 +51,7 @@ class Upkeep:
             if name is not None and name != workspace.name:
                 raise Invalid.about("name", "Not the workspace's name.")
             whose = {"account_id": owner.account_id, "workspace_id": workspace.id}
-            record(self.session, "workspace.deleted", **whose)
+            done(self.session, WORKSPACE_DELETED, **whose)
             self.session.execute(
                 delete(Workspace)
                 .where(Workspace.id == workspace.id)

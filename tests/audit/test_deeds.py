@@ -11,12 +11,13 @@ import orjson
 import pytest
 from flask import Flask
 
+from app.accounts.actions import ACCOUNT_UNLOCKED, ACCOUNT_VERIFIED
+from app.auth.actions import LOGOUT_SUCCEEDED
 from app.auth.errors import IncorrectCredentials
-from app.core.context import current_frontdesk
+from app.core.context import current_frontdesk, done
 from app.core.db.transaction import transaction
 from app.core.errors import SetupError
-from app.core.records.catalogue import CATALOGUE
-from app.core.records.recorder import record
+from app.extension.actions import ACTIONS
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -43,9 +44,9 @@ def test_all_that_the_catalogue_lists_is_recorded_and_nothing_secret(
 ) -> None:
     app, walk = walked
     found = records(app)
-    assert {each.type for each in found} == set(CATALOGUE)
+    assert {each.type for each in found} == set(ACTIONS)
     for each in found:
-        assert set(each.data) <= set(CATALOGUE[each.type].data)
+        assert set(each.data) <= set(ACTIONS[each.type].data)
     columns = _written(found)
     assert [secret for secret in walk.secrets if secret in columns] == []
     assert "@example.com" not in columns
@@ -123,12 +124,12 @@ def test_what_is_undone_leaves_no_record(app: Flask, ada: Person) -> None:
 def test_what_is_undone_within_another_deed_leaves_no_record(app: Flask, ada: Person) -> None:
     with app.app_context(), transaction(current_frontdesk.session):
         session = current_frontdesk.session
-        record(session, "account.unlocked", account_id=ada.id)
+        done(session, ACCOUNT_UNLOCKED, account_id=ada.id)
         with suppress(ZeroDivisionError), transaction(session, may_fail=True):
-            record(session, "account.verified", account_id=ada.id)
+            done(session, ACCOUNT_VERIFIED, account_id=ada.id)
             raise ZeroDivisionError
         with transaction(session, may_fail=True):
-            record(session, "logout.succeeded", account_id=ada.id)
+            done(session, LOGOUT_SUCCEEDED, account_id=ada.id)
     assert types(app)[-2:] == ["account.unlocked", "logout.succeeded"]
 
 
@@ -147,9 +148,9 @@ def test_nobody_records_what_the_catalogue_does_not_list(app: Flask, name: str) 
     with app.app_context():
         session = current_frontdesk.session
         with pytest.raises(SetupError, match="type"), transaction(session):
-            record(session, name, password="x")
+            done(session, current_frontdesk.actions.find(name), password="x")
 
 
 def test_a_deed_is_recorded_in_its_transaction_or_not_at_all(app: Flask) -> None:
     with app.app_context(), pytest.raises(RuntimeError, match="in the transaction"):
-        record(current_frontdesk.session, "logout.succeeded")
+        done(current_frontdesk.session, LOGOUT_SUCCEEDED)

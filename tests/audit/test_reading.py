@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.context import current_frontdesk
+from app.accounts.actions import ACCOUNT_UNLOCKED
+from app.core.actions import Target
+from app.core.context import current_frontdesk, done
 from app.core.db.transaction import transaction
-from app.core.records.recorder import Target, record
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
@@ -36,7 +37,7 @@ def unlock(app: Flask) -> Record:
     def unlock(times: int = 1, **facts: Any) -> None:
         with app.app_context(), transaction(current_frontdesk.session):
             for _ in range(times):
-                record(current_frontdesk.session, "account.unlocked", **facts)
+                done(current_frontdesk.session, ACCOUNT_UNLOCKED, **facts)
 
     return unlock
 

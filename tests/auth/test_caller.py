@@ -74,7 +74,7 @@ def test_a_listener_is_told_who_signs_in_and_who_logs_out(app: Flask, ada: Perso
     told: list[tuple[str, Any]] = []
 
     def listen_to(event: str) -> None:
-        app.extensions["frontdesk"].emitter.on(
+        app.extensions["frontdesk"].actions.on(
             event, lambda _, options: told.append((event, options["origin"].account_id))
         )
 

@@ -18,7 +18,7 @@ from app import account_required, current_account
 from app.auth.sessions.cookie_door import CookieDoor
 from app.auth.sessions.cookies import CrossSiteCheck
 from app.core.context import current_frontdesk
-from app.core.records.catalogue import REFUSALS
+from app.extension.actions import REFUSALS
 
 from ..conftest import MakeApp, Person
 from ..core.test_matrix import rows

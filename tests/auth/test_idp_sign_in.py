@@ -61,7 +61,7 @@ def test_the_same_hooks_and_the_same_event_as_a_login(visitor: Visitor, ada: Per
     context = ada.app.extensions["frontdesk"]
     heard: list[str] = []
     context.hooks.add("payload", lambda payload, session: {**payload, "token_type": heard[-1]})
-    context.emitter.on("account-logged-in", lambda account, options: heard.append(account.email))
+    context.actions.on("account-logged-in", lambda account, options: heard.append(account.email))
     assert visitor.sign_in("ada").json["token_type"] == ada.email
 
 

@@ -12,11 +12,12 @@ from marshmallow import Schema, fields
 
 from app import Schemas
 from app.accounts.service import Accounts
+from app.auth.actions import ACCOUNT_CREATE
 from app.auth.idp.oidc import SEATS
-from app.auth.idp.service import ACCOUNT_CREATE, IdpUserInfo
+from app.auth.idp.service import IdpUserInfo
+from app.core.actions import Listener
 from app.core.context import Context, service
 from app.core.errors import Forbidden
-from app.core.events import Listener
 from app.testing.client import Api
 
 from ..rigs.oidc.proxy import TOKEN, Proxy
@@ -41,7 +42,7 @@ def context(app: Flask) -> Context:
 
 
 def listen(app: Flask, event: str, listener: Listener) -> None:
-    context(app).emitter.on(event, listener)
+    context(app).actions.on(event, listener)
 
 
 def emails(app: Flask) -> list[str]:
@@ -60,7 +61,7 @@ def sign_in_together(app: Flask, login: str) -> set[int]:
 
 def test_while_signup_is_off_nobody_new_comes_in(visitor: Visitor) -> None:
     told: list[Any] = []
-    listen(visitor.api.app, ACCOUNT_CREATE, lambda person, options: told.append(person))
+    listen(visitor.api.app, ACCOUNT_CREATE.name, lambda person, options: told.append(person))
     assert visitor.sign_in("zoe", 400).json["code"] == "no_account"
     assert (told, emails(visitor.api.app)) == ([], [])
 

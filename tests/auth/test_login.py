@@ -234,7 +234,7 @@ def test_a_listener_takes_part_in_the_transaction_and_may_abort_it(app: Flask, a
 
 
 def listen_to(app: Flask, event: str, listener: Callable[[Any, dict[str, Any]], object]) -> None:
-    app.extensions["frontdesk"].emitter.on(event, listener)
+    app.extensions["frontdesk"].actions.on(event, listener)
 
 
 def test_a_name_of_blanks_is_a_wrong_one(api: Api) -> None:

@@ -118,7 +118,7 @@ def test_a_page_of_accounts_costs_as_many_queries_as_one_of_them(world: World, b
 
 def test_everything_about_an_account_is_on_one_page(world: World, boss: Desk) -> None:
     page = boss.get(of(world.ada.id))
-    for text in ("Ada Lovelace", "Engines", "Werkzeug", "For everyone", "An account signs in"):
+    for text in ("Ada Lovelace", "Engines", "Werkzeug", "For everyone", "Signed in"):
         assert text in page, text
 
 

@@ -75,6 +75,6 @@ def test_events_are_narrowed_down(site: Site, visitors: Visitors) -> None:
     visitor.page.get_by_label("Account", exact=True).fill(ada.email)
     visitor.page.get_by_role("button", name="Search").click()
     rows = visitor.page.get_by_role("main").locator("tbody tr")
-    expect(rows.filter(has_text="An account signs in")).to_have_count(1)
+    expect(rows.filter(has_text="Signed in")).to_have_count(1)
     rows.first.locator("summary").click()
     expect(rows.first.get_by_text("Number")).to_be_visible()

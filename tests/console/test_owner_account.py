@@ -9,8 +9,7 @@ import zipfile
 import pytest
 from flask import Flask
 
-from app.console.owner.activity import TEXTS
-from app.core.records.catalogue import CATALOGUE
+from app.extension.actions import ACTIONS
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
 
@@ -128,8 +127,8 @@ def test_it_tells_what_happened_and_from_where(app: Flask, ada: Person, person: 
     reader.post("/sign-in", data=form, headers={"User-Agent": agent})
     text = visible(reader.get("/account/activity"))
     assert "Signed in Firefox on Linux · 127.0.0.1" in text
-    assert "The account was made By the service itself" in text
-    assert "Changed the profile By somebody who runs this" in text
+    assert "Account created By the service itself" in text
+    assert "Profile changed By somebody who runs this" in text
 
 
 def test_activity_goes_on_from_page_to_page(reader: Reader) -> None:
@@ -144,18 +143,10 @@ def test_activity_goes_on_from_page_to_page(reader: Reader) -> None:
     reader.get("/account/activity?after=nonsense", status=422)
 
 
-def test_each_type_of_record_about_an_account_has_words() -> None:
-    # Those are about no account, or about none that is still there.
-    elsewhere = {"accounts.imported", "accounts.pruned", "account.deleted", "invitation.renewed"}
-    elsewhere |= {"invitation.resent", "invitation.revoked"}
-    assert TEXTS.keys() - CATALOGUE.keys() == set()
-    missing = {
-        name
-        for name in CATALOGUE.keys() - TEXTS.keys() - elsewhere
-        # What befalls a workspace is told on its own page.
-        if not name.startswith("workspace.")
-    }
-    assert missing == set()
+def test_each_action_has_one_title() -> None:
+    titles = [action.title for action in ACTIONS.values()]
+    assert len(set(titles)) == len(titles)
+    assert [title for title in titles if not title[:1].isupper()] == []
 
 
 def test_a_copy_is_asked_for_waited_for_and_fetched(

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.core.errors import Problem
-from app.core.security_log import EVENTS
+from app.extension.actions import DECLARED
+from scripts.records import log_events
 
 from ..rigs.promises import subclasses
 from ..rigs.servers import ROOT
@@ -18,23 +19,22 @@ STANDARD = ROOT / "docs" / "asvs.md"
 PAGES = [STANDARD, *sorted(SECURITY.glob("*.md"))]
 
 
-def words_in_the_code() -> set[str]:
-    """The words that services tell by, and those that problems are refused by."""
-    calls = re.compile(r'(?:tell\(|tell_when_stored\(\s*self\.session,|"event":|tells=)\s*"(\w+)"')
+def refused_in_the_code() -> set[str]:
+    """The events by which problems are logged."""
     texts = (path.read_text() for path in (ROOT / "app").rglob("*.py"))
-    told = {word for text in texts for word in calls.findall(text)}
+    noted = {event for text in texts for event in re.findall(r'"event":\s*"(\w+)"', text)}
     kinds = (kind for kind in subclasses(Problem) if kind.__module__.startswith("app."))
-    return told | {kind.security_event for kind in kinds} - {""}
+    return noted | {kind.security_event for kind in kinds} - {""}
 
 
-def test_every_word_is_in_the_list_and_every_listed_word_is_used() -> None:
-    assert words_in_the_code() == EVENTS.keys()
+def test_every_event_of_a_rejected_request_has_an_action_and_the_other_way_round() -> None:
+    assert refused_in_the_code() == {event for action in DECLARED for event in action.refused}
 
 
 def test_the_page_lists_the_words_of_the_code() -> None:
     page = (SECURITY / "logging.md").read_text()
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|[^|]*\|$", page, re.MULTILINE)
-    assert {word: text.strip() for word, text in rows} == dict(EVENTS)
+    assert {word: text.strip() for word, text in rows} == dict(log_events())
 
 
 # Of what is not offered here, and of another's fault, the security log does not tell.

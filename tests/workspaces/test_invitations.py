@@ -314,8 +314,8 @@ def test_who_lost_the_office_meanwhile_invites_nobody(
 
 def test_a_host_hears_of_invitations(app: Flask, team: Team) -> None:
     heard: list[str] = []
-    emitter = app.extensions["frontdesk"].emitter
-    emitter.on("invitation-created", lambda invitation, _: heard.append(invitation.email))
+    actions = app.extensions["frontdesk"].actions
+    actions.on("invitation-created", lambda invitation, _: heard.append(invitation.email))
     team.invite(GRACE)
     team.invite(GRACE)
     assert heard == [GRACE]

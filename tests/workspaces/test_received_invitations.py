@@ -264,9 +264,9 @@ def test_an_acceptance_and_a_revocation_at_once_agree(team: Team, ada: Person, a
 
 def test_a_host_hears_of_answers(app: Flask, team: Team, ada: Person) -> None:
     heard: list[tuple[str, str]] = []
-    emitter = app.extensions["frontdesk"].emitter
+    actions = app.extensions["frontdesk"].actions
     for event in ("invitation-accepted", "invitation-declined"):
-        emitter.on(event, lambda each, _, event=event: heard.append((event, each.email)))
+        actions.on(event, lambda each, _, event=event: heard.append((event, each.email)))
     team.invite(ADA, "grace@example.com")
     ada.api().post("/invitation/accept", json={"token": team.secret(ADA)})
     Api(app).post("/invitation/decline", json={"token": team.secret("grace@example.com")})
@@ -284,7 +284,7 @@ def test_a_listener_that_objects_leaves_the_invitation_open(
     def object_to_it(*_: object) -> None:
         raise Conflict("No room")
 
-    app.extensions["frontdesk"].emitter.on("invitation-accepted", object_to_it)
+    app.extensions["frontdesk"].actions.on("invitation-accepted", object_to_it)
     team.invite(ADA)
     ada.api().post("/invitation/accept", 409, json={"token": team.secret(ADA)})
     assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])

@@ -16,11 +16,12 @@ from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
-from ...core.records.recorder import record
 from ...delivery.mail.one_off import OneOffMail
+from ..actions import EMAIL_CHANGE_REQUESTED, EMAIL_CHANGE_UNDONE
 from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller, lock_caller
 from ..errors import (
@@ -75,7 +76,7 @@ class EmailChanges:
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
-            record(self.session, "email.change_requested", account_id=account.id)
+            done(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
             after_commit(self.session, lambda: self._mail(change, account, is_taken, may_mail))
 
     def confirm(
@@ -136,7 +137,7 @@ class EmailChanges:
             self.identities.unlink(account)
             for take_back in self.undoing:
                 take_back(account)
-            record(self.session, "email.change_undone", account_id=account.id)
+            done(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
             after_commit(self.session, lambda: self.recovery.begin(account))
 
     def waiting(self, account_id: Any) -> str:

@@ -9,8 +9,9 @@ from sqlalchemy import delete, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.transaction import AnySession, insert_new, lock_row, transaction
-from ...core.records.recorder import record
+from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
 from .models import Identity
 
@@ -70,7 +71,7 @@ class Identities:
             last_used_at=now,
         )
         if made is not None:
-            record(self.session, "identity.linked", account_id=account.id, issuer=issuer)
+            done(self.session, IDENTITY_LINKED, account_id=account.id, issuer=issuer)
         return made is not None
 
     def used(self, issuer: str, subject: str) -> None:
@@ -87,5 +88,5 @@ class Identities:
             gone: Any = self.session.execute(
                 delete(Identity).where(Identity.account_id == account.id)
             )
-            record(self.session, "identity.unlinked", account_id=account.id)
+            done(self.session, IDENTITY_UNLINKED, account_id=account.id)
             return int(gone.rowcount)

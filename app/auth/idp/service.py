@@ -18,9 +18,10 @@ from sqlalchemy.exc import IntegrityError
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.service import Accounts
+from ...core.context import done
 from ...core.db.transaction import AnySession, after_commit, transaction
-from ...core.events import Emitter
 from ...delivery.mail.one_off import OneOffMail
+from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..admission import PROVIDER_DOOR, Admission
 from ..errors import (
     AmbiguousEmail,
@@ -37,8 +38,6 @@ from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
 
 log = logging.getLogger(__name__)
-
-ACCOUNT_CREATE = "idp-account-create"
 
 
 class IdpUserInfo(NamedTuple):
@@ -73,7 +72,6 @@ class IdpSignIn:
     accounts: Accounts
     identities: Identities
     gate: Gate
-    emitter: Emitter
     mails: Mails
     one_off_mail: OneOffMail
     admission: Admission
@@ -159,7 +157,7 @@ class IdpSignIn:
     def _create(self, person: IdpUserInfo) -> None:
         """A transaction of its own: an account made inactive, to be approved, is to stay."""
         with transaction(self.session):
-            listeners = self.emitter.emit(ACCOUNT_CREATE, person, self.session)
+            listeners = done(self.session, IDENTITY_REQUESTED, person)
             self.session.flush()
             account = self.accounts.find(person.email)
             if account is None:
@@ -167,7 +165,7 @@ class IdpSignIn:
                     "A sign-up through the identity provider failed: %s. Register one with"
                     " frontdesk.on('%s'); it must add an account with the e-mail it is given.",
                     "its listener created no account" if listeners else "there is no listener",
-                    ACCOUNT_CREATE,
+                    ACCOUNT_CREATE.name,
                 )
                 raise NoAccountCreated
             self.identities.link(account, person.issuer, person.subject, person.email)

@@ -17,16 +17,16 @@ from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.config.settings import CoreSettings
-from ...core.context import Context
+from ...core.context import Context, done
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
 from ...core.keystore import Keystore
 from ...core.limits import RateLimit
-from ...core.records.recorder import record
 from ...core.request import current_origin, network_of
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
+from ..actions import LOGIN_CODE_REQUESTED
 from ..admission import CODE_DOOR, Admission
 from ..caller import Caller
 from ..errors import InvalidProof, TooManyAttempts
@@ -66,7 +66,7 @@ class LoginByCode:
         asked = self.codes.issue(email, account, is_welcome)
         with transaction(self.session):
             whose = None if account is None else account.id
-            record(self.session, "login.code_requested", account_id=whose)
+            done(self.session, LOGIN_CODE_REQUESTED, account_id=whose)
         release(self.session)
         made = account is not None or is_welcome
         self.one_off_mail.send_soon(

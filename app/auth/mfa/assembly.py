@@ -4,8 +4,9 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...accounts.actions import EMAIL_CHANGED
 from ...accounts.models import AccountLike
-from ...accounts.service import EMAIL_CHANGED, Accounts
+from ...accounts.service import Accounts
 from ...core.config.environment import SettingsError
 from ...core.context import Context
 from ...core.db.transaction import after_commit
@@ -13,12 +14,11 @@ from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
+from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
 from ..features import FactorFeature, PasskeyFeature
 from ..fresh import Freshness
 from ..limits import Failures
-from ..passwords import PASSWORD_CHANGED
 from ..proofs import Proofs
-from ..recovery import PASSWORD_RESET
 from ..settings import AuthSettings
 from ..sign_in.attempt import PASSKEY, RECOVERY_CODE
 from ..sign_in.gate import Gate
@@ -151,8 +151,8 @@ def _forget_devices(context: Context, devices: TrustedDevices) -> None:
     def forget(account: AccountLike, _options: object) -> None:
         devices.forget(account.id)
 
-    for event in (EMAIL_CHANGED, PASSWORD_CHANGED, PASSWORD_RESET):
-        context.emitter.on(event, forget)
+    for signal in (EMAIL_CHANGED, PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL):
+        context.actions.on(signal.name, forget)
 
 
 def _forgive_wrong_factors(context: Context, wrong: FactorFailures) -> None:
@@ -165,6 +165,6 @@ def _forgive_wrong_factors(context: Context, wrong: FactorFailures) -> None:
 
         return listener
 
-    context.emitter.on(PASSWORD_CHANGED, after(wrong.forgive))
-    context.emitter.on(PASSWORD_RESET, after(wrong.forgive_after_reset))
+    context.actions.on(PASSWORD_CHANGED_SIGNAL.name, after(wrong.forgive))
+    context.actions.on(PASSWORD_RESET_SIGNAL.name, after(wrong.forgive_after_reset))
     context.get(Failures).unlocking.append(wrong.forgive)

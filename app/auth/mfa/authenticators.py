@@ -12,11 +12,18 @@ from sqlalchemy import ColumnElement, delete, func, select
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
+from ...core.actions import Action, Target
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.base import Base
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
-from ...core.records.recorder import Target, record
+from ..actions import (
+    AUTHENTICATOR_ADDED,
+    AUTHENTICATOR_REMOVED,
+    AUTHENTICATOR_RENAMED,
+    AUTHENTICATORS_RESET,
+)
 from ..errors import NotAuthorized
 from .devices import TrustedDevices
 from .errors import AuthenticatorNotFound, LastFactor, TooManyAuthenticators
@@ -52,7 +59,7 @@ class Authenticators:
         with transaction(self.session):
             found = self._get(account_id, authenticator_id)
             found.name = name
-            self._record("authenticator.renamed", found)
+            self._report(AUTHENTICATOR_RENAMED, found)
             return found
 
     def make_room(self, account: AccountLike) -> None:
@@ -68,7 +75,7 @@ class Authenticators:
         """What comes with one that is confirmed by this transaction: its owner is told, and has
         recovery codes where there are none. They are shown here for the last time."""
         self.session.flush()
-        self._record("authenticator.added", made)
+        self._report(AUTHENTICATOR_ADDED, made)
         self.notices.tell(self.notices.mails.added(account.email, made.name, made.kind))
         counts = made.kind in self.requirement.kinds
         if not counts or self.recovery_codes.left(account.id):
@@ -88,7 +95,7 @@ class Authenticators:
                 self.recovery_codes.forget(account.id)
                 self.devices.forget(account.id)
             self.session.delete(found)
-            self._record("authenticator.removed", found)
+            self._report(AUTHENTICATOR_REMOVED, found)
             self.notices.tell(self.notices.mails.removed(account.email, found.name, found.kind))
             return found
 
@@ -118,9 +125,9 @@ class Authenticators:
             raise AuthenticatorNotFound
         return found
 
-    def _record(self, name: str, about: Authenticator) -> None:
+    def _report(self, action: Action, about: Authenticator) -> None:
         target = Target("authenticator", about.id)
-        record(self.session, name, account_id=about.account_id, target=target, kind=about.kind)
+        done(self.session, action, account_id=about.account_id, target=target, kind=about.kind)
 
 
 @dataclass(eq=False)
@@ -166,7 +173,7 @@ def remove_factors(session: AnySession, account: AccountLike, since: datetime | 
         _delete(session, RecoveryCode, RecoveryCode.account_id == account_id)
         _delete(session, TrustedDevice, TrustedDevice.account_id == account_id)
     if gone:
-        record(session, "authenticators.reset", account_id=account_id, authenticators=gone)
+        done(session, AUTHENTICATORS_RESET, account_id=account_id, authenticators=gone)
     return gone
 
 

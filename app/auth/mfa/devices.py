@@ -17,11 +17,13 @@ from typing import Any
 from sqlalchemy import delete, select
 
 from ...accounts.models import AccountLike
+from ...core.actions import Target
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
-from ...core.records.recorder import Target, record
 from ...core.request import current_origin
+from ..actions import DEVICE_FORGOTTEN, DEVICE_TRUSTED
 from ..sign_in.kept import kept_address, kept_user_agent
 from .errors import TrustedDeviceNotFound
 from .models import TrustedDevice
@@ -60,9 +62,9 @@ class TrustedDevices:
         )
         self.session.add(made)
         self.session.flush()
-        record(
+        done(
             self.session,
-            "device.trusted",
+            DEVICE_TRUSTED,
             account_id=account.id,
             target=Target(_TARGET, made.id),
         )
@@ -98,7 +100,7 @@ class TrustedDevices:
                 raise TrustedDeviceNotFound
             self.session.delete(found)
             target = Target(_TARGET, device_id)
-            record(self.session, "device.forgotten", account_id=account_id, target=target)
+            done(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
             return found
 
     def forget(self, account_id: Any) -> None:

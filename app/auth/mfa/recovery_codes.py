@@ -17,9 +17,10 @@ from sqlalchemy import delete, func, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
-from ...core.records.recorder import record
+from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
 from ..sign_in.attempt import RECOVERY_CODE
 from .errors import NoFactor, WrongFactor
 from .factors import SecondFactors
@@ -74,7 +75,7 @@ class RecoveryCodes:
             for code in codes
         )
         self.session.flush()
-        record(self.session, "recovery_codes.created", account_id=account.id)
+        done(self.session, RECOVERY_CODES_CREATED, account_id=account.id)
         return codes
 
     def check(self, account: AccountLike, code: Any) -> str | None:
@@ -90,7 +91,7 @@ class RecoveryCodes:
             return None
         left = self.left(account.id) - 1
         write_last(self.session, use_codes, UsedCode(found, self.clock.now()))
-        record(self.session, "recovery_code.used", account_id=account.id, left=left)
+        done(self.session, RECOVERY_CODE_USED, account_id=account.id, left=left)
         self.notices.tell(self.notices.mails.recovery_code_used(account.email, left))
         return RECOVERY_CODE
 

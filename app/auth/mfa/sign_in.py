@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.keystore import KeystoreUnavailable
-from ...core.records.recorder import record
+from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..sign_in.attempt import DEVICE, SignInOptions
@@ -64,7 +65,7 @@ class FactorStage:
 
     def _challenge(self, sign_in: SignIn, methods: list[str]) -> Challenge:
         token = self.tokens.issue(ANSWERING, sign_in.account, sign_in.by)
-        record(self.session, "login.challenged", account_id=sign_in.account.id, proofs=sign_in.by)
+        done(self.session, LOGIN_CHALLENGED, account_id=sign_in.account.id, proofs=sign_in.by)
         return Challenge(SecondFactorRequired(members={"mfa_token": token, "methods": methods}))
 
     def _enrolment(self, sign_in: SignIn) -> Challenge:

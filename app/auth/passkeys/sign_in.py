@@ -10,7 +10,9 @@ from marshmallow import ValidationError
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
+from ...core.actions import Target
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.account_ids import shown as written
 from ...core.db.transaction import (
     AnySession,
@@ -22,8 +24,8 @@ from ...core.db.transaction import (
     write_last,
 )
 from ...core.errors import Invalid
-from ...core.records.recorder import Target, record
 from ...core.web.reading import instance
+from ..actions import PASSKEY_SUSPECTED
 from ..caller import Caller
 from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
@@ -123,7 +125,7 @@ class PasskeyProofs:
             )
             with transaction(self.session):
                 target = Target("authenticator", passkey.id)
-                record(self.session, "passkey.suspected", account_id=account_id, target=target)
+                done(self.session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
                 if is_news:
                     self.notices.tell(mail)
 

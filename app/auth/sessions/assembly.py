@@ -12,12 +12,12 @@ from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
 from ...delivery.mail.one_off import OneOffMail, Untold
 from ...delivery.mail.templates import Templates
+from ..actions import LOGGED_OUT
 from ..caller import Caller
 from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
 from ..sign_in.attempt import COOKIE_WAY
 from ..sign_in.gate import Gate
-from ..sign_in.log_out import LOGGED_OUT
 from .cookie_door import CookieDoor
 from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
 from .models import AccountSession
@@ -96,7 +96,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
             # Tokens may come back with the next sign-in, and no cookie does.
             door.end_all(account)
 
-    context.emitter.on(LOGGED_OUT, signed_out)
+    context.actions.on(LOGGED_OUT.name, signed_out)
     if of_pages:
         return CookieFeature(read_on_pages, door.opened)
     context.ways_in.append(_cookie_in_documents(context, cookies))

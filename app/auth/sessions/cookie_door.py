@@ -12,9 +12,11 @@ from flask import Request, has_request_context, request
 from sqlalchemy import select, update
 
 from ...accounts.models import AccountLike
+from ...core.actions import Target
+from ...core.context import done
 from ...core.db.transaction import AnySession, after_commit, transaction
-from ...core.records.recorder import Target, record
 from ...core.web.operation import SAFE_METHODS
+from ..actions import SESSION_ENDED
 from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
 from ..sign_in.attempt import COOKIE_WAY, request_cookie
@@ -172,5 +174,5 @@ class CookieDoor:
             )
             if account_id is not None:
                 target = Target("session", str(held.public_id))
-                kind = "session.ended"
-                record(self.session, kind, account_id=account_id, target=target, reason=reason)
+                kind = SESSION_ENDED
+                done(self.session, kind, account_id=account_id, target=target, reason=reason)

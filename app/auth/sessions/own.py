@@ -12,10 +12,12 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, select, update
 
 from ...accounts.models import AccountLike
+from ...core.actions import Target
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.account_ids import UUID_PATTERN
 from ...core.db.transaction import AnySession, transaction
-from ...core.records.recorder import Target, record
+from ..actions import SESSION_ENDED
 from ..caller import Caller
 from ..errors import InvalidCredentials
 from .devices import label_of
@@ -84,9 +86,9 @@ class OwnSessions:
             ).one_or_none()
             if row is None:
                 raise SessionNotFound
-            record(
+            done(
                 self.session,
-                "session.ended",
+                SESSION_ENDED,
                 account_id=caller.account.id,
                 target=Target("session", session_id),
                 reason=BY_OWNER,
@@ -102,9 +104,9 @@ class OwnSessions:
             changed: Any = self.session.execute(ending)
             ended = int(changed.rowcount)
             if ended:
-                record(
+                done(
                     self.session,
-                    "session.ended",
+                    SESSION_ENDED,
                     account_id=caller.account.id,
                     reason=BY_OWNER,
                     sessions=ended,

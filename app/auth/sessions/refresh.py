@@ -16,13 +16,15 @@ from sqlalchemy import select, update
 
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
+from ...core.actions import Target
 from ...core.basics import BasicService
 from ...core.config.settings import CoreSettings
+from ...core.context import done
 from ...core.db.transaction import after_commit, transaction
-from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
+from ..actions import SESSION_REUSED
 from ..settings import AuthSettings
 from ..sign_in.gate import Gate
 from .devices import label_of
@@ -139,9 +141,9 @@ class Refresh(BasicService):
         # Of several at once one has ended it, and tells of it.
         if ended is None:
             return
-        record(
+        done(
             self.session,
-            "session.reused",
+            SESSION_REUSED,
             account_id=account.id,
             target=Target("session", held.public_id),
         )

@@ -49,7 +49,7 @@ def step_ups(context: Context) -> StepUp:
 def assemble(context: Context) -> None:
     """Add what finds a caller, signs accounts in and out, and asks them to sign in again."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    session, clock, emitter = context.session, context.clock, context.emitter
+    session, clock = context.session, context.clock
     tokens = make_tokens(context, auth)
     revocations = Revocations(context.keystore, int(tokens.lifetime.total_seconds()))
     stored, factors = context.find(SessionFeature), context.find(FactorFeature)
@@ -89,7 +89,7 @@ def assemble(context: Context) -> None:
     )
     # A session that has ended is not brought back by a later sign-in.
     is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
-    context.add(LogOut(session, accounts, revocations, emitter, clock, is_final=is_final))
+    context.add(LogOut(session, accounts, revocations, clock, is_final=is_final))
 
 
 def make_tokens(context: Context, auth: AuthSettings) -> Tokens:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.basics import BasicService
+from ...core.context import done
 from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
-from ...core.records.recorder import record
 from ...core.request import note_account
+from ..actions import LOGIN_SUCCEEDED
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from ..sessions.models import AccountSession
     from ..sessions.service import Begun, Sessions
 
-LOGGED_IN = "account-logged-in"
 
 # Of a sign-in outside a request.
 NO_OPTIONS = SignInOptions()
@@ -153,8 +153,7 @@ class Gate(BasicService):
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
         note_account(account.id)
-        self.emitter.emit(LOGGED_IN, account, self.session)
-        record(self.session, "login.succeeded", account_id=account.id, proofs=sign_in.by)
+        done(self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by)
         begun = self._begin(sign_in)
         session, secret = begun if begun else (None, None)
         return self._told(Opened(self._answered(sign_in, session), session, secret))

@@ -9,13 +9,12 @@ from sqlalchemy import or_, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
-from ...core.events import Emitter
-from ...core.records.recorder import record
+from ..actions import LOGOUT_SUCCEEDED, TOKENS_ENDED
 from ..caller import Caller
 from ..tokens.access import Revocations
 
-LOGGED_OUT = "account-logged-out"
 ROWS_AT_ONCE = 5_000
 
 
@@ -24,7 +23,6 @@ class LogOut:
     session: AnySession
     accounts: Accounts
     revocations: Revocations
-    emitter: Emitter
     clock: Clock
     _: KW_ONLY
     is_final: bool
@@ -41,21 +39,19 @@ class LogOut:
             self.revocations.store(self.session, account.email, account.id, seconds)
             if self.is_final:
                 self.accounts.end_tokens(account)
-            self.emitter.emit(LOGGED_OUT, account, self.session)
-            record(self.session, "logout.succeeded", account_id=account.id)
+            done(self.session, LOGOUT_SUCCEEDED, account, account_id=account.id)
 
     def by_operator(self, account: AccountLike) -> None:
         """End an account's tokens for good; it may sign in anew at once."""
         with transaction(self.session):
             self.accounts.end_tokens(account)
-            self.emitter.emit(LOGGED_OUT, account, self.session)
-            record(self.session, "tokens.ended", account_id=account.id)
+            done(self.session, TOKENS_ENDED, account, account_id=account.id)
 
     def everybody(self) -> int:
         """As for one, and how many accounts there were; no event is told of each."""
         accounts = sum(self._end_all())
         with transaction(self.session):
-            record(self.session, "tokens.ended", accounts=accounts)
+            done(self.session, TOKENS_ENDED, accounts=accounts)
         return accounts
 
     def _end_all(self) -> Iterator[int]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...accounts.service import Accounts
+from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
-from ...core.records.recorder import record
+from ..actions import REAUTHENTICATION_SUCCEEDED
 from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
@@ -60,9 +61,7 @@ class Reauthentication:
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
             session = self._renewed(caller, proof)
-            record(
-                self.session, "reauthentication.succeeded", account_id=account.id, proofs=[proof]
-            )
+            done(self.session, REAUTHENTICATION_SUCCEEDED, account_id=account.id, proofs=[proof])
             return self.gate.renew(account, (proof,), options, session)
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:

@@ -10,10 +10,10 @@ from flask import Response, request
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
 from ...auth.guards import active_account_required, roles_required
+from ...core.actions import Action
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import shown
 from ...core.errors import Invalid
-from ...core.records.catalogue import CATALOGUE, RecordType
 from ...core.web.operation import hidden
 from ..api_calls import ListPage, get_from_api, list_from_api
 from ..navigation import ADMINS
@@ -83,12 +83,9 @@ def _query(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _types() -> list[tuple[str, str]]:
-    """Each with what it means, in the catalogue's order; a host's own come last."""
-    return [(kind.name, _capital(_(kind.meaning))) for kind in _catalogue().values()]
-
-
-def _catalogue() -> Mapping[str, RecordType]:
-    return {**CATALOGUE, **current_frontdesk.record_types}
+    """Return each type with its title: Frontdesk's, then the application's own."""
+    catalogue = current_frontdesk.actions.catalogue
+    return [(action.name, _capital(_(action.title))) for action in catalogue.values()]
 
 
 def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -96,16 +93,16 @@ def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     rows, ids = list(rows), current_frontdesk.account_ids
     people = [row[name] for row in rows for name in ("actor_id", "account_id")]
     known = addresses(ids.from_text(each) for each in people if each is not None)
-    catalogue = _catalogue()
+    catalogue = current_frontdesk.actions.catalogue
     return [_told(row, known, catalogue.get(row["type"])) for row in rows]
 
 
 def _told(
-    row: Mapping[str, Any], known: Mapping[Any, str], kind: RecordType | None
+    row: Mapping[str, Any], known: Mapping[Any, str], action: Action | None
 ) -> dict[str, Any]:
     return {
         **row,
-        "what": _capital(_(kind.meaning)) if kind else row["type"],
+        "what": _capital(_(action.title)) if action else row["type"],
         "kind": _color(row["type"]),
         "actor": known.get(row["actor_id"], ""),
         "account": known.get(row["account_id"], ""),

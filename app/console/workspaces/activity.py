@@ -14,8 +14,8 @@ from ...audit.service import Records
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.errors import Invalid
-from ...core.records.catalogue import CATALOGUE
 from ...core.web.operation import hidden
+from ...extension.actions import ACTIONS
 from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
 from ...workspaces.invitations.service import Invitations
 from ...workspaces.routes import IN_PATH
@@ -109,8 +109,8 @@ def _deed(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> 
         f"{kind} self" if is_own else kind, _SENTENCES.get(kind, ("info", ""))
     )
     if not text:
-        known = CATALOGUE.get(kind)
-        meaning = _(known.meaning) if known is not None else escape(kind)
+        known = ACTIONS.get(kind)
+        meaning = _(known.title) if known is not None else escape(kind)
         return Deed(item["at"], icon, _("{who}: {what}", who=_who(item, emails), what=meaning))
     whom = emails.get(item["account_id"], _("somebody who is gone"))
     mailed = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None

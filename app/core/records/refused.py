@@ -10,10 +10,9 @@ from typing import Any
 
 from sqlalchemy import Engine
 
+from ..actions import Action, Actions, Row, write_records
 from ..db.transaction import AnySession, has_begun, transaction
 from ..request import Origin, current_origin
-from .catalogue import REFUSALS
-from .recorder import Recorder, Row, write_records
 
 log = logging.getLogger(__name__)
 
@@ -21,23 +20,25 @@ log = logging.getLogger(__name__)
 @dataclass(eq=False)
 class RefusalKeeper:
     session: AnySession
-    recorder: Recorder
+    actions: Actions
+    # By the event of the security log.
+    refusals: Mapping[str, Action]
     # Whether whoever is refused has left nothing in the session that somebody still wants.
     owns_application: bool
 
     def keep(self, event: str, facts: Mapping[str, Any]) -> None:
         """Of the security log's event, where there are records of such refusals. A request that is
         refused is answered so, whether or not that can be written down."""
-        kind = REFUSALS.get(event)
-        if kind is None:
+        action = self.refusals.get(event)
+        if action is None:
             return
-        data = {name: facts[name] for name in kind.data if facts.get(name) is not None}
+        data = {name: facts[name] for name in action.data if facts.get(name) is not None}
         origin = current_origin()
         if "left_out" in data:
             # Of many, whoever they were.
             origin = Origin("request", address=facts["address"])
         try:
-            self._store(self.recorder.row(origin, kind.name, facts.get("account_id"), data=data))
+            self._store(self.actions.row(origin, action.name, facts.get("account_id"), data=data))
         except Exception:
             log.warning("A refusal could not be recorded", exc_info=True)
 

@@ -9,20 +9,18 @@ from sqlalchemy import select
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...auth.errors import InvalidProof
+from ...core.actions import Action, Target
 from ...core.clock import Clock
+from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
-from ...core.events import Emitter
-from ...core.records.recorder import Target, record
+from ..actions import INVITATION_ACCEPTED, INVITATION_DECLINED
 from ..members import Listed, Members
 from ..rules import may_manage
 from .lookup import Invited, in_state, invited_rows, read_invited
 from .mails import InvitationProofs
 from .models import ACCEPTED, DECLINED, PENDING, Invitation
 from .schemas import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
-
-ACCEPTANCE = "invitation-accepted"
-REFUSAL = "invitation-declined"
 
 
 @dataclass(eq=False)
@@ -37,7 +35,6 @@ class ReceivedInvitations:
     accounts: Accounts
     members: Members
     proofs: InvitationProofs
-    emitter: Emitter
     clock: Clock
 
     def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Invited]:
@@ -122,19 +119,18 @@ class ReceivedInvitations:
         # Whoever is in another room is not pulled out of it.
         if account.current_workspace_id is None:
             account.current_workspace_id = workspace_id
-        self.emitter.emit(ACCEPTANCE, invitation, self.session)
-        self._record(invitation, "invitation.accepted", account.id)
+        self._report(INVITATION_ACCEPTED, invitation, account.id)
         return Listed(member, account.email)
 
     def _decline(self, invitation: Invitation) -> None:
         invitation.state = DECLINED
-        self.emitter.emit(REFUSAL, invitation, self.session)
-        self._record(invitation, "invitation.declined", None)
+        self._report(INVITATION_DECLINED, invitation, None)
 
-    def _record(self, invitation: Invitation, name: str, account_id: Any) -> None:
-        record(
+    def _report(self, action: Action, invitation: Invitation, account_id: Any) -> None:
+        done(
             self.session,
-            name,
+            action,
+            invitation,
             account_id=account_id,
             workspace_id=invitation.workspace_id,
             target=Target("invitation", invitation.id),

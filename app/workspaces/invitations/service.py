@@ -11,13 +11,15 @@ from sqlalchemy import func, select, update
 from ...accounts.addresses import read_email
 from ...accounts.errors import InvalidEmail
 from ...accounts.service import Accounts
+from ...core.actions import Action, Target
 from ...core.basics import BasicService
+from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import after_commit, transaction
 from ...core.errors import Invalid, QuotaReached
-from ...core.records.recorder import Target, record
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.message import Email
+from ..actions import INVITATION_CREATED, INVITATION_RENEWED, INVITATION_RESENT, INVITATION_REVOKED
 from ..errors import AlreadyAMember
 from ..members import Members
 from ..models import Member, Workspace
@@ -27,7 +29,6 @@ from .mails import InvitationMails, InvitationRate
 from .models import EXPIRED, PENDING, REVOKED, Invitation
 from .schemas import InvitationClosed, InvitationNotFound, TooManyInvitations
 
-CREATED = "invitation-created"
 # One invitation is mailed at most so often, and at most once in this time.
 MOST_SENDS = 5
 BETWEEN_SENDS = timedelta(minutes=1)
@@ -94,12 +95,11 @@ class Invitations(BasicService):
                 invitation.message = message
             self.session.add_all(new.values())
             self.session.flush()
-            for invitation in new.values():
-                self.emitter.emit(CREATED, invitation, self.session)
             for invitation in invited:
                 is_new = invitation.email in new
-                name = "invitation.created" if is_new else "invitation.renewed"
-                self._record(invitation, name, type=kind)
+                action = INVITATION_CREATED if is_new else INVITATION_RENEWED
+                self._report(action, invitation, type=kind)
+            for invitation in invited:
                 if not self._wait(invitation) and invitation.sends < MOST_SENDS:
                     mails.append(self._mail(invitation))
             return self._shown(invited)
@@ -112,7 +112,7 @@ class Invitations(BasicService):
             if seconds := self._wait(invitation):
                 raise TooManyInvitations(seconds)
             invitation.inviter_id = actor.account_id
-            self._record(invitation, "invitation.resent")
+            self._report(INVITATION_RESENT, invitation)
             mails.append(self._mail(invitation))
             return self._shown([invitation])[0]
 
@@ -120,7 +120,7 @@ class Invitations(BasicService):
         with transaction(self.session):
             invitation = self._hold(actor, invitation_id)
             invitation.state = REVOKED
-            self._record(invitation, "invitation.revoked")
+            self._report(INVITATION_REVOKED, invitation)
             return self._shown([invitation])[0]
 
     def prune(self, batch: int = 1_000) -> int:
@@ -130,10 +130,10 @@ class Invitations(BasicService):
             self.session, Invitation, Invitation.expires_at < before, batch=batch
         )
 
-    def _record(self, invitation: Invitation, name: str, **data: Any) -> None:
+    def _report(self, action: Action, invitation: Invitation, **data: Any) -> None:
         target = Target("invitation", invitation.id)
         workspace_id = invitation.workspace_id
-        record(self.session, name, workspace_id=workspace_id, target=target, **data)
+        done(self.session, action, invitation, workspace_id=workspace_id, target=target, **data)
 
     def _hold(self, actor: Member, invitation_id: int) -> Invitation:
         """The open invitation, if it is this workspace's and the actor's to manage."""

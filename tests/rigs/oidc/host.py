@@ -12,7 +12,7 @@ from pydantic_settings import BaseSettings
 from app import AuthSettings, CoreSettings, Frontdesk
 from app.accounts.account import Account, ServiceBase
 from app.blueprints import auth
-from app.core.events import Listener
+from app.core.actions import Listener
 
 MakeHost = Callable[..., Flask]
 

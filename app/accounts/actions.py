@@ -1,0 +1,110 @@
+"""What happens to an account itself: created, changed, verified, deleted, exported, imported."""
+
+from __future__ import annotations
+
+from ..core.actions import Action, Signal
+from ..core.security_log import REFUSAL_DATA
+
+_ROLE_AND_STATUS = "role and status, if they changed"
+
+REGISTERED = Signal(
+    "account-registered",
+    "the account",
+    "when an account is created (command line, `frontdesk.accounts.create`, registration), inside"
+    " the transaction; an account that must verify its email address first: when it is verified",
+)
+REQUESTED = Signal(
+    "registration-requested",
+    "the account, which is `pending`",
+    "when a user has registered and must verify the email address first, inside the transaction",
+)
+VERIFIED = Signal(
+    "email-verified",
+    "the account",
+    "when the email address is verified by the emailed token or code, or by an admin, inside the"
+    " transaction",
+)
+EMAIL_CHANGED = Signal(
+    "email-changed",
+    "the account, with its new address",
+    "when the email address of an account changes, by its owner, by an operator or back to the"
+    " former address, inside the transaction",
+)
+DELETION_REQUESTED = Signal(
+    "account-deletion-requested",
+    "the account, which is `deleting`",
+    "when the owner requests the deletion and the grace period begins, inside the transaction",
+)
+RESTORED = Signal(
+    "account-restored",
+    "the account",
+    "when the deletion of an account is canceled, inside the transaction",
+)
+DELETED = Signal(
+    "account-deleted", "the account", "when an account is deleted, inside the transaction"
+)
+
+ACCOUNT_CREATED = Action(
+    "account.created",
+    "Account created",
+    {"after": "role, status"},
+    log_event="account_creation",
+)
+ACCOUNT_REGISTERED = Action(
+    "account.registered", "Account registered", signal=REGISTERED, is_audited=False
+)
+REGISTRATION_REQUESTED = Action(
+    "registration.requested", "Registration requested", signal=REQUESTED, is_audited=False
+)
+REGISTRATION_PASSED_OVER = Action(
+    "registration.passed_over", "Registration attempted with an unavailable email address"
+)
+REGISTRATION_REFUSED = Action(
+    "registration.refused", "Registration rejected", REFUSAL_DATA, refused=("account_creation",)
+)
+ACCOUNT_VERIFIED = Action("account.verified", "Email address verified", log_event="address_proof")
+EMAIL_VERIFIED = Action(
+    "email.verified", "Email address verified", signal=VERIFIED, is_audited=False
+)
+PASSWORD_REMOVED = Action(
+    "password.removed",
+    "Password from before the email verification removed",
+    log_event="account_change",
+    log_fields={"changed": ["password"]},
+)
+ACCOUNT_UPDATED = Action(
+    "account.updated",
+    "Account details changed",
+    {"changed": "the names of the details", "before": _ROLE_AND_STATUS, "after": _ROLE_AND_STATUS},
+    log_event="account_change",
+)
+EMAIL_CHANGE_COMPLETED = Action(
+    "email.changed", "Email address changed", signal=EMAIL_CHANGED, is_audited=False
+)
+ACCOUNT_DELETION_REQUESTED = Action(
+    "account.deletion_requested",
+    "Account deletion requested",
+    signal=DELETION_REQUESTED,
+    log_event="account_deletion_request",
+)
+ACCOUNT_RESTORED = Action(
+    "account.restored",
+    "Account deletion canceled",
+    signal=RESTORED,
+    log_event="account_restoration",
+)
+ACCOUNT_DELETED = Action(
+    "account.deleted", "Account deleted", signal=DELETED, log_event="account_deletion"
+)
+ACCOUNT_EXPORTED = Action("account.exported", "Data export requested", log_event="account_export")
+ACCOUNT_UNLOCKED = Action(
+    "account.unlocked", "Account unlocked by an operator", log_event="account_unlock"
+)
+ACCOUNTS_IMPORTED = Action(
+    "accounts.imported",
+    "Accounts imported",
+    {"created": "number of new accounts", "updated": "number of changed accounts"},
+)
+ACCOUNTS_PRUNED = Action(
+    "accounts.pruned", "Unverified accounts deleted", {"accounts": "number of accounts"}
+)

@@ -1,0 +1,227 @@
+"""An action is declared once: its title, its data, its signal and its security log event.
+
+Each package lists its actions in its `actions.py`; `app/extension/actions.py` collects them. Code
+reports an action with `done` (core/context.py).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import orjson
+from blinker import Namespace
+from sqlalchemy import Connection, insert
+
+from .clock import Clock
+from .db.transaction import AnySession, after_commit, is_open, session_itself, write_last
+from .errors import SetupError
+from .hooks import check_known
+from .records.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record
+from .request import Origin, current_origin
+from .security_log import log, log_action
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Signal(NamedTuple):
+    """A signal for the application's listeners, with the cells of its table in docs/hooks."""
+
+    name: str
+    subject: str
+    moment: str
+    returns: str = "nothing"
+
+
+class Action(NamedTuple):
+    name: str
+    # In the past tense: "Signed in".
+    title: str
+    # The names that `data` can have, each with its description.
+    data: Mapping[str, str] = _NOTHING
+    signal: Signal | None = None
+    # The security log's event; empty: the security log has no entry.
+    log_event: str = ""
+    # Constant fields of the security log entry.
+    log_fields: Mapping[str, Any] = _NOTHING
+    # For a rejected request: the security log events that lead to this action.
+    refused: tuple[str, ...] = ()
+    is_audited: bool = True
+
+
+class Target(NamedTuple):
+    """The object of an action that affects neither an account nor a workspace."""
+
+    kind: str
+    id: Any
+
+
+# An audit log entry by the names of its columns.
+Row = Mapping[str, Any]
+Listener = Callable[[Any, dict[str, Any]], object]
+
+_INSERT = insert(Record).inline()
+# The actor's kind where no account acts.
+_ACCOUNT = "account"
+_OTHERS = {"request": "anonymous", "command": "cli", "system": "system"}
+
+
+class Actions:
+    """One application's signals and audit log (blinker's global namespace is not used).
+
+    A listener receives the subject of a signal and a dict of options: `session` is the database
+    session, `origin` has the actor and the IP address. It runs before the commit, and aborts the
+    transaction by raising.
+    """
+
+    def __init__(
+        self, clock: Clock, catalogue: Mapping[str, Action], signals: Iterable[str], audits: bool
+    ) -> None:
+        # Includes the application's own types, some of which are declared later.
+        self.catalogue = catalogue
+        self.audits = audits
+        self._clock = clock
+        self._known = set(signals)
+        self._signals = Namespace()
+
+    def declare(self, signal: str) -> None:
+        self._known.add(signal)
+
+    def on(self, signal: str, listener: Listener) -> None:
+        check_signal(signal, self._known)
+
+        def receive(subject: Any, options: dict[str, Any]) -> object:
+            return listener(subject, options)
+
+        # A strong reference: a listener that is defined inside a function would vanish with it.
+        self._signals.signal(signal).connect(receive, weak=False)
+
+    def emit(self, signal: str, subject: Any, session: AnySession) -> int:
+        """Notify the listeners and return how many there were."""
+        check_signal(signal, self._known)
+        return self._send(signal, subject, session)
+
+    def done(
+        self,
+        session: AnySession,
+        action: Action,
+        subject: Any,
+        account_id: Any,
+        workspace_id: Any,
+        target: Target | None,
+        data: Mapping[str, Any],
+    ) -> int:
+        """Report an action in its open transaction; see `done` in core/context.py."""
+        held = session_itself(session)
+        if not is_open(held):
+            raise RuntimeError(f"{action.name!r} is reported in the transaction of the action.")
+        listeners = 0
+        if action.signal is not None and subject is not None:
+            listeners = self._send(action.signal.name, subject, session)
+        if action.is_audited:
+            self.record(held, action, account_id, workspace_id, target, data)
+        return listeners
+
+    def record(
+        self,
+        session: AnySession,
+        action: Action,
+        account_id: Any,
+        workspace_id: Any,
+        target: Target | None,
+        data: Mapping[str, Any],
+    ) -> None:
+        """Write the audit log entry, and after the commit the security log entry."""
+        for name in data:
+            if name not in action.data:
+                raise SetupError(f"An action of the type {action.name!r} has no {name!r}.")
+        if action.log_event and log.isEnabledFor(logging.INFO):
+            fields = {**action.log_fields, **_flatten(data)}
+            if account_id is not None:
+                fields["account_id"] = account_id
+            if workspace_id is not None:
+                fields["workspace_id"] = workspace_id
+            after_commit(session, partial(log_action, action.log_event, fields))
+        if not self.audits:
+            return
+        row = self.row(current_origin(), action.name, account_id, workspace_id, target, data)
+        if is_open(session):
+            write_last(session, write_records, row)
+        else:
+            # An application may commit by itself.
+            write_records(session, [row])
+
+    def row(
+        self,
+        origin: Origin,
+        name: str,
+        account_id: Any,
+        workspace_id: Any = None,
+        target: Target | None = None,
+        data: Mapping[str, Any] = _NOTHING,
+    ) -> Row:
+        actor_id = origin.account_id
+        return {
+            "type": name,
+            "at": self._clock.now(),
+            "actor_kind": _OTHERS[origin.kind] if actor_id is None else _ACCOUNT,
+            "actor_id": actor_id,
+            "account_id": actor_id if account_id is None else account_id,
+            "workspace_id": origin.workspace_id if workspace_id is None else workspace_id,
+            "target_kind": target.kind if target else None,
+            "target_id": str(target.id)[:TARGET_LENGTH] if target else None,
+            "address": _cut(origin.address, ADDRESS_LENGTH),
+            "user_agent": _cut(origin.user_agent, USER_AGENT_LENGTH),
+            "request_id": origin.request_id,
+            "data": _as_json(data),
+        }
+
+    def find(self, name: str) -> Action:
+        found = self.catalogue.get(name)
+        if found is None:
+            raise SetupError(
+                f"No action has the type {name!r}. Declare your own types first, with"
+                f' frontdesk.record_type("{name}", "what it means").'
+            )
+        return found
+
+    def _send(self, name: str, subject: Any, session: AnySession) -> int:
+        signal = self._signals.signal(name)
+        if not signal.receivers:
+            return 0
+        return len(signal.send(subject, options={"session": session, "origin": current_origin()}))
+
+
+def check_signal(signal: str, known: Iterable[str]) -> None:
+    """Raise if nothing emits the signal: its listener would never be called."""
+    check_known("event", signal, known, f'declared first, with frontdesk.event("{signal}")')
+
+
+def write_records(session: AnySession | Connection, rows: Sequence[Row]) -> None:
+    """Insert audit log entries in the transaction of the session or connection."""
+    connection = session if isinstance(session, Connection) else session.connection()
+    connection.execute(_INSERT, rows)
+
+
+def _as_json(data: Mapping[str, Any]) -> Any:
+    """Convert ids of any type and timestamps to strings."""
+    return orjson.loads(orjson.dumps(dict(data), default=str, option=orjson.OPT_NON_STR_KEYS))
+
+
+def _flatten(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the security log's names: `type_before` and `type_after`."""
+    fields: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in ("before", "after"):
+            fields |= {f"{inner}_{name}": each for inner, each in value.items()}
+        else:
+            fields[name] = value
+    return fields
+
+
+def _cut(text: str | None, length: int) -> str | None:
+    """Clients and proxies choose these texts."""
+    return text[:length].replace("\x00", "") if text else None

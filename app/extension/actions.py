@@ -1,0 +1,24 @@
+"""Every action and every signal of Frontdesk, collected from the packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..accounts import actions as accounts
+from ..auth import actions as auth
+from ..core.actions import Action, Signal
+from ..notifications import actions as notifications
+from ..profiles import actions as profiles
+from ..workspaces import actions as workspaces
+
+PACKAGES = (auth, accounts, profiles, workspaces, notifications)
+_VALUES = [each for package in PACKAGES for each in vars(package).values()]
+
+DECLARED = [each for each in _VALUES if isinstance(each, Action)]
+# The actions of the audit log.
+ACTIONS: Mapping[str, Action] = {each.name: each for each in DECLARED if each.is_audited}
+SIGNALS: Mapping[str, Signal] = {each.name: each for each in _VALUES if isinstance(each, Signal)}
+# The action of a rejected request, by the security log's event.
+REFUSALS: Mapping[str, Action] = {
+    event: action for action in ACTIONS.values() for event in action.refused
+}

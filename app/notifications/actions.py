@@ -1,0 +1,17 @@
+"""What happens to notifications; apart from the service, which loads their tables."""
+
+from __future__ import annotations
+
+from ..core.actions import Action
+
+NOTIFICATION_SENT = Action(
+    "notification.sent",
+    "Notification sent",
+    {
+        "channels": "the channels",
+        "receivers": "number of inboxes",
+        "notification_type": "`admin`, `system`, …",
+        "scope": "`account`, or another package's scope",
+    },
+)
+NOTIFICATION_DELETED = Action("notification.deleted", "Notification deleted from every inbox")
