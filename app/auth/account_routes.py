@@ -21,6 +21,7 @@ from . import examples
 from .blueprint import address, blueprint
 from .caller import caller, find_caller
 from .email_change.service import EmailChanges
+from .email_change.undo import EmailChangeUndo
 from .errors import (
     EmailRefused,
     FreshSignInRequired,
@@ -128,5 +129,5 @@ def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
 @answers(200, Message)
 def undo_email_change(json: dict[str, Any]) -> dict[str, str]:
     """Put the old address back with the token that was mailed to it, and recover the password"""
-    service(EmailChanges).undo(json["token"])
+    service(EmailChangeUndo).undo(json["token"])
     return {"message": "Your address is as before; check its mail to choose a new password"}

@@ -12,21 +12,23 @@ from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context
 from ..core.extras import missing_extra
-from ..delivery.mail.one_off import OneOffMail, Untold
+from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .admission import Admission
+from .email_change.notices import EmailChangeNotices
 from .email_change.proofs import EmailChangeProofs
-from .email_change.service import EmailChanges
+from .email_change.service import EmailChangeRules, EmailChanges
+from .email_change.undo import EmailChangeUndo
 from .errors import IdpDisabled
 from .export import export_sign_in_data
 from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
-from .idp.service import IdpSignIn, Provider
+from .idp.service import IdentityNotices, IdpSignIn, Provider, ProviderAccess
 from .limits import EmailChangeLimits, Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import PasswordChange
-from .proofs import AccountProofs, Proofs, Purpose
+from .proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
 from .sign_in.assembly import assemble as assemble_sign_in
@@ -39,6 +41,8 @@ def assemble_proofs(context: Context) -> None:
     _check(auth, context.settings.core.PUBLIC_URL)
     context.exporters.append(export_sign_in_data)
     context.add(Failures(context.keystore, auth))
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))
     keys = _fallbacks(context)
     context.add(Proofs(context.settings.secret_key, keys, context.keystore, context.clock))
 
@@ -93,54 +97,37 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     proofs = context.get(Proofs)
     mails = Mails(context.settings.core, auth, context.get(Templates))
     context.add(mails)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
-    notices = _notices(context, auth)
+    owner_mail = context.get(OwnerMail)
     recovering = Purpose(
         RECOVERY,
         token_life=timedelta(hours=auth.EMAIL_RESET_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.RESET_CODE_EXPIRE_MINUTES),
     )
     recovery = Recovery(
-        context.session,
+        context.basics,
         accounts,
-        accounts.passwords,
-        recovering,
-        AccountProofs(proofs, accounts, context.account_ids),
+        PurposeProofs(recovering, AccountProofs(proofs, accounts, context.account_ids)),
         RecoveryRequests(context.keystore, auth),
         context.get(Failures),
-        lambda **mail: context.hooks.recovery_mail(**mail),
         mails,
-        one_off_mail,
-        notices,
-        context.clock,
-        auth.HIDE_ACCOUNTS,
+        owner_mail,
     )
     context.add(recovery)
-    passwords = accounts.passwords
-    context.add(
-        PasswordChange(context.session, accounts, passwords, gate, mails, notices, freshness)
-    )
+    context.add(PasswordChange(context.basics, accounts, gate, mails, owner_mail, freshness))
+    change_proofs = _email_change_proofs(context, accounts, proofs, auth)
     changes = EmailChanges(
-        context.session,
+        context.basics,
         accounts,
         freshness,
-        admission,
-        EmailChangeLimits(context.keystore, auth),
-        _email_change_proofs(context, accounts, proofs, auth),
+        EmailChangeRules(EmailChangeLimits(context.keystore, auth), admission),
+        change_proofs,
         gate,
-        context.get(Identities),
-        recovery,
-        mails,
-        one_off_mail,
-        context.clock,
+        EmailChangeNotices(change_proofs, mails, owner_mail),
     )
     context.add(changes)
+    identities = context.get(Identities)
+    context.add(EmailChangeUndo(context.basics, accounts, change_proofs, identities, recovery))
     context.actions.on(EMAIL_CHANGED.name, lambda account, _: changes.end_all(account))
-
-
-def _notices(context: Context, auth: AuthSettings) -> OneOffMail:
-    """What mails security notices; with them off, nothing is mailed."""
-    return context.get(OneOffMail) if auth.SECURITY_MAILS else Untold()  # type: ignore[type-abstract]
 
 
 def _email_change_proofs(
@@ -178,14 +165,12 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
     context.add(RedirectUris(auth.IDP_REDIRECT_URI, hosts, auth.IDP_ALLOWED_REDIRECT_URIS))
     context.add(
         IdpSignIn(
-            context.session,
-            open_provider,
+            context.basics,
+            ProviderAccess(open_provider, auth.IDP_REQUIRE_SESSION),
             context.get(Accounts),
             context.get(Identities),
             context.get(Gate),
-            context.get(Mails),
-            _notices(context, auth),
+            IdentityNotices(context.get(Mails), context.get(OwnerMail)),
             context.get(Admission),
-            needs_session=auth.IDP_REQUIRE_SESSION,
         )
     )

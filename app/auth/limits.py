@@ -159,6 +159,8 @@ class RecoveryRequests:
     """Recovery mails for one address, known or not, and requests from one address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+        # Unknown addresses get the response of known ones.
+        self.hides_accounts = settings.HIDE_ACCOUNTS
         limit = partial(
             RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
         )

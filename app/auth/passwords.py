@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..accounts.models import AccountLike
-from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts, held_with
+from ..core.basics import BasicService
 from ..core.context import done
-from ..core.db.transaction import AnySession, after_commit, release, transaction
+from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
-from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_CHANGED
 from .caller import Caller
 from .errors import IncorrectCredentials
@@ -32,13 +32,11 @@ def set_password(
 
 
 @dataclass(eq=False)
-class PasswordChange:
-    session: AnySession
+class PasswordChange(BasicService):
     accounts: Accounts
-    passwords: Passwords
     gate: Gate
     mails: Mails
-    notices: OneOffMail
+    owner_mail: OwnerMail
     freshness: Freshness
 
     def change(
@@ -56,13 +54,13 @@ class PasswordChange:
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")
         release(self.session)
-        self.passwords.rules.check(new, email, "new_password")
-        password_hash = self.passwords.hash(new)
+        self.accounts.passwords.rules.check(new, email, "new_password")
+        password_hash = self.accounts.passwords.hash(new)
         with transaction(self.session):
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
                 raise IncorrectCredentials
             done(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
             notice = self.mails.password_changed(email)
-            after_commit(self.session, lambda: self.notices.send_soon(notice))
+            after_commit(self.session, lambda: self.owner_mail.notify(notice))
             return self.gate.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

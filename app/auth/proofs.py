@@ -189,6 +189,28 @@ class AccountProofs:
         return account_subject(account) if account is not None else None
 
 
+@dataclass(frozen=True)
+class PurposeProofs:
+    """The proofs of accounts for one purpose."""
+
+    purpose: Purpose
+    proofs: AccountProofs
+
+    def issue(self, account: AccountLike) -> Issued:
+        return self.proofs.issue(self.purpose, account)
+
+    def find(self, token_or_code: str, email: str | None) -> AccountLike:
+        """Return the account of a valid proof; raise InvalidProof."""
+        return self.proofs.find(self.purpose, token_or_code, email)
+
+    def end_code(self, account: AccountLike) -> None:
+        self.proofs.end_code(self.purpose, account)
+
+    def issue_to_nobody(self, email: str) -> None:
+        """Do the work of a proof for an address without an account."""
+        self.proofs.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
+
+
 def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
     """Ended by another password, another e-mail, and whatever else ends the account's tokens."""
     password_hash, moment = state_of(account)

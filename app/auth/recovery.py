@@ -1,24 +1,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..accounts.addresses import fold
 from ..accounts.errors import AccountNotFound
 from ..accounts.models import PENDING, AccountLike
-from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
-from ..core.clock import Clock
+from ..core.basics import BasicService
 from ..core.context import done
-from ..core.db.transaction import AnySession, after_commit, release, transaction
-from ..delivery.mail.one_off import OneOffMail
+from ..core.db.transaction import after_commit, release, transaction
+from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED
 from .errors import InactiveAccount, InvalidProof
 from .limits import Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import set_password
-from .proofs import AccountProofs, ProofSubject, Purpose
+from .proofs import PurposeProofs
 
 log = logging.getLogger(__name__)
 
@@ -27,29 +25,20 @@ RECOVERY = "recovery"
 
 
 @dataclass(eq=False)
-class Recovery:
-    session: AnySession
+class Recovery(BasicService):
     accounts: Accounts
-    passwords: Passwords
-    purpose: Purpose
-    proofs: AccountProofs
+    proofs: PurposeProofs
     requests: RecoveryRequests
     failures: Failures
-    recovery_mail: Callable[..., object]
     mails: Mails
-    one_off_mail: OneOffMail
-    # Where owners are told what was changed, unless they are not to be.
-    notices: OneOffMail
-    clock: Clock
-    # Unknown addresses are answered as known ones are.
-    hides_accounts: bool
+    owner_mail: OwnerMail
 
     def request(self, email: str, address: str) -> None:
         """Mail a token and a code to the account's owner, active or not."""
         email = fold(email)
         self.requests.count(email, address)
         account = self.accounts.find(email)
-        if account is None and not self.hides_accounts:
+        if account is None and not self.requests.hides_accounts:
             raise AccountNotFound(note={"event": "recovery_request"})
         whose = None if account is None else account.id
         with transaction(self.session):
@@ -57,34 +46,34 @@ class Recovery:
         if account is None:
             self._tell_stranger(email)
             return
-        token, code = self.proofs.issue(self.purpose, account)
+        token, code = self.proofs.issue(account)
         email_to = account.email
         release(self.session)
         self._send(email_to, token, code)
 
     def invite(self, account: AccountLike) -> None:
         """Mail the owner of an account that somebody else has made how to set its password."""
-        issued = self.proofs.issue(self.purpose, account)
-        self.one_off_mail.send_soon(self.mails.account_made(account.email, issued))
+        issued = self.proofs.issue(account)
+        self.owner_mail.send_soon(self.mails.account_made(account.email, issued))
 
     def begin(self, account: AccountLike) -> None:
         """Mail them unasked, to who has just shown that the account's address is theirs."""
-        self._send(account.email, *self.proofs.issue(self.purpose, account))
+        self._send(account.email, *self.proofs.issue(account))
 
     def verify(self, token: str, email: str | None) -> None:
         """Say whether a token or code counts; nothing is used up."""
-        self.proofs.find(self.purpose, token, email)
+        self.proofs.find(token, email)
 
     def reset(self, token: str, email: str | None, new_password: str, address: str) -> None:
         """Set a password. Of two at once with the same token, one wins."""
-        account = self.proofs.find(self.purpose, token, email)
+        account = self.proofs.find(token, email)
         if not self.accounts.is_active(account) and account.status != PENDING:
             note = {"event": "password_reset", "account_id": account.id}
             raise InactiveAccount(note=note)
         account_id, former, email = account.id, account.password_hash, account.email
         release(self.session)
-        self.passwords.rules.check(new_password, email, "new_password")
-        password_hash = self.passwords.hash(new_password)
+        self.accounts.passwords.rules.check(new_password, email, "new_password")
+        password_hash = self.accounts.passwords.hash(new_password)
         with transaction(self.session):
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
@@ -94,23 +83,23 @@ class Recovery:
                 self.accounts.prove_address(account)
             done(self.session, PASSWORD_RESET, account, account_id=account.id)
             notice = self.mails.password_changed(account.email)
-            after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
+            after_commit(self.session, lambda: self.proofs.end_code(account))
             after_commit(self.session, lambda: self.failures.let_through(account.email, address))
-            after_commit(self.session, lambda: self.notices.send_soon(notice))
+            after_commit(self.session, lambda: self.owner_mail.notify(notice))
 
     def mail(self, email_to: str, token: str, code: str) -> None:
         """Our own recovery mail, which a host may do without."""
-        self.one_off_mail.send_soon(self.mails.recovery(email_to, token, code))
+        self.owner_mail.send_soon(self.mails.recovery(email_to, token, code))
 
     def _tell_stranger(self, email: str) -> None:
         """After the work of a recovery, a mail that says why it leads nowhere."""
-        self.proofs.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
+        self.proofs.issue_to_nobody(email)
         release(self.session)
-        self.one_off_mail.send_soon(self.mails.no_account(email))
+        self.owner_mail.send_soon(self.mails.no_account(email))
 
     def _send(self, email_to: str, token: str, code: str) -> None:
         try:
-            self.recovery_mail(email_to=email_to, username=email_to, token=token, code=code)
+            self.hooks.recovery_mail(email_to=email_to, username=email_to, token=token, code=code)
         except Exception:
             # A server that is down is not the client's failure, be the mail ours or the host's.
             log.exception("The recovery mail could not be sent")

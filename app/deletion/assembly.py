@@ -9,19 +9,19 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, func, select
 
 from ..accounts.service import Accounts
-from ..auth.email_change.service import EmailChanges
+from ..auth.email_change.undo import EmailChangeUndo
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.context import Context
 from ..core.db.base import autocommitting
-from ..delivery.mail.one_off import OneOffMail, Untold
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
-from .service import Deletion, DeletionMails, DeletionRules
+from .service import Deletion, DeletionMails, DeletionRules, KeepingProofs
 
 # No channel has such a name: a host's are words.
 CHORE = "frontdesk deletions"
@@ -58,24 +58,20 @@ class DueDeletions:
 def assemble(context: Context) -> None:
     """Whoever waits when it is switched off can still be kept, and still goes."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
+    purpose = Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS))
     deletion = Deletion(
-        context.session,
+        context.basics,
         accounts,
-        context.account_ids,
         context.get(Freshness),
         DeletionRules(context.session, accounts, context.get(Ownership)),
-        context.get(Proofs),
-        Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS)),
+        KeepingProofs(context.get(Proofs), purpose, context.account_ids),
         DeletionMails(context.settings.core, auth, context.get(Templates)),
-        one_off_mail,
-        one_off_mail if auth.SECURITY_MAILS else Untold(),
-        context.clock,
+        context.get(OwnerMail),
     )
     context.add(deletion)
     context.pruners["deleted_accounts"] = deletion.sweep
     # Whoever changed the address may have asked for the end as well.
-    context.get(EmailChanges).undoing.append(deletion.keep)
+    context.get(EmailChangeUndo).taken_back.append(deletion.keep)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)
         context.get(Worker).chores[CHORE] = due

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -18,12 +18,12 @@ from ..auth.errors import InvalidProof
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
-from ..core.clock import Clock
+from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
 from ..core.context import done
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
-from ..delivery.mail.one_off import OneOffMail
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 from ..workspaces.ownership import Ownership
@@ -35,19 +35,13 @@ KIND = "account-deletion"
 
 
 @dataclass(eq=False)
-class Deletion:
-    session: AnySession
+class Deletion(BasicService):
     accounts: Accounts
-    ids: IdKind
     freshness: Freshness
     rules: DeletionRules
-    proofs: Proofs
-    # Of the mail that keeps the account; it lives as long as the days of grace.
-    keeping: Purpose
+    proofs: KeepingProofs
     mails: DeletionMails
-    one_off_mail: OneOffMail
-    notices: OneOffMail
-    clock: Clock
+    owner_mail: OwnerMail
 
     def request(self, caller: Caller, password: str | None, address: str) -> datetime | None:
         """When the account goes; None where it is gone already."""
@@ -55,16 +49,16 @@ class Deletion:
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
             self.rules.check(account)
-            if self.keeping.token_life:
+            if self.proofs.grace:
                 return self._begin(account)
             notice = self.mails.deleted(account.email)
-            after_commit(self.session, lambda: self.notices.send_soon(notice))
+            after_commit(self.session, lambda: self.owner_mail.notify(notice))
             self.accounts.delete(account)
             return None
 
     def restore(self, token: str) -> None:
         """A second click on the link is no fault, as long as nothing else was asked for since."""
-        account_id, moment = self.proofs.by_token(self.keeping, KIND, token, self._find)
+        account_id, moment = self.proofs.read(token)
         with transaction(self.session):
             account = self.accounts.lock(account_id)
             waiting = self._waiting(account_id)
@@ -106,7 +100,7 @@ class Deletion:
                 return gone
 
     def _begin(self, account: AccountLike) -> datetime:
-        deletes_at = self.clock.now() + self.keeping.token_life
+        deletes_at = self.clock.now() + self.proofs.grace
         self.session.execute(
             delete(AccountDeletion).where(AccountDeletion.account_id == account.id)
         )
@@ -119,10 +113,9 @@ class Deletion:
         self.accounts.end_tokens(account)
         self.session.flush()
         done(self.session, ACCOUNT_DELETION_REQUESTED, account, account_id=account.id)
-        subject = _subject([shown(account.id), deletes_at.isoformat()])
-        token = self.proofs.token(self.keeping, subject)
+        token = self.proofs.issue(account, deletes_at)
         mail = self.mails.asked(account.email, token, deletes_at)
-        after_commit(self.session, lambda: self.one_off_mail.send_soon(mail))
+        after_commit(self.session, lambda: self.owner_mail.send_soon(mail))
         return deletes_at
 
     def _delete(self, account_id: Any) -> bool:
@@ -147,10 +140,6 @@ class Deletion:
             self.accounts.delete(account)
             return True
 
-    def _find(self, named: Any) -> ProofSubject[tuple[Any, str]]:
-        shown_id, moment = named
-        return _subject(named, (self.ids.from_text(shown_id), moment))
-
     def due(self, account_id: Any) -> datetime | None:
         """When the account goes, where its owner has asked for its end."""
         found: datetime | None = self.session.scalar(
@@ -164,6 +153,32 @@ class Deletion:
             .where(AccountDeletion.account_id == account_id)
             .execution_options(populate_existing=True)
         )
+
+
+@dataclass(frozen=True)
+class KeepingProofs:
+    """The token of the email by which an owner keeps the account."""
+
+    proofs: Proofs
+    # It lives as long as the days of grace.
+    purpose: Purpose
+    ids: IdKind
+
+    @property
+    def grace(self) -> timedelta:
+        return self.purpose.token_life
+
+    def issue(self, account: AccountLike, deletes_at: datetime) -> str:
+        subject = _subject([shown(account.id), deletes_at.isoformat()])
+        return self.proofs.token(self.purpose, subject)
+
+    def read(self, token: str) -> tuple[Any, str]:
+        """Return the account's id and the moment at which it goes; raise InvalidProof."""
+        return self.proofs.by_token(self.purpose, KIND, token, self._find)
+
+    def _find(self, named: Any) -> ProofSubject[tuple[Any, str]]:
+        shown_id, moment = named
+        return _subject(named, (self.ids.from_text(shown_id), moment))
 
 
 def _subject(named: Any, row: Any = None) -> ProofSubject[Any]:

@@ -184,7 +184,7 @@ def check_idp() -> Iterator[Finding]:
             "idp", "warning", "IDP_METADATA_URL is plain HTTP: who is on the way can be anybody"
         )
     try:
-        service(IdpSignIn).open_provider().begin(current_frontdesk.settings.core.CLIENT_HOST)
+        service(IdpSignIn).provider.open().begin(current_frontdesk.settings.core.CLIENT_HOST)
     except ProviderUnavailable as error:
         reason = type(error.__cause__).__name__
         address = url.netloc.rpartition("@")[2]

@@ -17,19 +17,18 @@ from ..accounts.actions import REGISTRATION_PASSED_OVER, REGISTRATION_REQUESTED
 from ..accounts.addresses import read_new_email
 from ..accounts.errors import EmailTaken
 from ..accounts.models import PENDING, AccountLike
-from ..accounts.passwords import Passwords
 from ..accounts.service import Accounts
 from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import AccountProofs, Proofs, Purpose
+from ..auth.proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.attempt import SignInOptions
 from ..auth.sign_in.gate import Challenge, Gate, Opened
-from ..core.clock import Clock
+from ..core.basics import BasicService
 from ..core.config.environment import SettingsError
 from ..core.context import Context, done
-from ..core.db.transaction import AnySession, after_commit, release, transaction
-from ..delivery.mail.one_off import OneOffMail
+from ..core.db.transaction import after_commit, release, transaction
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 from ..workspaces.invitations.received import ReceivedInvitations
@@ -44,19 +43,18 @@ REGISTRATION = "registration"
 
 
 @dataclass(eq=False)
-class Registration:
-    session: AnySession
+class Registration(BasicService):
     accounts: Accounts
-    passwords: Passwords
     admission: Admission
     invitations: ReceivedInvitations
     verification: Verification
     gate: Gate
-    limits: RegistrationLimits
-    mails: RegistrationMails
-    one_off_mail: OneOffMail
-    clock: Clock
     settings: AuthSettings
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # An address is verified by the same emails, within the same limits.
+        self.limits, self.mails = self.verification.limits, self.verification.mails
 
     def register(
         self,
@@ -69,7 +67,7 @@ class Registration:
         """Signed in, or None where the address must be proven first."""
         self.limits.count(options.address)
         email = read_new_email(email)
-        self.passwords.rules.check(password, email, "password")
+        self.accounts.passwords.rules.check(password, email, "password")
         if invitation is not None:
             return self._by_invitation(email, password, invitation, more, options)
         if self.settings.REGISTRATION == "invited":
@@ -120,7 +118,7 @@ class Registration:
                 whose = None if account is None else account.id
                 done(self.session, REGISTRATION_PASSED_OVER, account_id=whose)
                 notice = self._notice(email, account)
-                after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+                after_commit(self.session, lambda: self.verification.owner_mail.send_soon(notice))
                 return
             waiting: AccountLike = account
             after_commit(self.session, lambda: self.verification.mail(waiting))
@@ -170,28 +168,26 @@ class Registration:
     def _hash(self, password: str) -> str:
         """No database connection waits for it."""
         release(self.session)
-        return self.passwords.hash(password)
+        return self.accounts.passwords.hash(password)
 
 
 def assemble(context: Context) -> None:
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     limits = RegistrationLimits(context.keystore, auth)
     mails = RegistrationMails(context.settings.core, auth, context.get(Templates))
-    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     purpose = Purpose(
         VERIFICATION,
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
+    proofs = AccountProofs(context.get(Proofs), accounts, context.account_ids)
     verification = Verification(
-        context.session,
+        context.basics,
         accounts,
-        purpose,
-        AccountProofs(context.get(Proofs), accounts, context.account_ids),
+        PurposeProofs(purpose, proofs),
         limits,
         mails,
-        one_off_mail,
-        context.clock,
+        context.get(OwnerMail),
     )
     context.add(verification)
     keep_days = auth.UNVERIFIED_KEEP_DAYS
@@ -202,17 +198,12 @@ def assemble(context: Context) -> None:
     _check(auth, accounts.model)
     context.add(
         Registration(
-            context.session,
+            context.basics,
             accounts,
-            accounts.passwords,
             context.get(Admission),
             context.get(ReceivedInvitations),
             verification,
             context.get(Gate),
-            limits,
-            mails,
-            one_off_mail,
-            context.clock,
             auth,
         )
     )

@@ -10,14 +10,14 @@ from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import AccountProofs, Issued, Purpose
+from ..auth.proofs import Issued, PurposeProofs
 from ..auth.settings import AuthSettings
-from ..core.clock import Clock
+from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
 from ..core.context import done
 from ..core.db.pruning import delete_in_batches
-from ..core.db.transaction import AnySession, after_commit, transaction
-from ..delivery.mail.one_off import OneOffMail
+from ..core.db.transaction import after_commit, transaction
+from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 
@@ -26,21 +26,18 @@ VERIFICATION = "verification"
 
 
 @dataclass(eq=False)
-class Verification:
+class Verification(BasicService):
     """Proving that an account's address is read by who registered it."""
 
-    session: AnySession
     accounts: Accounts
-    purpose: Purpose
-    proofs: AccountProofs
+    proofs: PurposeProofs
     limits: RegistrationLimits
     mails: RegistrationMails
-    one_off_mail: OneOffMail
-    clock: Clock
+    owner_mail: OwnerMail
 
     def verify(self, token: str, email: str | None) -> None:
         """A link counts again while it lives, so that a second click is no fault."""
-        self.vouch_for(self.proofs.find(self.purpose, token, email))
+        self.vouch_for(self.proofs.find(token, email))
 
     def vouch_for(self, account: AccountLike) -> None:
         """Take the address for proven, by a proof or by an operator's word."""
@@ -49,7 +46,7 @@ class Verification:
         with transaction(self.session):
             self.accounts.prove_address(account)
             done(self.session, EMAIL_VERIFIED, account)
-            after_commit(self.session, lambda: self.proofs.end_code(self.purpose, account))
+            after_commit(self.session, lambda: self.proofs.end_code(account))
 
     def mail_again(self, email: str, address: str) -> None:
         """Whether the address waits is told by the mail alone."""
@@ -62,8 +59,8 @@ class Verification:
 
     def mail(self, account: AccountLike) -> None:
         """The code takes the place of any earlier one."""
-        issued = self.proofs.issue(self.purpose, account)
-        self.one_off_mail.send_soon(self.mails.verification(account.email, issued))
+        issued = self.proofs.issue(account)
+        self.owner_mail.send_soon(self.mails.verification(account.email, issued))
 
     def prune(self, days: int, batch: int = 1_000) -> int:
         """Delete accounts that waited too long for their verification; no client knows them."""

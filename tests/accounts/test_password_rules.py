@@ -11,7 +11,6 @@ from flask import Flask
 from app.accounts.breaches import _has
 from app.accounts.password_rules import DOCUMENTED, CommonPassword, PasswordRules, _common
 from app.accounts.service import Accounts
-from app.auth.proofs import AccountProofs
 from app.auth.recovery import Recovery
 from app.core.context import service
 from app.testing.client import Answer, Api
@@ -37,9 +36,7 @@ def make_ada(app: Flask) -> str:
     """Her reset token."""
     with app.app_context():
         account = service(Accounts).create("ada@example.com", PASSWORD)
-        recovery = service(Recovery)
-        proofs: AccountProofs = recovery.proofs
-        token, _ = proofs.issue(recovery.purpose, account)
+        token, _ = service(Recovery).proofs.issue(account)
         return str(token)
 
 

@@ -6,8 +6,7 @@ Whether the new address has an account already is told by its mail alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -15,13 +14,12 @@ from sqlalchemy import delete, select
 from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
-from ...core.clock import Clock
+from ...core.basics import BasicService
 from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
-from ...delivery.mail.one_off import OneOffMail
-from ..actions import EMAIL_CHANGE_REQUESTED, EMAIL_CHANGE_UNDONE
+from ..actions import EMAIL_CHANGE_REQUESTED
 from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller, lock_caller
 from ..errors import (
@@ -31,13 +29,11 @@ from ..errors import (
     ReauthenticationRequired,
 )
 from ..fresh import Freshness
-from ..idp.identities import Identities
 from ..limits import EmailChangeLimits
-from ..mails import Mails
-from ..recovery import Recovery
 from ..sign_in.attempt import SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from .models import EmailChange
+from .notices import EmailChangeNotices
 from .proofs import EmailChangeProofs, pending
 
 # What an account proves itself by that has just confirmed its new address.
@@ -45,21 +41,31 @@ EMAIL = "email"
 
 
 @dataclass(eq=False)
-class EmailChanges:
-    session: AnySession
+class EmailChangeRules:
+    """Who may ask for which address, and how often."""
+
+    limits: EmailChangeLimits
+    admission: Admission
+
+    def check(self, account_id: object, email: str) -> bool:
+        """Count a request and return whether the address may be sent an email.
+
+        Raises TooManyAttempts or EmailRefused.
+        """
+        self.limits.count(account_id)
+        if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
+            raise EmailRefused
+        return self.limits.may_mail(email)
+
+
+@dataclass(eq=False)
+class EmailChanges(BasicService):
     accounts: Accounts
     freshness: Freshness
-    admission: Admission
-    limits: EmailChangeLimits
+    rules: EmailChangeRules
     proofs: EmailChangeProofs
     gate: Gate
-    identities: Identities
-    recovery: Recovery
-    mails: Mails
-    one_off_mail: OneOffMail
-    clock: Clock
-    # What else was asked for since then, and is taken back with it.
-    undoing: list[Callable[[AccountLike], object]] = field(default_factory=list)
+    notices: EmailChangeNotices
 
     def request(self, caller: Caller, email: str, password: str | None, address: str) -> None:
         """Mail a proof to the new address, and a way back to the old one."""
@@ -67,17 +73,16 @@ class EmailChanges:
         if email == caller.account.email:
             raise Invalid.about("email", "Must be another one than before.")
         self.freshness.check(caller, password, address, protects=True)
-        self.limits.count(caller.account.id)
-        if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
-            raise EmailRefused
-        may_mail = self.limits.may_mail(email)
+        may_mail = self.rules.check(caller.account.id, email)
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
             done(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
-            after_commit(self.session, lambda: self._mail(change, account, is_taken, may_mail))
+            after_commit(
+                self.session, lambda: self.notices.ask(change, account, is_taken, may_mail)
+            )
 
     def confirm(
         self,
@@ -119,27 +124,6 @@ class EmailChanges:
             raise ReauthenticationRequired(self.freshness.seconds, factors=2)
         return None
 
-    def undo(self, token: str) -> None:
-        """Put the old address back, whatever the account's has become since. Whoever changed it may
-        know the password, or have linked a person of their own: neither opens the account now."""
-        change = self.proofs.find_undoable(token)
-        with transaction(self.session):
-            account = self.accounts.lock(change.account_id)
-            held = self._again(change.id)
-            if account is None or held is None:
-                raise InvalidProof
-            # Later ones go too: with theirs a thief would take the address back again.
-            self._forget(EmailChange.account_id == account.id, EmailChange.id >= held.id)
-            if account.email != held.old_email:
-                self._free(held.old_email)
-                self.accounts.change(account, email=held.old_email)
-            self.accounts.reclaim(account, since=held.requested_at)
-            self.identities.unlink(account)
-            for take_back in self.undoing:
-                take_back(account)
-            done(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
-            after_commit(self.session, lambda: self.recovery.begin(account))
-
     def waiting(self, account_id: Any) -> str:
         """The new address that is still to be confirmed; empty where none is."""
         since = self.clock.now() - self.proofs.confirming.token_life
@@ -161,7 +145,7 @@ class EmailChanges:
             EmailChange.confirmed_at.is_not(None),
         )
         if self.session.scalar(leads_here.limit(1)) is None:
-            self._forget(EmailChange.account_id == account.id)
+            forget_changes(self.session, EmailChange.account_id == account.id)
 
     def prune(self, batch: int = 1_000) -> int:
         """Forget those that can neither be made nor undone any more."""
@@ -171,7 +155,9 @@ class EmailChanges:
 
     def _store(self, account: AccountLike, email: str) -> EmailChange:
         """The newest alone can be made."""
-        self._forget(EmailChange.account_id == account.id, EmailChange.confirmed_at.is_(None))
+        forget_changes(
+            self.session, EmailChange.account_id == account.id, EmailChange.confirmed_at.is_(None)
+        )
         change = EmailChange(
             account_id=account.id,
             old_email=account.email,
@@ -183,39 +169,13 @@ class EmailChanges:
         self.session.flush()
         return change
 
-    def _mail(
-        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
-    ) -> None:
-        issued = self.proofs.issue(change, account)
-        proof = self.mails.confirm_email(change.new_email, issued)
-        taken = self.mails.email_in_use(change.new_email)
-        if may_mail:
-            self.one_off_mail.send_soon(taken if is_taken else proof)
-        self._tell_old_address(change)
-
     def _make(self, change: EmailChange, account: AccountLike) -> None:
         change.confirmed_at = self.clock.now()
-        self._free(change.new_email)
+        free_email(self.session, self.accounts, change.new_email)
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.has_proven_address(account):
             self.accounts.prove_address(account)
-        after_commit(self.session, lambda: self._tell_old_address(change))
-
-    def _tell_old_address(self, change: EmailChange) -> None:
-        if change.is_undoable:
-            token = self.proofs.undo_token(change)
-            is_made = change.confirmed_at is not None
-            notice = self.mails.email_change(change.old_email, change.new_email, token, is_made)
-            self.one_off_mail.send_soon(notice)
-
-    def _free(self, email: str) -> None:
-        """Of who began with an address that was not theirs, and never proved it."""
-        model = self.accounts.model
-        self.session.execute(
-            delete(model)
-            .where(model.email == email, model.status == PENDING)
-            .execution_options(synchronize_session=False)
-        )
+        after_commit(self.session, lambda: self.notices.tell_old_address(change))
 
     def _again(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)
@@ -225,7 +185,18 @@ class EmailChanges:
         made = change.confirmed_at is not None
         return None if account is None else (made, *pending(change, account).state)
 
-    def _forget(self, *which: Any) -> None:
-        self.session.execute(
-            delete(EmailChange).where(*which).execution_options(synchronize_session="fetch")
-        )
+
+def free_email(session: AnySession, accounts: Accounts, email: str) -> None:
+    """Delete the account of a user who began with an address of another, and never verified it."""
+    model = accounts.model
+    session.execute(
+        delete(model)
+        .where(model.email == email, model.status == PENDING)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def forget_changes(session: AnySession, *which: Any) -> None:
+    session.execute(
+        delete(EmailChange).where(*which).execution_options(synchronize_session="fetch")
+    )

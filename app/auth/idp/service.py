@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.exc import IntegrityError
@@ -18,9 +18,10 @@ from sqlalchemy.exc import IntegrityError
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.service import Accounts
+from ...core.basics import BasicService
 from ...core.context import done
-from ...core.db.transaction import AnySession, after_commit, transaction
-from ...delivery.mail.one_off import OneOffMail
+from ...core.db.transaction import after_commit, transaction
+from ...delivery.mail.one_off import OwnerMail
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..admission import PROVIDER_DOOR, Admission
 from ..errors import (
@@ -64,23 +65,34 @@ class Provider(Protocol):
         """What the provider vouches for about the person who came back with `code`."""
 
 
+class ProviderAccess(NamedTuple):
+    # The provider needs heavy libraries, so it is made when it is first needed.
+    open: Callable[[], Provider]
+    # Off: sign-ins without cookies.
+    needs_session: bool
+
+
+@dataclass(frozen=True)
+class IdentityNotices:
+    mails: Mails
+    owner_mail: OwnerMail
+
+    def linked(self, email_to: str, issuer: str) -> None:
+        self.owner_mail.notify(self.mails.identity_linked(email_to, issuer))
+
+
 @dataclass(eq=False)
-class IdpSignIn:
-    session: AnySession
-    # Speaking with it takes heavy libraries, so it is made when it is first needed.
-    open_provider: Callable[[], Provider]
+class IdpSignIn(BasicService):
+    provider: ProviderAccess
     accounts: Accounts
     identities: Identities
     gate: Gate
-    mails: Mails
-    one_off_mail: OneOffMail
+    notices: IdentityNotices
     admission: Admission
-    _: KW_ONLY
-    needs_session: bool
 
     def begin(self, redirect_uri: str, begun: PendingSignIns) -> str:
         """The provider's page to send the browser to."""
-        url, pending = self.open_provider().begin(redirect_uri)
+        url, pending = self.provider.open().begin(redirect_uri)
         begun.add(pending)
         return url
 
@@ -96,7 +108,7 @@ class IdpSignIn:
     ) -> Opened | Challenge:
         """Admit whoever the provider says came back with `code`."""
         pending = self._begun(begun, redirect_uri, state)
-        claims = self.open_provider().claims(code, redirect_uri, pending)
+        claims = self.provider.open().claims(code, redirect_uri, pending)
         issuer, subject = claims["iss"], claims["sub"]
         outcome = self._admit(issuer, subject, options)
         if outcome is None:
@@ -112,7 +124,7 @@ class IdpSignIn:
         """Without its own secrets a browser may have been handed somebody else's code."""
         any_begun = bool(begun)
         pending = begun.take(redirect_uri, state)
-        if pending is None and (self.needs_session or any_begun):
+        if pending is None and (self.provider.needs_session or any_begun):
             raise UnknownSignIn
         return pending
 
@@ -150,8 +162,8 @@ class IdpSignIn:
             if not self.accounts.is_active(account):
                 raise InactiveAccount(note={"account_id": account.id})
             if self.identities.link(account, person.issuer, person.subject, person.email):
-                notice = self.mails.identity_linked(account.email, person.issuer)
-                after_commit(self.session, lambda: self.one_off_mail.send_soon(notice))
+                email_to = account.email
+                after_commit(self.session, lambda: self.notices.linked(email_to, person.issuer))
             return True
 
     def _create(self, person: IdpUserInfo) -> None:

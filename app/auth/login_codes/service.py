@@ -25,7 +25,6 @@ from ...core.limits import RateLimit
 from ...core.request import current_origin, network_of
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
-from ...delivery.message import Email
 from ..actions import LOGIN_CODE_REQUESTED
 from ..admission import CODE_DOOR, Admission
 from ..caller import Caller
@@ -46,21 +45,17 @@ class LoginByCode:
     session: AnySession
     accounts: Accounts
     codes: LoginCodes
-    requests: LoginCodeRequests
-    failures: Failures
-    admission: Admission
+    limits: LoginCodeLimits
+    newcomers: Newcomers
     gate: Gate
     mails: LoginCodeMails
-    one_off_mail: OneOffMail
-    # Whether an e-mail is all that an account is made of: a host may ask for more at registration.
-    signs_up: Callable[[], bool]
 
     def ask(self, email: str, address: str) -> str:
         """Mail a code, and return what it counts with."""
         email = _readable(email)
-        self.requests.count(email, address)
+        self.limits.count(email, address)
         # Asked for whoever comes: a host's answer may take its time.
-        is_welcome = self._is_welcome(email)
+        is_welcome = self.newcomers.are_welcome(email)
         # As a plain row: to make an object of it would take longer than to find none.
         account = self.accounts.rows.read(email)
         asked = self.codes.issue(email, account, is_welcome)
@@ -69,9 +64,10 @@ class LoginByCode:
             done(self.session, LOGIN_CODE_REQUESTED, account_id=whose)
         release(self.session)
         made = account is not None or is_welcome
-        self.one_off_mail.send_soon(
-            self.mails.code(email, asked.code) if made else self.mails.no_account(email)
-        )
+        if made:
+            self.mails.send_code(email, asked.code)
+        else:
+            self.mails.send_no_account(email)
         return asked.login_id
 
     def sign_in(self, login_id: str, code: str, options: SignInOptions) -> Opened | Challenge:
@@ -87,18 +83,8 @@ class LoginByCode:
             outcome = self.gate.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, Opened):
                 address = options.address
-                after_commit(self.session, lambda: self.failures.let_through(email, address))
+                after_commit(self.session, lambda: self.limits.failures.let_through(email, address))
             return outcome
-
-    def _is_welcome(self, email: str) -> bool:
-        """To an account, where there is none. A host's problem is for a newcomer alone, and the
-        answer must not tell who is one."""
-        if folds_to_ascii(email) or not self.signs_up():
-            return False
-        try:
-            return self.admission.admits(email, CODE_DOOR)
-        except Problem:
-            return False
 
     def _sign_up(self, email: str) -> AccountLike:
         """Whether it is welcome was asked before its code was made."""
@@ -120,10 +106,30 @@ def _readable(email: str) -> str:
         raise Invalid.about("email", InvalidEmail.detail) from None
 
 
-class LoginCodeRequests:
-    """Mails to one address, known or not, and requests from one network."""
+@dataclass(eq=False)
+class Newcomers:
+    """Who may get an account by a code."""
 
-    def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
+    admission: Admission
+    # Whether an account needs an email address alone: an application may ask for more.
+    sign_up: Callable[[], bool]
+
+    def are_welcome(self, email: str) -> bool:
+        """Return whether an unknown address may have an account. A problem of the application's is
+        for a newcomer alone, and the response must not tell who is one."""
+        if folds_to_ascii(email) or not self.sign_up():
+            return False
+        try:
+            return self.admission.admits(email, CODE_DOOR)
+        except Problem:
+            return False
+
+
+class LoginCodeLimits:
+    """Mails to one address, known or not, requests from one network, and wrong proofs."""
+
+    def __init__(self, keystore: Keystore, settings: AuthSettings, failures: Failures) -> None:
+        self.failures = failures
         limit = partial(
             RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
         )
@@ -151,9 +157,10 @@ class LoginCodeMails:
     core: CoreSettings
     auth: AuthSettings
     templates: Templates
+    one_off_mail: OneOffMail
 
-    def code(self, email_to: str, code: str) -> Email:
-        return self.templates.to_account(
+    def send_code(self, email_to: str, code: str) -> None:
+        email = self.templates.to_account(
             self.core,
             "login_code",
             email_to,
@@ -162,15 +169,17 @@ class LoginCodeMails:
             code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
             **asking(),
         )
+        self.one_off_mail.send_soon(email)
 
-    def no_account(self, email_to: str) -> Email:
-        return self.templates.to_account(
+    def send_no_account(self, email_to: str) -> None:
+        email = self.templates.to_account(
             self.core,
             "login_no_account",
             email_to,
             f"{self.core.PROJECT_NAME}: no account with this address",
             **asking(),
         )
+        self.one_off_mail.send_soon(email)
 
 
 def asking() -> dict[str, str]:
@@ -209,17 +218,15 @@ def assemble_codes(context: Context) -> None:
 
 def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
+    one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(
         LoginByCode(
             context.session,
             context.get(Accounts),
             context.get(LoginCodes),
-            LoginCodeRequests(context.keystore, auth),
-            context.get(Failures),
-            context.get(Admission),
+            LoginCodeLimits(context.keystore, auth, context.get(Failures)),
+            Newcomers(context.get(Admission), lambda: "registration" not in context.schemas),
             context.get(Gate),
-            LoginCodeMails(context.settings.core, auth, context.get(Templates)),
-            context.get(OneOffMail),  # type: ignore[type-abstract]
-            lambda: "registration" not in context.schemas,
+            LoginCodeMails(context.settings.core, auth, context.get(Templates), one_off_mail),
         )
     )

@@ -172,7 +172,7 @@ class Gate(BasicService):
             return self._told(Opened(self._answered(sign_in, session), session))
 
     def _told(self, opened: Opened) -> Opened:
-        if self.set_cookie is not None:
+        if self.set_cookie is not None and opened.session is not None:
             self.set_cookie(opened)
         return opened
 

@@ -1,0 +1,52 @@
+"""The old address takes a change back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...accounts.models import AccountLike
+from ...accounts.service import Accounts
+from ...core.basics import BasicService
+from ...core.context import done
+from ...core.db.transaction import after_commit, transaction
+from ..actions import EMAIL_CHANGE_UNDONE
+from ..errors import InvalidProof
+from ..idp.identities import Identities
+from ..recovery import Recovery
+from .models import EmailChange
+from .proofs import EmailChangeProofs
+from .service import forget_changes, free_email
+
+
+@dataclass(eq=False)
+class EmailChangeUndo(BasicService):
+    accounts: Accounts
+    proofs: EmailChangeProofs
+    identities: Identities
+    recovery: Recovery
+    # What else was asked for since the change, and is taken back with it.
+    taken_back: list[Callable[[AccountLike], object]] = field(default_factory=list)
+
+    def undo(self, token: str) -> None:
+        """Put the old address back, whatever the account's has become since. Whoever changed it may
+        know the password, or have linked a person of their own: neither opens the account now."""
+        change = self.proofs.find_undoable(token)
+        with transaction(self.session):
+            account = self.accounts.lock(change.account_id)
+            held = self.session.get(EmailChange, change.id, populate_existing=True)
+            if account is None or held is None:
+                raise InvalidProof
+            # Later ones go too: with theirs a thief would take the address back again.
+            forget_changes(
+                self.session, EmailChange.account_id == account.id, EmailChange.id >= held.id
+            )
+            if account.email != held.old_email:
+                free_email(self.session, self.accounts, held.old_email)
+                self.accounts.change(account, email=held.old_email)
+            self.accounts.reclaim(account, since=held.requested_at)
+            self.identities.unlink(account)
+            for take_back in self.taken_back:
+                take_back(account)
+            done(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
+            after_commit(self.session, lambda: self.recovery.begin(account))
