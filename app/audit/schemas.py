@@ -33,7 +33,7 @@ class RecordFilter(Received):
         min=1,
         max=TYPE_LENGTH,
         load_default=None,
-        metadata={"description": "One of the catalogue, such as `login.failed`"},
+        metadata={"description": "The name of an action, such as `login.failed`"},
     )
     actor = AccountId(
         received=True, load_default=None, metadata={"description": "The account that acts"}

@@ -115,14 +115,11 @@ class Actions:
         data: Mapping[str, Any],
     ) -> int:
         """Report an action in its open transaction; see `done` in core/context.py."""
-        held = session_itself(session)
-        if not is_open(held):
-            raise RuntimeError(f"{action.name!r} is reported in the transaction of the action.")
         listeners = 0
         if action.signal is not None and subject is not None:
             listeners = self._send(action.signal.name, subject, session)
         if action.is_audited:
-            self.record(held, action, account_id, workspace_id, target, data)
+            self.record(session, action, account_id, workspace_id, target, data, joins=True)
         return listeners
 
     def record(
@@ -133,8 +130,18 @@ class Actions:
         workspace_id: Any,
         target: Target | None,
         data: Mapping[str, Any],
+        *,
+        joins: bool = False,
     ) -> None:
-        """Write the audit log entry, and after the commit the security log entry."""
+        """Write the audit log entry, and after the commit the security log entry.
+
+        With `joins`, raise unless a transaction is open. Without it, the entry can also be part of
+        a transaction that the application commits.
+        """
+        session = session_itself(session)
+        has_transaction = is_open(session)
+        if joins and not has_transaction:
+            raise RuntimeError(f"{action.name!r} is reported in the transaction of the action.")
         for name in data:
             if name not in action.data:
                 raise SetupError(f"An action of the type {action.name!r} has no {name!r}.")
@@ -148,10 +155,9 @@ class Actions:
         if not self.audits:
             return
         row = self.row(current_origin(), action.name, account_id, workspace_id, target, data)
-        if is_open(session):
+        if has_transaction:
             write_last(session, write_records, row)
         else:
-            # An application may commit by itself.
             write_records(session, [row])
 
     def row(

@@ -1,9 +1,8 @@
-"""What was done, or refused, that bears on security: one line of the log each, for machines.
+"""The security log: one entry for each action and each rejected request.
 
-The lines are on a logger of their own and carry their facts as fields: never a password, token or
-code, and nobody is named by an address that no account has. All deeds are told. Refusals cost
-whoever provokes them nothing, so of each kind and address some are told in a minute, and of the
-others how many there were.
+Entries go to the logger `frontdesk.security` and carry their data as fields: never a password, a
+token, a code or an email address. All actions are logged. Rejected requests cost an attacker
+nothing, so only some of each event and IP address are logged in a minute; the rest are counted.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ REFUSAL_DATA: Mapping[str, str] = {
 SUCCEEDED, REFUSED = "succeeded", "refused"
 
 WINDOW_SECONDS = 60.0
-# Refusals that are told in a window: of one kind and address, and in all.
+# Rejected requests that are logged in a window: of one event and IP address, and in total.
 EACH = 10
 IN_ALL = 600
-# In a window, so many kinds and addresses are counted apart, and so many named at its end.
+# The number of events with IP addresses that are counted, and of those logged at the window's end.
 COUNTED = 10_000
 NAMED = 50
 
@@ -48,23 +47,23 @@ def log_action(event: str, fields: Mapping[str, Any]) -> None:
 
 class Where(NamedTuple):
     event: str
-    # Empty: of nobody in particular.
+    # Empty: of several IP addresses.
     address: str
 
 
-# Keeps a refusal with its facts, beside the log.
+# Writes a rejected request to the audit log, by the event and the fields.
 Keep = Callable[[str, Mapping[str, Any]], object]
 
 
 class Refusals:
-    """Tells of one application's refused requests, and is not to be talked to death."""
+    """Logs the rejected requests of one application, with a limit against floods."""
 
     def __init__(self, clock: Clock, keep: Keep | None = None) -> None:
         self._clock = clock
         self._keep = keep
         self._lock = Lock()
         self._ends = 0.0
-        self._told = 0
+        self._logged = 0
         self._seen: Counter[Where] = Counter()
         self._left_out: Counter[Where] = Counter()
 
@@ -72,14 +71,14 @@ class Refusals:
         event = problem.note.get("event", problem.security_event)
         if not event or not (self._keep or log.isEnabledFor(logging.INFO)):
             return
-        is_told, left_out = self._count(Where(event, network_of(request.remote_addr or "")))
+        is_logged, left_out = self._count(Where(event, network_of(request.remote_addr or "")))
         for where, number in left_out.items():
             facts = {"address": where.address or None, "left_out": number}
             _write({"event": where.event, "outcome": REFUSED, **facts})
             if self._keep:
                 self._keep(where.event, facts)
-        if is_told:
-            # The rule and not the path, which may hold a secret.
+        if is_logged:
+            # The path can contain a secret, the rule cannot.
             route = request.url_rule.rule if request.url_rule is not None else None
             asked = {"method": request.method, "route": route}
             refused = {"reason": problem.code, **asked, **problem.note}
@@ -88,27 +87,27 @@ class Refusals:
                 self._keep(event, refused)
 
     def _count(self, where: Where) -> tuple[bool, Mapping[Where, int]]:
-        """Whether this one is told; and what the window before, if it has ended, left out."""
+        """Return whether to log this request, and the omitted counts if a window has ended."""
         left_out: Mapping[Where, int] = {}
         with self._lock:
             now = self._clock.now().timestamp()
             if now >= self._ends:
                 left_out = _summed(self._left_out)
-                self._seen, self._left_out, self._told = Counter(), Counter(), 0
+                self._seen, self._left_out, self._logged = Counter(), Counter(), 0
                 self._ends = now + WINDOW_SECONDS
             if len(self._seen) >= COUNTED and where not in self._seen:
                 where = where._replace(address="")
             self._seen[where] += 1
-            is_told = self._seen[where] <= EACH and self._told < IN_ALL
-            if is_told:
-                self._told += 1
+            is_logged = self._seen[where] <= EACH and self._logged < IN_ALL
+            if is_logged:
+                self._logged += 1
             else:
                 self._left_out[where] += 1
-        return is_told, left_out
+        return is_logged, left_out
 
 
 def _summed(left_out: Counter[Where]) -> Mapping[Where, int]:
-    """Those of the busiest addresses, and the others by their event."""
+    """Return the counts of the busiest IP addresses, and the sums of the others by event."""
     named = dict(left_out.most_common(NAMED))
     others: Counter[Where] = Counter()
     for where, number in left_out.items():
@@ -119,14 +118,14 @@ def _summed(left_out: Counter[Where]) -> Mapping[Where, int]:
 
 def _fields(event: str, outcome: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     origin = current_origin()
-    concerned = facts.get("account_id", origin.account_id)
+    affected = facts.get("account_id", origin.account_id)
     return {
         "event": event,
         "outcome": outcome,
         "by": origin.kind,
-        "account_id": concerned,
-        # Where somebody acts on another's account.
-        "actor_id": origin.account_id if origin.account_id != concerned else None,
+        "account_id": affected,
+        # Only if an account acts on another account.
+        "actor_id": origin.account_id if origin.account_id != affected else None,
         "workspace_id": origin.workspace_id,
         "address": origin.address,
         "request_id": origin.request_id,
@@ -135,7 +134,7 @@ def _fields(event: str, outcome: str, facts: Mapping[str, Any]) -> dict[str, Any
 
 
 class _Sentence:
-    """The fields as text, made only where a line is written for people."""
+    """The fields as text, built only if a handler formats the entry as text."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.fields = fields

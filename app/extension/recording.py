@@ -20,10 +20,10 @@ class Recording:
         self._record_types: dict[str, Action] = {}
 
     def record_type(self, name: str, meaning: str, **data: str) -> str:
-        """Declare a type of record of the host's own, such as `order.refunded`.
+        """Declare an action of the application, such as `order.refunded`.
 
-        Each keyword is what its `data` may hold, with what that tells; `before` and `after` among
-        them where something changes.
+        Each keyword is a name that `data` can have, with its description. Declare `before` and
+        `after` to record changes.
         """
         if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
             raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
@@ -41,10 +41,10 @@ class Recording:
         target: tuple[str, Any] | None = None,
         **data: Any,
     ) -> None:
-        """Record a deed of the host's own, in the open transaction or the one the host commits.
+        """Write an audit log entry in the open transaction, or in the one the application commits.
 
-        `account` and `workspace` are whom it is about, each as itself or by its id; `target` is
-        what it is done to, as `("order", 17)`. Who acts and from where, the request says.
+        `account` and `workspace` are affected by the action, as objects or by id; `target` is its
+        object, as `("order", 17)`. The actor and the IP address are those of the request.
         """
         context = find_context()
         context.actions.record(

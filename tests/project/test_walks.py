@@ -22,7 +22,7 @@ from ..rigs.servers import ROOT, checkout_environment
 
 # Files, changes of file, and calls.
 BOUNDS = {
-    "login": (38, 131, 302),
+    "login": (28, 82, 245),
     "account read": (15, 27, 60),
     "admin send": (30, 82, 205),
     "inbox page": (20, 38, 92),

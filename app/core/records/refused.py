@@ -1,5 +1,7 @@
-"""Records of what was refused: nothing else is stored then, so that each is a transaction of its
-own. The security log samples them (`Refusals`), for the log and for these."""
+"""Audit log entries of rejected requests, each in a separate transaction.
+
+A rejected request stores nothing else. The security log (`Refusals`) decides which are written.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,21 @@ class RefusalKeeper:
     actions: Actions
     # By the event of the security log.
     refusals: Mapping[str, Action]
-    # Whether whoever is refused has left nothing in the session that somebody still wants.
+    # Whether the session holds no uncommitted work of the application's own.
     owns_application: bool
 
     def keep(self, event: str, facts: Mapping[str, Any]) -> None:
-        """Of the security log's event, where there are records of such refusals. A request that is
-        refused is answered so, whether or not that can be written down."""
+        """Write an entry if the security log's event has an audited action.
+
+        An error is logged and not raised: it must not change the response of a rejected request.
+        """
         action = self.refusals.get(event)
         if action is None:
             return
         data = {name: facts[name] for name in action.data if facts.get(name) is not None}
         origin = current_origin()
         if "left_out" in data:
-            # Of many, whoever they were.
+            # One entry for many requests has no actor.
             origin = Origin("request", address=facts["address"])
         try:
             self._store(self.actions.row(origin, action.name, facts.get("account_id"), data=data))
@@ -48,14 +52,14 @@ class RefusalKeeper:
             with transaction(self.session):
                 write_records(self.session, [row])
             return
-        # A host's session has something in hand, which is the host's to commit or to undo.
+        # The application decides whether to commit what its session has written.
         bind = self.session.get_bind()
         if isinstance(bind, Engine) and not self._holds_sqlite():
             with bind.begin() as connection:
                 write_records(connection, [row])
 
     def _holds_sqlite(self) -> bool:
-        """It has one writer, and would wait here for itself."""
+        """Return whether the session writes to SQLite: a second writer would wait for it."""
         connection = self.session.connection()
         if connection.dialect.name != "sqlite":
             return False
