@@ -51,12 +51,10 @@ def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
     assemble_sign_in(context)
     _assemble_mailed_proofs(context, auth)
-    context.pruners |= {
-        "email_changes": context.get(EmailChanges).prune,
-        # In every report: the features that are on replace these.
-        "sessions": lambda: 0,
-        "second_factors": lambda: 0,
-    }
+    context.pruners["email_changes"] = context.get(EmailChanges).prune
+    # Every report names these: a feature that is on sets its own, before or after this.
+    for name in ("sessions", "second_factors"):
+        context.pruners.setdefault(name, lambda: 0)
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
     else:
