@@ -113,7 +113,7 @@ def assemble(context: Context) -> None:
             context.session,
             context.keystore,
             context.metadata,
-            context.accounts,
+            context.tables.accounts,
             migrations_folder(),
             context.owns_application,
         )

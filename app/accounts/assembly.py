@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 
 
 def assemble(context: Context) -> None:
-    context.commands += ["accounts", "frontdesk"]
-    model = context.account_model
+    context.contributions.commands += ["accounts", "frontdesk"]
+    model = context.tables.account_model
     if model is None:
         context.lack(AccountModelMissing)
         log.warning("%s", AccountModelMissing.remedy)
@@ -40,7 +40,7 @@ def assemble(context: Context) -> None:
         passwords,
         context.clock,
         settings.ACTIVE_STATUSES,
-        tuple(context.reclaimers),
+        tuple(context.contributions.reclaimers),
     )
     context.add(accounts)
     context.add(Details(context.session, accounts))

@@ -74,7 +74,7 @@ class OwnAccountUpdate(Received):
 
 def account_update() -> type[Schema]:
     """What the account's model has a place for."""
-    model = current_frontdesk.account_model
+    model = current_frontdesk.tables.account_model
     lacking = [name for name in ("locale", "time_zone") if getattr(model, name, None) is None]
     return _without(tuple(lacking))
 

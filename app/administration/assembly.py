@@ -25,7 +25,9 @@ def assemble(context: Context) -> None:
     accounts, recovery = context.get(Accounts), context.get(Recovery)
     view = AccountView(accounts)
     context.add(view)
-    context.add(AccountSearch(accounts, view, context.account_ids, _has_factor(context, accounts)))
+    context.add(
+        AccountSearch(accounts, view, context.tables.account_ids, _has_factor(context, accounts))
+    )
     administration = Administration(
         context.session, accounts, context.get(Ownership), recovery, view
     )

@@ -191,9 +191,9 @@ class RecordRetention:
 
 
 def assemble(context: Context) -> None:
-    context.exporters.append(export_events)
+    context.contributions.exporters.append(export_events)
     context.add(Records(context.session, context.actions.catalogue, context.clock))
     settings = context.settings.of(AuditSettings)
     retention = RecordRetention(context.session, context.clock, settings)
     context.add(retention)
-    context.pruners["events"] = retention.prune
+    context.contributions.pruners["events"] = retention.prune

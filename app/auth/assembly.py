@@ -39,7 +39,7 @@ def assemble_proofs(context: Context) -> None:
     """Add what checks proofs and counts wrong ones, before the services that sign in."""
     auth = context.settings.of(AuthSettings)
     _check(auth, context.settings.core.PUBLIC_URL)
-    context.exporters.append(export_sign_in_data)
+    context.contributions.exporters.append(export_sign_in_data)
     context.add(Failures(context.keystore, auth))
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(OwnerMail(one_off_mail, sends_notices=auth.SECURITY_MAILS))
@@ -51,10 +51,10 @@ def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
     assemble_sign_in(context)
     _assemble_mailed_proofs(context, auth)
-    context.pruners["email_changes"] = context.get(EmailChanges).prune
+    context.contributions.pruners["email_changes"] = context.get(EmailChanges).prune
     # Every report names these: a feature that is on sets its own, before or after this.
     for name in ("sessions", "second_factors"):
-        context.pruners.setdefault(name, lambda: 0)
+        context.contributions.pruners.setdefault(name, lambda: 0)
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
     else:
@@ -104,7 +104,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     recovery = Recovery(
         context.basics,
         accounts,
-        PurposeProofs(recovering, AccountProofs(proofs, accounts, context.account_ids)),
+        PurposeProofs(recovering, AccountProofs(proofs, accounts, context.tables.account_ids)),
         RecoveryRequests(context.keystore, auth),
         context.get(Failures),
         mails,

@@ -47,7 +47,7 @@ def prune() -> None:
     that were not confirmed and devices that are not trusted any more, accounts that have waited too
     long for their address to be proven, and those whose owners want them to go."""
     report = {"keystore_entries": _keystore()}
-    for name, delete_expired in current_frontdesk.pruners.items():
+    for name, delete_expired in current_frontdesk.contributions.pruners.items():
         report[name] = delete_expired()
     click.echo(orjson.dumps(report).decode())
 
@@ -79,7 +79,7 @@ def reencrypt() -> None:
 def first_root() -> None:
     """Print a link to the page that makes the first root account."""
     context = find_context()
-    if "console" not in context.mounted:
+    if "console" not in context.mounted.names:
         raise click.ClickException("There is no console here, whose page it would be.")
     first = FirstRoot(context)
     if not first.is_missing():

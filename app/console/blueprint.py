@@ -69,11 +69,11 @@ def assemble(context: Context) -> None:
             "The console signs in by a cookie: set AUTH.COOKIE_SESSIONS to `on`, or to `alone`"
             " where its pages alone do."
         )
-    if context.account_model is not None:
+    if context.tables.account_model is not None:
         # The pages need its services also where an application does not mount its blueprint.
         administration(context)
     context.add(Desk(context))
-    context.when_serving.append(lambda: _tell_of_first_root(context))
+    context.contributions.when_serving.append(lambda: _tell_of_first_root(context))
 
 
 def _tell_of_first_root(context: Context) -> None:

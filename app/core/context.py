@@ -10,30 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from flask import Flask, current_app
 from werkzeug.local import LocalProxy
 
 from .actions import Action, Actions, Target
 from .basics import Basics
-from .clock import Clock
 from .config.settings import LoadedSettings
 from .data_export import Exporter
-from .db.account_ids import WHOLE, IdKind
+from .db.accounts_table import AccountsTable
 from .db.session import Database
-from .db.tables import bring_table
+from .db.tables import ApplicationTables
 from .db.transaction import AnySession
 from .errors import Problem, SetupError
-from .hooks import Hooks
-from .keystore import Keystore
 
 if TYPE_CHECKING:
     from marshmallow import Schema
-    from sqlalchemy import MetaData, Table
+    from sqlalchemy import MetaData
 
-    from .db.accounts_table import AccountsTable
     from .web.operation import WayIn
 
 EXTENSION = "frontdesk"
@@ -45,87 +40,30 @@ Service = TypeVar("Service")
 Reclaimer = Callable[[AnySession, Any, datetime | None], object]
 
 
-# By identity: a context is one application's, and is kept in sets.
-@dataclass(eq=False)
-class Context:
-    app: Flask
-    db: Database
-    settings: LoadedSettings
-    # The host's, in which its tables and ours are.
-    metadata: MetaData
-    session: AnySession
-    hooks: Hooks
-    actions: Actions
-    keystore: Keystore
-    clock: Clock
-    # The host's class of an account; None where it has none to give.
-    account_model: type[Any] | None = None
-    # The kind of their ids.
-    account_ids: IdKind = WHOLE
-    # The host's schemas in the place of ours, by name.
-    schemas: dict[str, type[Schema]] = field(default_factory=dict)
-    # What a host or a test puts in the place of what an assembly would make.
-    parts: Mapping[str, Any] = field(default_factory=dict)
-    # The service answers for every path of its application; a host only lends us some.
-    owns_application: bool = False
-    services: dict[type[Any], Any] = field(default_factory=dict)
-    # What each package adds to the data export of an account.
-    exporters: list[Exporter] = field(default_factory=list)
-    # What else an account loses that is reclaimed by the owner of its email address.
-    reclaimers: list[Reclaimer] = field(default_factory=list)
-    # What `flask frontdesk prune` deletes, by the name in its report; each returns a count.
-    pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
-    # The groups of commands that the slices add.
-    commands: list[str] = field(default_factory=list)
-    # Kinds of credentials that guards take beside the bearer token.
-    ways_in: list[WayIn] = field(default_factory=list)
-    # Our blueprints that are mounted, by the names that Flask has for them and by their own.
-    blueprints: set[str] = field(default_factory=set)
-    mounted: set[str] = field(default_factory=set)
-    # Those of pages, which take a cookie also where no other route does; as Flask names them.
-    pages: set[str] = field(default_factory=set)
-    # Services for pages alone: the API has no routes that need them.
-    for_pages: set[type[Any]] = field(default_factory=set)
-    # What a worker of the server's begins with, beside its requests.
-    when_serving: list[Callable[[], object]] = field(default_factory=list)
-    _lacking: dict[type[Any] | None, type[Problem]] = field(default_factory=dict)
+class Services:
+    """The services of one application, each found by its class."""
 
-    @cached_property
-    def basics(self) -> Basics:
-        return Basics(self.session, self.clock, self.hooks, self.keystore)
-
-    @property
-    def accounts(self) -> Table | None:
-        """The host's table of accounts."""
-        return None if self.account_model is None else self.account_model.__table__
-
-    @property
-    def accounts_in_migrations(self) -> AccountsTable:
-        """What our migrations ask: they know whose accounts are meant no sooner than that."""
-        from .db.accounts_table import AccountsTable
-
-        return AccountsTable.of(self.accounts)
-
-    def bring(self, model: Any) -> None:
-        """A table that only some applications have, into the host's metadata."""
-        bring_table(model.__table__, self.metadata, self.accounts)
+    def __init__(self) -> None:
+        self.services: dict[type[Any], Any] = {}
+        # Those for pages alone: the API has no routes that need them.
+        self._for_pages: set[type[Any]] = set()
+        self._lacking: dict[type[Any] | None, type[Problem]] = {}
 
     def add(
         self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
     ) -> None:
-        """Found by its class, or by the protocol that it fulfils."""
+        """Add a service, found by its class or by the protocol that it fulfils."""
         self.services[kind or type(service)] = service
         if for_pages:
-            self.for_pages.add(kind or type(service))
+            self._for_pages.add(kind or type(service))
 
     def lack(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
-        """Say why a service is not here; without its kind: why those are not of which nothing is
-        said. A request that needs one is answered with the problem."""
+        """Set the problem of a request that needs this service, or any that is missing."""
         self._lacking[kind] = problem
 
     def has(self, kind: type[Any]) -> bool:
         """Return whether routes of the API may need the service."""
-        return kind in self.services and kind not in self.for_pages
+        return kind in self.services and kind not in self._for_pages
 
     def find(self, kind: type[Service]) -> Service | None:
         """Return the service, or None if the application does not have it."""
@@ -136,6 +74,7 @@ class Context:
         return self._lacking.get(kind) or self._lacking.get(None)
 
     def get(self, kind: type[Service]) -> Service:
+        """Return the service. Raises the problem that says why it is missing."""
         found = self.services.get(kind)
         if found is not None:
             return cast(Service, found)
@@ -143,6 +82,77 @@ class Context:
         if problem is not None:
             raise problem
         raise RuntimeError(f"This application has no {kind.__name__}.")
+
+
+@dataclass
+class Contributions:
+    """What packages add to what other packages do."""
+
+    # To the data export of an account.
+    exporters: list[Exporter] = field(default_factory=list)
+    # To what an account loses that is reclaimed by the owner of its email address.
+    reclaimers: list[Reclaimer] = field(default_factory=list)
+    # To `flask frontdesk prune`, by the name in its report; each returns a count.
+    pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
+    # To the command line: groups of commands.
+    commands: list[str] = field(default_factory=list)
+    # To the OpenAPI document: kinds of credentials next to the bearer token.
+    ways_in: list[WayIn] = field(default_factory=list)
+    # To what a worker of the server's begins with, next to its requests.
+    when_serving: list[Callable[[], object]] = field(default_factory=list)
+
+
+@dataclass
+class Mounted:
+    """Our blueprints on this application."""
+
+    # By their own names.
+    names: set[str] = field(default_factory=set)
+    # By the names that Flask has for them.
+    blueprints: set[str] = field(default_factory=set)
+    # Those of pages, which take a cookie also where no other route does; as Flask names them.
+    pages: set[str] = field(default_factory=set)
+
+
+class ApplicationChoices(NamedTuple):
+    """What the application has in the place of ours."""
+
+    # Its schemas, by name.
+    schemas: dict[str, type[Schema]]
+    # What an assembly would make: `Parts`, by name.
+    parts: Mapping[str, Any]
+    # The service answers for every path of its application; other applications lend us some.
+    owns_application: bool
+
+
+# By identity: a context is one application's, and is kept in sets.
+@dataclass(eq=False)
+class Context(Services):
+    app: Flask
+    db: Database
+    settings: LoadedSettings
+    basics: Basics
+    actions: Actions
+    tables: ApplicationTables
+    choices: ApplicationChoices
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.contributions = Contributions()
+        self.mounted = Mounted()
+        self.session, self.clock = self.basics.session, self.basics.clock
+        self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
+        self.schemas, self.parts, self.owns_application = self.choices
+
+    @property
+    def metadata(self) -> MetaData:
+        """What the environments of migrations ask, also those of applications."""
+        return self.tables.metadata
+
+    @property
+    def accounts_in_migrations(self) -> AccountsTable:
+        """What our published migrations ask."""
+        return AccountsTable.of(self.tables.accounts)
 
 
 def find_context() -> Context:

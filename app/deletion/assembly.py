@@ -64,12 +64,12 @@ def assemble(context: Context) -> None:
         accounts,
         context.get(Freshness),
         DeletionRules(context.session, accounts, context.get(Ownership)),
-        KeepingProofs(context.get(Proofs), purpose, context.account_ids),
+        KeepingProofs(context.get(Proofs), purpose, context.tables.account_ids),
         DeletionMails(context.settings.core, auth, context.get(Templates)),
         context.get(OwnerMail),
     )
     context.add(deletion)
-    context.pruners["deleted_accounts"] = deletion.sweep
+    context.contributions.pruners["deleted_accounts"] = deletion.sweep
     # Whoever changed the address may have asked for the end as well.
     context.get(EmailChangeUndo).taken_back.append(deletion.keep)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:

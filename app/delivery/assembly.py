@@ -39,22 +39,24 @@ def assemble(context: Context) -> None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
     context.add(mailer, Mailer)
     context.add(Templates(context.app, context.settings.of(BrandSettings)))
-    context.commands.append("mail")
+    context.contributions.commands.append("mail")
     context.add(one_off_mail, OneOffMail)
     context.app.extensions.setdefault("mail", _flask_mail(context, mailer))
     context.add(SmsGateway(context.settings))
-    if context.account_model is None:
+    if context.tables.account_model is None:
         return
-    channels = _channels(context, mailer, context.account_model)
+    channels = _channels(context, mailer, context.tables.account_model)
     worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
     engine: Engine = context.parts["engine"] or choose_engine(context)
     engine.attend(context.app, worker)
-    context.exporters.append(partial(export_deliveries, channels))
+    context.contributions.exporters.append(partial(export_deliveries, channels))
     context.add(worker)
     context.add(engine, Engine)
-    context.add(ReceivedDeliveries(context.session, channels, context.account_ids))
-    context.add(Outbox(context.session, channels, engine, context.clock, context.account_ids))
-    context.when_serving.append(engine.start)
+    context.add(ReceivedDeliveries(context.session, channels, context.tables.account_ids))
+    context.add(
+        Outbox(context.session, channels, engine, context.clock, context.tables.account_ids)
+    )
+    context.contributions.when_serving.append(engine.start)
     context.add(FirstRequest(context.app, engine))
 
 
@@ -73,7 +75,9 @@ def _flask_mail(context: Context, mailer: Mailer) -> Any:
 
 def _channels(context: Context, mailer: Mailer, account_model: type[Any]) -> Channels:
     def accounts(needs: str | None = None) -> AccountAddressBook:
-        return AccountAddressBook(account_model, context.db.engine, context.account_ids, needs)
+        return AccountAddressBook(
+            account_model, context.db.engine, context.tables.account_ids, needs
+        )
 
     path = context.settings.of(DeliverySettings).DASHBOARD_PATH
     link = context.settings.core.page_url(path)

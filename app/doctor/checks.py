@@ -96,7 +96,7 @@ def check_migrations() -> Iterator[Finding]:
             text = f"pending: {', '.join(pending)}; run `{command}`"
             yield Finding("migrations", "fault", text)
             return
-        if lacking := lacking_columns(connection, context.metadata, context.accounts):
+        if lacking := lacking_columns(connection, context.metadata, context.tables.accounts):
             # Frontdesk's history creates no column in an application's own table of accounts.
             yield Finding(
                 "migrations",
@@ -193,7 +193,7 @@ def check_idp() -> Iterator[Finding]:
 
 
 def check_profiles() -> Iterator[Finding]:
-    if "profiles" not in current_frontdesk.mounted:
+    if "profiles" not in current_frontdesk.mounted.names:
         return
     settings = current_frontdesk.settings.of(ProfilesSettings)
     is_open = settings.VISIBILITY == "everyone" and settings.PUBLIC_FIELDS is None

@@ -64,7 +64,7 @@ def check_clock() -> Iterator[Finding]:
 def check_email_index() -> Iterator[Finding]:
     """An account is found by `lower(email)` where the application keeps mixed case."""
     context = current_frontdesk
-    model, accounts = context.account_model, context.accounts
+    model, accounts = context.tables.account_model, context.tables.accounts
     if model is None or accounts is None or context.owns_application:
         return
     engine = _engine()

@@ -45,7 +45,7 @@ def check_settings() -> Iterator[Finding]:
 def check_administration() -> Iterator[Finding]:
     """What accounts may do without, and their administrators then have to."""
     context = current_frontdesk
-    if "administration" in context.mounted and not keeps_dates(context.account_model):
+    if "administration" in context.mounted.names and not keeps_dates(context.tables.account_model):
         text = (
             "the account model has no column suspended_until: a suspension has no date, and lasts"
             " until somebody ends it; AccountMixin has the column"

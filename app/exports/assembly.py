@@ -43,18 +43,23 @@ def assemble(context: Context) -> None:
 
     def forget(account: AccountLike, _options: object) -> None:
         # Where the blueprint is mounted there are exports, and their table.
-        if "exports" in context.mounted:
+        if "exports" in context.mounted.names:
             exports.forget(account)
         context.hooks.eraser(account, context.session)
 
     context.actions.on(DELETED.name, forget)
     # An application has the table of exports where it mounts their blueprint.
-    context.pruners["exports"] = lambda: exports.prune() if "exports" in context.mounted else 0
+    context.contributions.pruners["exports"] = lambda: (
+        exports.prune() if "exports" in context.mounted.names else 0
+    )
     if auth.ACCOUNT_EXPORTS == "off":
         return
     worker = context.get(Worker)
     writer = ExportWriter(
-        context.db.engine, context.hooks, context.exporters, accounts.has_proven_address
+        context.db.engine,
+        context.hooks,
+        context.contributions.exporters,
+        accounts.has_proven_address,
     )
     queue = export_queue(context.db.engine, context.clock)
     making = ExportMaking(

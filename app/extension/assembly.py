@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from flask import Flask
 
@@ -14,12 +13,13 @@ from ..audit.settings import AuditSettings
 from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
 from ..core.actions import Actions
+from ..core.basics import Basics
 from ..core.clock import Clock, SystemClock
-from ..core.context import Context
+from ..core.context import ApplicationChoices, Context
 from ..core.db.account_ids import speak
 from ..core.db.base import prepare_sqlite
 from ..core.db.session import Database, follow_session
-from ..core.db.tables import bring_tables
+from ..core.db.tables import ApplicationTables
 from ..core.hooks import Hooks
 from ..core.keystore import open_keystore
 from ..core.records.refused import RefusalKeeper
@@ -35,7 +35,6 @@ from ..registration.service import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
 from .actions import REFUSALS
 from .checks import check_proxies
-from .options import Parts
 from .sources import application_settings, service_settings
 
 log = logging.getLogger(__name__)
@@ -50,7 +49,7 @@ def features(context: Context) -> Iterator[Assemble]:
     Features that are switched off are not imported. Three are added by the blueprints that need
     them, when an application mounts these: tasks, administration and the console.
     """
-    if context.account_model is None:
+    if context.tables.account_model is None:
         yield from (accounts, delivery, profiles, audit, health, monitoring)
         return
     settings = context.settings.of(AuthSettings)
@@ -105,7 +104,7 @@ def assemble(context: Context) -> None:
         for add_feature in features(context):
             add_feature(context)
     # By now the models of all of them are known.
-    bring_tables(context.metadata, context.accounts)
+    context.tables.add_all()
 
 
 def _assemble_records(context: Context) -> None:
@@ -121,10 +120,10 @@ def make_context(
     settings: object | None,
     hooks: Hooks,
     make_actions: Callable[[Clock, bool], Actions],
-    parts: Parts,
-    **more: Any,
+    tables: ApplicationTables,
+    choices: ApplicationChoices,
 ) -> Context:
-    if more["owns_application"]:
+    if choices.owns_application:
         chosen = service_settings(settings)
     else:
         chosen = application_settings(app, settings)
@@ -138,17 +137,16 @@ def make_context(
         if db.engine.dialect.name == "sqlite":
             prepare_sqlite(db.engine)
         for engine in db.engines.values():
-            speak(engine.dialect, more["account_ids"])
-    clock = parts.clock or SystemClock()
+            speak(engine.dialect, tables.account_ids)
+    clock = choices.parts["clock"] or SystemClock()
     return Context(
         app=app,
         db=db,
         settings=chosen,
-        session=follow_session(db),
-        hooks=hooks,
+        basics=Basics(
+            follow_session(db), clock, hooks, open_keystore(chosen.core, lambda: db.engine, clock)
+        ),
         actions=make_actions(clock, chosen.of(AuditSettings).EVENTS),
-        keystore=open_keystore(chosen.core, lambda: db.engine, clock),
-        clock=clock,
-        parts=parts._asdict(),
-        **more,
+        tables=tables,
+        choices=choices,
     )

@@ -20,8 +20,9 @@ from ..cli.groups import lazy_group
 from ..console.host_pages import HostConsole
 from ..core.actions import Action, Actions, Listener, check_signal
 from ..core.clock import Clock
-from ..core.context import EXTENSION, Context, find_context
+from ..core.context import EXTENSION, ApplicationChoices, Context, find_context
 from ..core.db.session import Database
+from ..core.db.tables import ApplicationTables
 from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
@@ -109,18 +110,18 @@ class Frontdesk(Recording, SigningIn[A]):
             settings,
             self.hooks.copy(),
             self._make_actions,
-            parts,
-            account_model=account_model,
-            account_ids=id_kind(account_model),
-            metadata=metadata_of(db, account_model),
-            schemas={**self._schemas, **check_schemas(schemas)},
-            owns_application=owns_application,
+            ApplicationTables(
+                metadata_of(db, account_model), account_model, id_kind(account_model)
+            ),
+            ApplicationChoices(
+                {**self._schemas, **check_schemas(schemas)}, parts._asdict(), owns_application
+            ),
         )
         self._contexts.add(context)
         context.add(self.console)
         assemble(context)
         app.extensions[EXTENSION] = context
-        for name in context.commands:
+        for name in context.contributions.commands:
             if name not in app.cli.commands:
                 app.cli.add_command(lazy_group(name))
         # A guard refuses on a host's own views too, and says so in our form; what the host

@@ -21,8 +21,8 @@ from .settings import NotificationsSettings
 
 
 def assemble(context: Context) -> None:
-    context.commands.append("notifications")
-    context.exporters.append(export_notifications)
+    context.contributions.commands.append("notifications")
+    context.contributions.exporters.append(export_notifications)
     session, clock = context.session, context.clock
     model, outbox = context.get(Accounts).model, context.get(Outbox)
     inbox = Inbox(session)
@@ -31,8 +31,8 @@ def assemble(context: Context) -> None:
     settings = context.settings.of(NotificationsSettings)
     retention = Retention(session, clock, settings.KEEP_DAYS)
     context.add(retention)
-    context.pruners["notifications"] = retention.prune
-    expansions = Expansions(session, model, context.account_ids, outbox, clock)
+    context.contributions.pruners["notifications"] = retention.prune
+    expansions = Expansions(session, model, context.tables.account_ids, outbox, clock)
     context.add(expansions)
     inline = settings.INLINE_RECEIVERS
     notifications = Notifications(session, model, outbox, context.hooks, clock, expansions, inline)
@@ -43,4 +43,4 @@ def assemble(context: Context) -> None:
     sent = SentNotifications(session, notifications, counter)
     context.add(sent)
     context.add(Reach(notifications))
-    context.add(Outcome(sent, outbox, expansions, model, context.account_ids))
+    context.add(Outcome(sent, outbox, expansions, model, context.tables.account_ids))

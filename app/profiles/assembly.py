@@ -27,8 +27,8 @@ def assemble(context: Context) -> None:
     )
     if not context.has(Accounts):
         return
-    context.commands.append("profiles")
-    context.exporters.append(partial(export_profile, files))
+    context.contributions.commands.append("profiles")
+    context.contributions.exporters.append(partial(export_profile, files))
     public = settings.PUBLIC_FIELDS
     visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
     profiles = Profiles(context.session, files, context.clock, visibility)
@@ -36,14 +36,14 @@ def assemble(context: Context) -> None:
     context.add(profiles)
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)
-    context.pruners["avatars"] = avatars.clean
+    context.contributions.pruners["avatars"] = avatars.clean
     context.actions.on(DELETED.name, forget_picture)
 
 
 def forget_picture(account: AccountLike, options: dict[str, Any]) -> None:
     """The database takes the profile along, not its file. Where the blueprint is mounted there are
     profiles, and their table."""
-    if "profiles" in current_frontdesk.mounted:
+    if "profiles" in current_frontdesk.mounted.names:
         service(Profiles).forget(account.id)
 
 

@@ -180,7 +180,7 @@ def assemble(context: Context) -> None:
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
-    proofs = AccountProofs(context.get(Proofs), accounts, context.account_ids)
+    proofs = AccountProofs(context.get(Proofs), accounts, context.tables.account_ids)
     verification = Verification(
         context.basics,
         accounts,
@@ -191,7 +191,7 @@ def assemble(context: Context) -> None:
     )
     context.add(verification)
     keep_days = auth.UNVERIFIED_KEEP_DAYS
-    context.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
+    context.contributions.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
     if auth.REGISTRATION == "closed":
         context.lack(RegistrationClosed, Registration)
         return

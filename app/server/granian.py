@@ -120,7 +120,7 @@ class Server(MPServer):
         signal.signal(signal.SIGUSR1, self.close_door)
         release_large_blocks()
         forget_connections(self.app)
-        for begin in self.app.extensions[EXTENSION].when_serving:
+        for begin in self.app.extensions[EXTENSION].contributions.when_serving:
             begin()
         return Turnstile(self.app, self.turns)
 

@@ -89,7 +89,7 @@ def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def assemble(context: Context) -> None:
-    context.bring(Task)
+    context.tables.add(Task)
     settings = context.settings.of(TasksSettings)
     creations = RateLimit(
         context.keystore, "task-create", settings.CREATE_LIMIT, error=TooManyTasks

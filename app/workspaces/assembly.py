@@ -19,8 +19,8 @@ from .upkeep import Upkeep
 
 
 def assemble(context: Context) -> None:
-    context.commands.append("workspaces")
-    context.exporters.append(export_workspaces)
+    context.contributions.commands.append("workspaces")
+    context.contributions.exporters.append(export_workspaces)
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
     context.add(Workspaces(session, accounts, clock, settings))
@@ -41,5 +41,5 @@ def assemble(context: Context) -> None:
         settings,
     )
     context.add(invitations)
-    context.pruners["invitations"] = invitations.prune
+    context.contributions.pruners["invitations"] = invitations.prune
     context.add(ReceivedInvitations(session, accounts, members, proofs, clock))

@@ -122,7 +122,7 @@ def test_what_happened_is_counted_by_the_hour(world: World) -> None:
 
 def test_few_accounts_are_counted(world: World) -> None:
     with world.site.app.app_context():
-        session, model = current_frontdesk.session, current_frontdesk.account_model
+        session, model = current_frontdesk.session, current_frontdesk.tables.account_model
         assert model is not None
         assert estimate(session, model) == (5, "exactly")
 
@@ -132,7 +132,9 @@ def test_very_many_accounts_are_told_of_as_about_so_many(
 ) -> None:
     monkeypatch.setattr("app.administration.estimate.MOST", 4)
     with world.site.app.app_context():
-        found = estimate(current_frontdesk.session, current_frontdesk.account_model or object)
+        found = estimate(
+            current_frontdesk.session, current_frontdesk.tables.account_model or object
+        )
     assert found.how in ("over", "about")
     assert found.number >= 4
 

@@ -51,8 +51,8 @@ def assemble_tables(context: Context) -> None:
     if line := missing_extra("mfa"):
         raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
     for model in (Authenticator, RecoveryCode, TrustedDevice):
-        context.bring(model)
-    context.reclaimers.append(remove_factors)
+        context.tables.add(model)
+    context.contributions.reclaimers.append(remove_factors)
 
 
 def assemble_authenticators(context: Context) -> None:
@@ -77,10 +77,14 @@ def assemble_authenticators(context: Context) -> None:
         authenticators,
         AuthenticatorApps(session, Sealing(keys), clock),
         FactorFailures(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED),
-        MfaTokens(session, context.get(Proofs), accounts, context.account_ids, context.keystore),
+        MfaTokens(
+            session, context.get(Proofs), accounts, context.tables.account_ids, context.keystore
+        ),
     ):
         context.add(service)
-    context.pruners["second_factors"] = lambda: authenticators.prune() + devices.prune()
+    context.contributions.pruners["second_factors"] = lambda: (
+        authenticators.prune() + devices.prune()
+    )
     _forget_devices(context, devices)
 
 

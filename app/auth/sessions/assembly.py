@@ -31,7 +31,7 @@ from .service import Renewal, Sessions, prune_sessions
 
 def assemble_store(context: Context) -> None:
     """Add the table and what stores a session, before the services that sign in."""
-    context.bring(AccountSession)
+    context.tables.add(AccountSession)
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     # A token must not come back to life with the status; a session has no other end then.
     accounts.ends_tokens_of_inactive = auth.keeps_sessions
@@ -53,7 +53,7 @@ def assemble(context: Context) -> None:
     session, clock = context.session, context.clock
     own = OwnSessions(session, clock, auth.session_limits)
     context.add(own, for_pages=not auth.keeps_sessions)
-    context.pruners["sessions"] = lambda: prune_sessions(session, clock)
+    context.contributions.pruners["sessions"] = lambda: prune_sessions(session, clock)
     if not auth.REFRESH_TOKEN_DAYS:
         context.lack(UnsupportedGrant, Refresh)
         return
@@ -86,7 +86,9 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
 
     def read_on_pages(request: Request, optional: bool) -> Caller | None:
         # Every request without a token comes here, and few are for pages.
-        if "HTTP_COOKIE" not in request.environ or context.pages.isdisjoint(request.blueprints):
+        if "HTTP_COOKIE" not in request.environ or context.mounted.pages.isdisjoint(
+            request.blueprints
+        ):
             return None
         return door.read(request, optional)
 
@@ -99,7 +101,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     context.actions.on(LOGGED_OUT.name, signed_out)
     if of_pages:
         return CookieFeature(read_on_pages, door.opened)
-    context.ways_in.append(_cookie_in_documents(context, cookies))
+    context.contributions.ways_in.append(_cookie_in_documents(context, cookies))
     return CookieFeature(door.read, door.opened)
 
 

@@ -66,7 +66,7 @@ def _known_statuses() -> list[str]:
 
 
 def _faces(rows: list[dict[str, Any]]) -> dict[Any, Any]:
-    ids = current_frontdesk.account_ids
+    ids = current_frontdesk.tables.account_ids
     return service(Desk).persons.find_all(ids.from_path(str(row["id"])) for row in rows)
 
 

@@ -77,7 +77,7 @@ class DraftOfBroadcast:
 def _account_ids(texts: list[str]) -> Iterator[Any]:
     for text in texts:
         with suppress(ValueError):
-            yield current_frontdesk.account_ids.from_path(text)
+            yield current_frontdesk.tables.account_ids.from_path(text)
 
 
 def channels() -> list[tuple[str, str | None]]:

@@ -90,7 +90,7 @@ def _types() -> list[tuple[str, str]]:
 
 def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Ready for a page: what happened in words, and whoever is named by their address."""
-    rows, ids = list(rows), current_frontdesk.account_ids
+    rows, ids = list(rows), current_frontdesk.tables.account_ids
     people = [row[name] for row in rows for name in ("actor_id", "account_id")]
     known = addresses(ids.from_text(each) for each in people if each is not None)
     catalogue = current_frontdesk.actions.catalogue

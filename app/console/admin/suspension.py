@@ -36,7 +36,7 @@ def suspend_managed_account_page(account_id: Any) -> Response:
         at=AT,
         account=details,
         may_change=may_change(details, account_id),
-        has_dates=keeps_dates(current_frontdesk.account_model),
+        has_dates=keeps_dates(current_frontdesk.tables.account_model),
     )
 
 

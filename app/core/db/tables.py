@@ -10,17 +10,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
 
 from sqlalchemy import Column, ForeignKey, MetaData, Table
 
 from ..errors import SetupError
-from .account_ids import WHOLE, kind_of, receiver_type
+from .account_ids import WHOLE, IdKind, kind_of, receiver_type
 from .base import OF_A_RECEIVER, OF_AN_ACCOUNT, Base
 
 # Of a table that an application has only where its blueprint is mounted.
 WHEN_MOUNTED = "frontdesk_when_mounted"
 
 _OURS = "frontdesk"
+
+
+@dataclass(frozen=True)
+class ApplicationTables:
+    """The tables of one application: its accounts, and copies of ours."""
+
+    metadata: MetaData
+    # The application's class of an account; None where it has none to give.
+    account_model: type[Any] | None
+    # The kind of its ids.
+    account_ids: IdKind
+
+    @property
+    def accounts(self) -> Table | None:
+        """The application's table of accounts."""
+        return None if self.account_model is None else self.account_model.__table__
+
+    def add(self, model: type[Base]) -> None:
+        """Add a table that only some applications have."""
+        bring_table(cast(Table, model.__table__), self.metadata, self.accounts)
+
+    def add_all(self) -> None:
+        """Add the tables that every application has."""
+        bring_tables(self.metadata, self.accounts)
 
 
 def bring_tables(metadata: MetaData, accounts: Table | None) -> None:

@@ -90,17 +90,17 @@ class Blueprint(flask.Blueprint):
                 f"Call frontdesk.init_app(app, db) before registering the blueprint '{self.name}'."
             )
         self._check_needs(context)
-        if self.assemble is not None and self.name not in context.mounted:
+        if self.assemble is not None and self.name not in context.mounted.names:
             self.assemble(context)
         app.url_map.converters.setdefault("row_id", RowId)
-        in_path = account_id_converter(context.account_ids)
+        in_path = account_id_converter(context.tables.account_ids)
         app.url_map.converters.setdefault("account_id", in_path)
         # As Flask names it, which puts the name of a blueprint around it in front.
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}"
-        context.blueprints.add(name.lstrip("."))
-        context.mounted.add(self.name)
+        context.mounted.blueprints.add(name.lstrip("."))
+        context.mounted.names.add(self.name)
         if self.has_pages:
-            context.pages.add(name.lstrip("."))
+            context.mounted.pages.add(name.lstrip("."))
         # Without a prefix, a collection that is written as nothing would have no path at all.
         super().register(app, {**options, "url_prefix": options.get("url_prefix") or "/"})
         exempt_from_csrf(app)

@@ -96,7 +96,7 @@ class Envelope:
         owns_application = self._context.owns_application
         if not (
             owns_application
-            or asked.blueprint in self._context.blueprints
+            or asked.blueprint in self._context.mounted.blueprints
             or _OURS_KEY in asked.environ
         ):
             return response
@@ -167,7 +167,7 @@ def _is_path_of(app: Flask, context: Context, error: MethodNotAllowed) -> bool:
             endpoint, _ = adapter.match(method=method)
         except HTTPException:
             return False  # a host's route, which redirects to the path with its slash
-        return str(endpoint).rpartition(".")[0] in context.blueprints
+        return str(endpoint).rpartition(".")[0] in context.mounted.blueprints
     return False
 
 

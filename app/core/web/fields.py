@@ -122,7 +122,7 @@ class AccountId(fields.Field[Any]):
 
     def as_described(self) -> fields.Field[Any]:
         return field_for(
-            current_frontdesk.account_ids,
+            current_frontdesk.tables.account_ids,
             received=self.received,
             required=self.required,
             allow_none=self.allow_none,
@@ -134,7 +134,7 @@ class AccountId(fields.Field[Any]):
         return value if isinstance(value, int) else shown(value)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
-        kind = current_frontdesk.account_ids
+        kind = current_frontdesk.tables.account_ids
         read = _reader(kind, received=True).deserialize(value, attr, data)
         return kind.from_text(read)
 

@@ -37,7 +37,7 @@ _IF_NONE_MATCH = {
 
 def _schema_of(converter: str | None) -> dict[str, Any]:
     if converter == "account_id":
-        return dict(current_frontdesk.account_ids.path_schema)
+        return dict(current_frontdesk.tables.account_ids.path_schema)
     return _CONVERTERS.get(converter, {"type": "string"})
 
 
@@ -52,7 +52,7 @@ class Operations:
             flows = {"password": {"tokenUrl": token_urls[0], "scopes": {}}}
             spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
             self._ways.append("login")
-        for way in current_frontdesk.ways_in:
+        for way in current_frontdesk.contributions.ways_in:
             spec.components.security_scheme(way.name, dict(way.scheme()))
             self._ways.append(way.name)
 
