@@ -17,10 +17,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
-from sqlalchemy import Connection, inspect
+from flask_migrate import Migrate
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import Connection, Uuid, inspect
+from sqlalchemy.orm import mapped_column
 
-from app import create_app
+from app import AccountMixin, Frontdesk, blueprints, create_app
 from app.accounts.account import ServiceBase
+from app.auth.settings import AuthSettings
 from app.core.db.migrations import MIGRATION_LOCK
 from app.core.db.postgres import PATIENCE_SECONDS
 from app.core.process.folders import migrations_folder
@@ -28,6 +32,7 @@ from config import Settings
 
 from ..conftest import SECRET
 from ..rigs.backends import postgres_database
+from ..rigs.hosts import HostSettings
 from ..rigs.servers import checkout_environment
 
 
@@ -100,6 +105,44 @@ def test_the_migrations_and_the_models_agree(url: str) -> None:
     with connect(service) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, ServiceBase.metadata) == []
+
+
+class HostWithEverything(HostSettings):
+    AUTH = AuthSettings(BCRYPT_ROUNDS=4, SESSIONS="on", MFA="optional")
+
+
+@pytest.fixture
+def host(url: str) -> Flask:
+    """An application with its own accounts, in a table of another name and with other ids."""
+    app = Flask("host")
+    app.config["SQLALCHEMY_DATABASE_URI"] = url
+    db = SQLAlchemy(app)
+    members = {"__tablename__": "readers", "id": mapped_column(Uuid, primary_key=True)}
+    reader: Any = type("Reader", (AccountMixin, db.Model), members)
+    Frontdesk().init_app(app, db, settings=HostWithEverything(), account_model=reader)
+    app.register_blueprint(blueprints.tasks, url_prefix="/tasks")
+    Migrate(app, db, directory=str(migrations_folder()))
+    with app.app_context():
+        reader.__table__.create(db.engine)
+    return app
+
+
+def test_all_revisions_run_in_an_application(host: Flask) -> None:
+    run(host, "upgrade")
+    metadata = host.extensions["frontdesk"].metadata
+    assert set(metadata.tables) | {"alembic_version"} == tables(host)
+    with connect(host) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    # The revision of the accounts is not taken back: the table is the application's.
+    run(host, "downgrade", "0002_accounts")
+    assert tables(host) - {"alembic_version"} == {
+        "readers",
+        "frontdesk_tasks",
+        "frontdesk_keystore_entries",
+    }
+    run(host, "upgrade")
+    assert set(metadata.tables) | {"alembic_version"} == tables(host)
 
 
 def test_names_of_constraints_and_indexes_agree(service: Flask) -> None:
