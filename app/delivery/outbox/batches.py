@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -18,6 +19,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.engine import Compiled
 from sqlalchemy.sql import Executable
 
 from ...core.clock import Clock
@@ -76,7 +78,7 @@ _FIRSTS: Any = select(
 
 class Batches:
     def __init__(self, engine: Engine, clock: Clock) -> None:
-        ready = engine.get_execution_options().get(AUTOCOMMIT)
+        self._commits = bool(engine.get_execution_options().get(AUTOCOMMIT))
         self._queue = LeasedQueue(engine, clock, Delivery, _WAITS)
         self._engine = self._queue.engine
         self._clock = clock
@@ -89,7 +91,12 @@ class Batches:
             # than the mail.
             relaxed = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
             self._settle = _SETTLE.where(text(relaxed))
-        self._plain = self._settle.compile(dialect=engine.dialect) if ready else None
+
+    @cached_property
+    def _plain(self) -> Compiled | None:
+        """The statement as text, compiled at the first sweep and not at a start; None where the
+        engine does not commit by itself."""
+        return self._settle.compile(dialect=self._engine.dialect) if self._commits else None
 
     def claim(self, channel: str, most: int) -> Batch | None:
         """Take what is due, so that nobody else does before the lease ends."""
