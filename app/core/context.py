@@ -150,6 +150,11 @@ class Context(Services):
         return self.tables.metadata
 
     @property
+    def when_serving(self) -> list[Callable[[], object]]:
+        """What gunicorn.conf.py asks, also copies of it that operators have."""
+        return self.contributions.when_serving
+
+    @property
     def accounts_in_migrations(self) -> AccountsTable:
         """What our published migrations ask."""
         return AccountsTable.of(self.tables.accounts)

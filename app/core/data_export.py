@@ -1,7 +1,7 @@
 """How a package takes part in the data export of an account.
 
-A package appends an exporter to `Context.exporters`. The export worker calls each exporter with the
-account and a `Reading`, and writes the files that the exporter yields.
+A package appends an exporter to `Context.contributions.exporters`. The export worker calls each
+exporter with the account and a `Reading`, and writes the files that the exporter yields.
 """
 
 from __future__ import annotations
