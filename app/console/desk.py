@@ -73,7 +73,6 @@ class Switches:
         self.mailed_codes = auth.LOGIN_BY_CODE == "on"
         self.exports = auth.ACCOUNT_EXPORTS == "on"
         self.deletion = auth.ACCOUNT_DELETION == "on"
-        self.accounts_hidden = auth.HIDE_ACCOUNTS
         self.verification = auth.EMAIL_VERIFICATION != "off"
 
     def __getitem__(self, name: str) -> Any:

@@ -61,7 +61,7 @@ def assemble(context: Context) -> None:
 
 
 def _flask_mail(context: Context, mailer: Mailer) -> Any:
-    """Flask-Mail's `Mail` of an application that has none of its own, made when it is used."""
+    """Return Flask-Mail's `Mail`, created when it is first used, for an application without one."""
 
     @cache
     def make() -> Mail:

@@ -31,7 +31,7 @@ from .message import Receiver, StoredMessage
 # our hands.
 Send = Callable[[StoredMessage, Any, str, Callable[[], None]], str | None]
 
-# What a host registers for a channel of its own.
+# The function that an application registers for a channel that it adds.
 Handler = Callable[[StoredMessage, Receiver], str | None]
 
 
@@ -46,7 +46,7 @@ class Channel(Protocol):
         """Why nothing can leave on this channel now, or nothing."""
 
     def open(self) -> AbstractContextManager[Send]:
-        """A way to send a batch; raises `Unreachable` when there is none."""
+        """Return a context in which a batch is sent; raise `Unreachable` if the server is away."""
 
 
 @dataclass
@@ -73,10 +73,10 @@ class HandlerChannel:
 
 @dataclass(eq=False)
 class Channels:
-    """The channels that send. `inapp` stores, and is none of them."""
+    """The channels that send. `inapp` only stores, so it is not a channel here."""
 
     ours: Sequence[Channel]
-    # The host's registrations, read anew each time: it may add to them later.
+    # The application's handlers, read at each use: the application may add handlers later.
     handlers: Mapping[str, Handler]
     # Whom those reach.
     accounts: AddressBook[Receiver]
@@ -87,7 +87,8 @@ class Channels:
         return next((channel for channel in self.ours if channel.name == name), None)
 
     def names(self) -> list[str]:
-        """Each once: a host's may have the name of one of ours, and take its place."""
+        """Return each name once: an application's channel may replace a channel of the same
+        name."""
         return list(dict.fromkeys([*(channel.name for channel in self.ours), *self.handlers]))
 
 
@@ -97,15 +98,15 @@ AnyReceiver = TypeVar("AnyReceiver")
 class AddressBook(Protocol[AnyReceiver]):
     """Receivers of one kind: accounts by their e-mail, endpoints of webhooks, browsers.
 
-    Whoever sends names targets as a query over the ids of one table. The address book makes
-    receivers of them: the same rows, or others that belong to them.
+    The sender names targets as a query over the ids of one table. The address book turns targets
+    into receivers: the same rows, or other rows that belong to them.
     """
 
     def entries(self, targets: Select[Any]) -> tuple[Select[Any], ColumnElement[str | None]]:
         """The ids of the receivers, as a query; and why nothing can be sent to one, or NULL."""
 
     def look_up(self, ids: Collection[Any]) -> Mapping[Any, AnyReceiver]:
-        """The receivers of a batch, asked for together. Who is gone is not among them."""
+        """Return the receivers of a batch, read by one query. Deleted receivers are left out."""
 
     def lacks(self, receiver: AnyReceiver | None) -> str | None:
         """Why nothing can be sent to this one, or nothing; None is one that is gone."""

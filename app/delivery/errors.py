@@ -28,8 +28,8 @@ class SenderRefused(Unreachable):
 
 
 class RefusedAtReceiver(SenderRefused):
-    """Said at a receiver, and so perhaps of this one alone: somebody's address must not be able to
-    keep everybody else's mail back."""
+    """The server refused the sender while it was given a receiver, so perhaps for this receiver
+    only: one email address must not stop the delivery to all others."""
 
 
 class SwitchedOff(DeliveryError):

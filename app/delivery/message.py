@@ -1,4 +1,4 @@
-"""What is sent and to whom, as values that know nothing of how."""
+"""Messages and receivers as plain values, independent of the channel."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Receiver(NamedTuple):
 class Subject(NamedTuple):
     """What a message is about, such as `("notification", 17)`: only its owner knows what that is.
 
-    A message with a subject is kept until it is forgotten, and counted meanwhile; one without is
-    kept for as long as it has to be sent.
+    A message with a subject is stored and counted until it is deleted; a message without one is
+    stored until it is sent.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class NewMessage:
-    """What is to be said, the same to all receivers."""
+    """A new message: the same text for all receivers."""
 
     title: str
     message: str = field(repr=False)

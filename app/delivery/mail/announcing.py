@@ -21,8 +21,8 @@ class Announcer:
     mail: MailSettings
 
     def __call__(self, letter: Letter) -> None:
-        """As a `flask_mail.Message`; where nobody listens, it is not even made."""
-        # Who listens has imported it.
+        """Emit the signal with a `flask_mail.Message`, which is built only if a listener exists."""
+        # A listener has imported flask_mail.
         flask_mail = sys.modules.get("flask_mail")
         if letter.email is None or flask_mail is None or not flask_mail.email_dispatched.receivers:
             return

@@ -11,7 +11,7 @@ from .mime import Letter, Writer
 Before = Callable[[], None]
 
 
-# Told of each letter that has left.
+# Called with each email that was sent.
 Sent = Callable[[Letter], None]
 
 
@@ -25,7 +25,7 @@ class MailConnection(Protocol):
     def send(self, letter: Letter, before: Before = nothing) -> None:
         """Returns when it has left; raises one of errors.py when it has not.
 
-        `before` is called before the letter is out of our hands, and again if it is begun anew.
+        `before` is called before the email is handed over, and again before a second attempt.
         """
 
 

@@ -1,4 +1,4 @@
-"""The appearance of emails."""
+"""The brand of emails: name, logo, colours and footer."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ class EmailChannel:
 
 
 class Pages:
-    """One message's text and HTML; what a template is given beside the receiver stays the same."""
+    """One message's text and HTML. Only the receiver differs between the renderings of a
+    template."""
 
     def __init__(self, templates: Templates, message: StoredMessage, link: str) -> None:
         name = message.template_file or TEMPLATE

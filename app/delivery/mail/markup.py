@@ -6,8 +6,8 @@ import re
 
 from markupsafe import Markup, escape
 
-# Not what ends an attribute, nor what is invisible or turns the direction around: what is shown is
-# where the link leads.
+# Without characters that end an attribute, are invisible or change the text direction: the reader
+# sees where the link leads.
 _LINK = re.compile(
     r"https?://(?=[\w\[])[^\s<>\"'`{}|\\^\x00-\x20\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\ufeff\ufff9-\ufffb]+",

@@ -36,7 +36,8 @@ class MessageIds:
         return hmac.digest(self._secret, key.encode(), "sha256").hex()[:32]
 
     def _load(self) -> str:
-        """Created by the first process that sends; of two at once, both use what is stored."""
+        """Return the secret, created by the first process that sends. Two processes that start
+        together use the stored secret."""
         stored = select(Installation.secret).where(Installation.id == _ROW)
         with autocommitting(self._engine).connect() as connection:
             found: str | None = connection.execute(stored).scalar_one_or_none()

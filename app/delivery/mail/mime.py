@@ -22,7 +22,7 @@ from ..message import Email
 # All that any library takes for a line break, and every other control character with it.
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _ADDRESS = re.compile(r"[^\s@<>()\[\],;:\"\\\x00-\x1f\x7f-\x9f]+@[^\s@<>()\[\],;:\"\\\x00-\x1f]+")
-# Text that may travel as it is: printable ASCII in lines that no server breaks.
+# Text that needs no encoding: printable ASCII in lines that no server breaks.
 _PLAIN = re.compile(rb"(?:[\t\x20-\x7e]{0,990}\r\n)*")
 
 
@@ -33,10 +33,10 @@ class Letter(NamedTuple):
     to: str
     subject: str
     data: bytes
-    # The address itself is beyond ASCII, and the server must know the extension for it.
+    # The email address is not ASCII: the server must support SMTPUTF8.
     utf8: bool = False
     message_id: str | None = None
-    # What it was written from; None: it came as it is.
+    # The email that was rendered; None for a message that came complete.
     email: Email | None = None
 
 
@@ -57,7 +57,7 @@ class Writer:
         self._head = f"{head}Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n".encode()
 
     def write(self, email: Email, moment: datetime, message_id: str | None = None) -> Letter:
-        """`message_id` names the message when it is sent once more after an unknown end."""
+        """`message_id` keeps the name of a message that is sent again after an unknown result."""
         to = to_ascii(email.to)
         message_id = f"<{message_id or secrets.token_hex(16)}@{self.domain}>"
         boundary = secrets.token_hex(16)
@@ -87,7 +87,7 @@ def _mailbox(text: str) -> tuple[str, str]:
 
 
 def to_ascii(address: str) -> str:
-    """The address with its domain in ASCII; the part before the @ stays as it is."""
+    """Return the address with its domain in ASCII and an unchanged local part."""
     if not _ADDRESS.fullmatch(address):
         raise Refused("The address cannot be written into a mail")
     if address.isascii():

@@ -1,7 +1,7 @@
 """The lane for one-off mail, such as a recovery: it never waits behind a broadcast.
 
-What waits here waits in memory alone: such mails carry tokens, which are stored nowhere readable.
-A process that is killed loses them, and their owner asks once more.
+The queue is in memory only: these emails carry tokens, which are stored nowhere in readable form.
+A killed process loses its queue, and the users request their emails again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class OwnerMail:
 
 
 class Untold:
-    """For what nobody is to be told."""
+    """Sends nothing: for actions without a notice."""
 
     def send_soon(self, email: Email) -> None:
         pass
@@ -161,7 +161,7 @@ class BackgroundMail:
         if mail.attempts >= len(RETRY_AFTER):
             log.error("Given up: the mail to %s, '%s': %s", to, subject, reason)
             return
-        log.warning("Later once more: the mail to %s, '%s': %s", to, subject, reason)
+        log.warning("Will retry the email to %s, '%s': %s", to, subject, reason)
         mail.due = time.monotonic() + RETRY_AFTER[mail.attempts]
         mail.attempts += 1
         with self._lock:

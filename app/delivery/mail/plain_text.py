@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 _UNSEEN = {"head", "style", "script", "template"}
-# What a list of mails shows beside the subject says nothing new below it.
+# The preview line of a mail list repeats text of the email.
 _HIDDEN = re.compile(r"\s*display\s*:\s*none")
 _BLOCKS = {
     *("address", "article", "blockquote", "center", "div", "dl", "dd", "dt", "footer", "form"),
@@ -26,7 +26,7 @@ class _TextReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self._parts: list[str] = []
-        # The element that hides what is in it, none of its own kind among that.
+        # The element that hides its content, which has no element of the same name.
         self._unseen: str | None = None
         # Where a link leads, and how many parts there were before its text.
         self._link: tuple[str, int] | None = None

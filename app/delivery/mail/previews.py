@@ -50,7 +50,8 @@ class Previews:
     core: CoreSettings
 
     def names(self) -> list[str]:
-        """Those that ship with the code; a host's own are made just as well."""
+        """Return the names of the templates that ship with Frontdesk; an application's render
+        too."""
         return sorted(path.stem for path in templates_folder().glob("*.html"))
 
     def subject(self, name: str, to: str) -> str:

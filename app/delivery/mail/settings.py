@@ -1,4 +1,4 @@
-"""How mail is set up: Flask-Mail's names and meanings, and a few of our own."""
+"""Email settings: those of Flask-Mail, with their meaning, and a few additional ones."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class MailSettings(BaseModel):
         names = [str(field.alias) for field in cls.model_fields.values()]
         found = {name: reveal(config.get(name, settings.top_level(name))) for name in names}
         try:
-            # What is empty counts as not given.
+            # An empty value is ignored.
             return cls.model_validate({name: value for name, value in found.items() if value})
         except ValidationError as error:
             raise wrong_settings(error) from None

@@ -128,9 +128,9 @@ class Backoff:
         return max(0.0, self._shared[0] - monotonic())
 
     def grow(self) -> float:
-        """Refused once more; says how long the pause is now."""
+        """Lengthen the pause after another refusal, and return its seconds."""
         if self.seconds_left:
-            # Somebody else was refused at the same time.
+            # Another worker was refused at the same time.
             return self.seconds_left
         pause = min(LONGEST_SECONDS, max(FIRST_SECONDS, 2 * self._shared[1]))
         self._shared[1] = pause
@@ -151,8 +151,8 @@ _FULL = re.compile(rf"(?:{_LABEL}\.)+(?!\d+\Z|localdomain\Z){_LABEL}")
 def local_name(chosen: str | None, sender_domain: str, connection: socket) -> str:
     """The name that we greet a mail server with: many refuse one that is not fully qualified.
 
-    The chosen one, or else the machine's where it is fully qualified, or else the domain of the
-    sender, or else the address that the server sees, unless somebody translates it.
+    Return the configured name, or the machine's if it is fully qualified, or the sender's domain,
+    or else the IP address that the server sees, unless a NAT translates it.
     """
     name = chosen or _name_of_this_machine()
     if name:

@@ -1,6 +1,6 @@
 """One letter after the other to a server that has let us in.
 
-A server that ends a connection after so many letters is connected to again, and nobody waits.
+A server that ends a connection after some emails is connected to again without a pause.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ USUAL_WAITS = Waits()
 
 
 class Command(NamedTuple):
-    # Of what a refusal is told.
+    # What a refusal names.
     what: str
     line: str
     # The first digit of an answer that lets us go on.
@@ -50,7 +50,7 @@ class SmtpConnection:
         self._waits = waits
         self._connect = connect
         self._sent = sent
-        # Told when no letter is taken, because of us.
+        # Called when the server refuses the sender.
         self._refused = refused
         self._client = connect()
         # Not before a letter: a server that takes none at all is away.
@@ -118,7 +118,7 @@ class SmtpConnection:
         client = self._client
         if letter.utf8 and not client.has_extn("smtputf8"):
             raise Refused("The mail server takes no addresses beyond ASCII")
-        # The addresses are known to be fit to be sent: smtplib's own methods parse them anew.
+        # The email addresses are checked already: smtplib's own methods would parse them again.
         client.command_encoding = "utf-8" if letter.utf8 else "ascii"
         options = " SMTPUTF8 BODY=8BITMIME" if letter.utf8 else ""
         if not letter.utf8 and not letter.data.isascii() and client.has_extn("8bitmime"):
@@ -154,7 +154,7 @@ class SmtpConnection:
             if answers[-1][1][0] == _CLOSING:
                 break
         if answers[-1][1][0] == _GO_ON and any(answer[0] >= 400 for _, answer in answers):
-            # The server waits for a message that has nobody to go to.
+            # The server waits for a message without any receiver.
             client.send(".\r\n")
             client.getreply()
         for command, answer in answers:

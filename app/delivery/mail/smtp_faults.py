@@ -1,4 +1,4 @@
-"""What a mail server's trouble means: whose fault it is, and which setting is the likely one.
+"""The meaning of a mail server's errors: who can fix them, and which setting is likely wrong.
 
 A refusal that is about us must never be taken for a receiver's: a whole broadcast would be lost to
 one wrong setting. Most servers say at the receiver what they have against the client's name, its
@@ -52,14 +52,14 @@ class Reply(NamedTuple):
 
 def refusal(about: str, reply: Reply) -> DeliveryError:
     """What a refused command means; it was about the sender, the receiver or the message."""
-    told = f"{about}: {reply}"
+    text = f"{about}: {reply}"
     if _is_about_us(about, reply):
         of_all = about != "receiver" or reply.enhanced in _OF_THE_SENDER
         kind = SenderRefused if of_all else RefusedAtReceiver
-        return kind(f"The mail server refuses us, likely for {_setting(reply)}: {told}")
+        return kind(f"The mail server refuses us, likely for {_setting(reply)}: {text}")
     if about == "sender":
-        return Unreachable(f"The mail server takes nothing just now: {told}")
-    return Refused(told) if reply.code >= 500 else TryLater(told)
+        return Unreachable(f"The mail server accepts no email now: {text}")
+    return Refused(text) if reply.code >= 500 else TryLater(text)
 
 
 def _is_about_us(about: str, reply: Reply) -> bool:
@@ -119,7 +119,7 @@ def _not_greeted(reply: Reply, where: str) -> DeliveryError:
         return SenderRefused(f"The mail server refuses us as soon as we connect: {reply}")
     if reply.code < 400:
         return Unreachable(f"What listens at {where} is no mail server; see MAIL_PORT")
-    return Unreachable(f"The mail server takes nobody just now: {reply}")
+    return Unreachable(f"The mail server accepts no connections now: {reply}")
 
 
 def not_let_in(error: Exception, mail: MailSettings) -> DeliveryError:
@@ -130,7 +130,7 @@ def not_let_in(error: Exception, mail: MailSettings) -> DeliveryError:
     if isinstance(error, smtplib.SMTPAuthenticationError):
         reply = Reply.of(error.smtp_code, error.smtp_error)
         if reply.code < 500:
-            return Unreachable(f"The mail server signs nobody in just now: {reply}")
+            return Unreachable(f"The mail server refuses to authenticate now: {reply}")
         settings = "MAIL_USERNAME or MAIL_PASSWORD"
         return SenderRefused(f"The mail server does not sign us in; {settings} is wrong: {reply}")
     if isinstance(error, UnicodeError):
@@ -153,7 +153,7 @@ def _not_offered(error: smtplib.SMTPNotSupportedError, mail: MailSettings) -> st
     return f"{where} offers no sign-in without TLS; set MAIL_USE_TLS, or leave MAIL_USERNAME out"
 
 
-# OpenSSL's numbers of what is wrong with a certificate.
+# OpenSSL's numbers for certificate errors.
 _EXPIRED = (9, 10)
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
 _ANOTHER_NAME = (62, 64)

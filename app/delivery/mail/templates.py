@@ -35,7 +35,8 @@ class Templates:
     def __init__(self, app: Flask, brand: BrandSettings) -> None:
         self.app = app
         self.brand = brand.with_text_color()
-        # Jinja keeps what it has found; what is not there it looks for in all folders each time.
+        # Jinja caches templates that exist; it would look for missing ones in all folders each
+        # time.
         self._missing: set[str] = set()
 
     def get(self, name: str) -> Template:
@@ -53,7 +54,7 @@ class Templates:
             return None
 
     def are_ours(self, *names: str) -> bool:
-        """Whether a host has no templates of its own in the place of these."""
+        """Whether the application replaces none of these templates."""
         folder = templates_folder()
         return all(self.get(name).filename == str(folder / name) for name in names)
 

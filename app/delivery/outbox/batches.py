@@ -99,7 +99,7 @@ class Batches:
         return self._settle.compile(dialect=self._engine.dialect) if self._commits else None
 
     def claim(self, channel: str, most: int) -> Batch | None:
-        """Take what is due, so that nobody else does before the lease ends."""
+        """Claim due deliveries: no other worker claims them before the lease ends."""
         token = secrets.token_hex(16)
         taken: list[Any] = []
         with self._engine.connect() as connection:
@@ -137,7 +137,7 @@ class Batches:
             "moment": self._clock.now(),
         }
         if self._plain is not None:
-            # Once for each mail: handed to the driver as it is.
+            # Once for each email: straight to the driver, without SQLAlchemy.
             ask(self._engine, str(self._plain), {**self._plain.params, **values})
         else:
             self._run(self._settle, values)

@@ -1,7 +1,7 @@
 """What others put into the outbox: a message once, and a delivery for each receiver and channel.
 
-It is stored in the transaction of whoever sends, and leaves after its commit. Receivers are never
-loaded: whether one or all, the deliveries of a channel are one `INSERT … SELECT`.
+A message is stored in the sender's transaction and sent after its commit. Receivers are never
+loaded: for one or for all, the deliveries of a channel are one `INSERT … SELECT`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Outbox:
             return int(done.rowcount)
 
     def _handled(self, names: Iterable[str]) -> list[_Handled]:
-        """The channels that somebody handles; the others are passed over, and the log says so."""
+        """Return the channels that have a handler; log the others, which are skipped."""
         found = []
         for name in names:
             channel = self.channels.get(name)
@@ -161,7 +161,7 @@ class Outbox:
     def _store_deliveries(
         self, message: _Stored, targets: Select[Any], handled: Iterable[_Handled]
     ) -> list[str]:
-        """One statement for each channel; returns the channels, whose workers are then woken."""
+        """Insert with one statement for each channel; return the channels with workers to wake."""
         names = []
         for channel, off in handled:
             names.append(channel.name)

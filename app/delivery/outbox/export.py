@@ -21,7 +21,8 @@ def export_deliveries(
 
 
 def _account_channels(channels: Channels) -> list[str]:
-    """Return the channels whose recipients are accounts: elsewhere the same id is another's."""
+    """Return the channels whose recipients are accounts: on other channels the same id is another
+    receiver."""
     found = {name: channels.get(name) for name in channels.names()}
     return [
         name

@@ -12,7 +12,7 @@ from .models import PENDING, Delivery, OutgoingMessage, is_about
 
 
 def forget(session: AnySession, subject: Subject) -> None:
-    """In the caller's transaction: what is forgotten goes when its subject goes, or neither."""
+    """Delete a subject's messages in the caller's transaction: both are deleted, or neither."""
     _run(session, delete(OutgoingMessage).where(is_about(subject)))
 
 

@@ -1,4 +1,4 @@
-"""What is to be sent: a message once, and one delivery for each receiver and channel."""
+"""Outgoing messages: a message once, and one delivery for each receiver and channel."""
 
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,7 @@ SUBJECT_KIND_LENGTH = 30
 
 
 class OutgoingMessage(Base):
-    """Holds its own text: not every message has something stored beside it."""
+    """Stores its text: not every message belongs to a notification."""
 
     __tablename__ = "frontdesk_outgoing_messages"
     __table_args__ = (
@@ -31,7 +31,7 @@ class OutgoingMessage(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # What it is about. Not a foreign key: whose row that is, is not this table's to know.
+    # What the message is about; no foreign key, since it may be a row of any table.
     subject_kind: Mapped[str | None] = mapped_column(String(SUBJECT_KIND_LENGTH))
     subject_id: Mapped[int | None] = mapped_column(Id)
     title: Mapped[str] = mapped_column(String(200))
@@ -45,7 +45,7 @@ class OutgoingMessage(Base):
 class Delivery(Base):
     __tablename__ = "frontdesk_deliveries"
     __table_args__ = (
-        # The queue: what is due on a channel, the quick lane first.
+        # The queue: due deliveries of a channel, single messages before broadcasts.
         Index(
             "ix_frontdesk_deliveries_queue",
             "channel",
@@ -66,7 +66,7 @@ class Delivery(Base):
     outgoing_id: Mapped[int] = mapped_column(
         Id, ForeignKey("frontdesk_outgoing_messages.id", ondelete="CASCADE")
     )
-    # Not a foreign key: what became of a mail is still told when its receiver is gone.
+    # No foreign key: the result of an email stays when its receiver is deleted.
     receiver_id: Mapped[Any] = receiver_key()
     channel: Mapped[str] = mapped_column(String(50))
     lane: Mapped[int] = mapped_column(SmallInteger)

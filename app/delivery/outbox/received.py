@@ -51,7 +51,7 @@ class ReceivedDeliveries:
             # As the database itself has written it.
             receiver = cast(receiver, String(LONGEST_TEXT))
         theirs = [Delivery.receiver_id == receiver]
-        # Receivers of other kinds have ids of their own.
+        # Other kinds of receivers have separate ids.
         others = [
             channel.name
             for channel in self.channels.ours

@@ -20,9 +20,9 @@ REASONS = 5
 @dataclass(frozen=True)
 class Waiting:
     by_channel: Mapping[str, int]
-    # Since when the oldest of those that were counted has been waiting.
+    # When the oldest counted delivery became due.
     oldest: datetime | None
-    # There are more than were counted.
+    # More deliveries exist than were counted.
     is_more: bool
 
     @property
@@ -32,13 +32,13 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Finished:
-    """Of the newest deliveries, those that ended since a moment."""
+    """Deliveries that ended since a moment, among the newest ones."""
 
     sent: int
     failed: int
     # The most frequent ones first, with how often each was met.
     reasons: Mapping[str, int]
-    # There were others before those that were looked at.
+    # Older deliveries exist that were not read.
     is_more: bool
 
 

@@ -22,7 +22,7 @@ SECONDS = 10.0
 LONGEST = 1600
 TWILIO = "https://api.twilio.com"
 
-# Wrong credentials and too many requests are nobody's fault among the receivers.
+# Wrong credentials and too many requests are not errors of a receiver.
 _NOBODYS_FAULT = (401, 429)
 
 
@@ -61,7 +61,7 @@ class SmsGateway:
         except TwilioRestException as error:
             raise _meaning(error.status, str(error.msg)) from error
         except (TwilioException, RequestException, ValueError) as error:
-            # Its text may hold the request; the kind of the error tells enough.
+            # The error's text may hold the request; its type is enough.
             raise Unreachable(f"The SMS gateway is out of reach: {type(error).__name__}") from error
         return str(sent.sid)
 

@@ -1,8 +1,8 @@
 """One batch on one channel: each message handed over, and what became of it written down.
 
-That a message has left is written down before the next one is handed over, and no later: a worker
-that is killed has at most one in its hands of which nobody knows. Written down while the server
-thinks about the next one's envelope, it costs no time of its own.
+A sent message is recorded before the next one is handed over: a killed worker leaves at most one
+message with an unknown result. The record is written while the server checks the next envelope, so
+it costs no extra time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .lease import insist
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 10
-# A server that is away costs nobody an attempt, and is waited for this long.
+# An unreachable server costs no attempt, and is waited for this long.
 LONGEST_WAIT_DAYS = 2
 FIRST_RETRY, LONGEST_RETRY = 5.0, 3600.0
 
@@ -33,11 +33,11 @@ class BatchRun:
         self.batch = batch
         self.name = channel_name
         self.now = now
-        # What is not yet settled; what an exception leaves here was not tried.
+        # Deliveries without a result yet; after an exception, these were not tried.
         self.waiting = list(batch.deliveries)
-        # Has left, and is not yet written down.
+        # The message that was sent and is not yet recorded.
         self._left: tuple[ClaimedDelivery, str | None] | None = None
-        # By their ids, as the channel's address book has them.
+        # The receivers by their ids, as the channel's address book returns them.
         self._receivers: Mapping[Any, Any] = {}
         self._read_id: Callable[[Any], Any]
 

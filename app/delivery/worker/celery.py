@@ -37,15 +37,15 @@ RETRY_SECONDS = 1.0
 # A job that was lost is made up for after so long. More often, jobs that say nothing new pile up.
 SWEEP_SECONDS = 5.0
 
-# On a connection that is new: the one that was kept may have died meanwhile.
+# With a new connection: the kept one may have been closed.
 _ONCE_MORE = {"max_retries": 1, "interval_start": 0}
 
 
 class CeleryEngine:
     """In a process that serves requests: a thread sends the jobs until the broker has them.
 
-    With a Celery application of our own, made when it is first asked for, or with the host's, whose
-    workers then deliver beside what else they do.
+    With Frontdesk's Celery application, created at first use, or with the application's, whose
+    workers then also deliver.
     """
 
     def __init__(self, broker_url: str = "", queue: str = "", hosts: Celery | None = None) -> None:
@@ -64,7 +64,7 @@ class CeleryEngine:
             self._celery = self._serve(self._hosts)
 
     def start(self) -> None:
-        """Looking for what is due is the workers' part."""
+        """Do nothing: the workers look for due deliveries."""
 
     def wake(self, channels: Iterable[str]) -> None:
         self._told.update(channels)
@@ -127,7 +127,7 @@ class CeleryEngine:
         return None
 
     def sweep(self) -> float:
-        """In a worker: ask for what is due, whoever has stored it and however long ago."""
+        """In a worker: request the delivery of everything that is due."""
         try:
             waits = {name: self._worker.seconds_until_due(name) for name in self._worker.names()}
         except (DBAPIError, PoolTimeout) as error:
@@ -210,7 +210,7 @@ def _transport(url: str) -> dict[str, Any]:
             "connect_timeout": BROKER_SECONDS,
             "read_timeout": 2 * BROKER_SECONDS,
             "write_timeout": 2 * BROKER_SECONDS,
-            # Otherwise a job counts as sent as soon as it is written to a line that may be dead.
+            # Otherwise a job is treated as sent once written to a connection that may be broken.
             "confirm_publish": True,
         }
     return {}

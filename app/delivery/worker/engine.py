@@ -35,16 +35,16 @@ LEAVING_SECONDS = 5.0
 
 class Engine(Protocol):
     def attend(self, app: Flask, worker: Worker) -> None:
-        """Told once, when the application is made: whose deliveries these are."""
+        """Called once, when the application is created: take the worker of its deliveries."""
 
     def start(self) -> None:
-        """This process serves requests: from now on it looks for what is due. Cheap."""
+        """Begin to look for due deliveries: this process serves requests. Cheap."""
 
     def wake(self, channels: Iterable[str]) -> None:
         """There is something new. Returns at once and never raises."""
 
     def stop(self, seconds: float) -> None:
-        """Let go of what is not yet sent, and start nothing more."""
+        """Release the deliveries that are not sent yet, and claim no more."""
 
 
 class FirstRequest:
@@ -118,16 +118,16 @@ class ThreadEngine:
             with self._app.app_context():
                 wait = self._worker.work(name, stopping=lambda: thread.stopping)
         except (DBAPIError, PoolTimeout) as error:
-            # It is told in one line, for it will be told again.
+            # Logged in one line, because it will be logged again.
             log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
             return TROUBLE_SECONDS
-        # Never longer: what another process stores wakes nobody here.
+        # Never longer: deliveries stored by another process do not wake this one.
         return SWEEP_SECONDS if wait is None else min(wait, SWEEP_SECONDS)
 
 
 class InlineEngine:
-    """For a database in memory: all share its one connection, so a thread would write into the
-    middle of a request's transaction. What is stored is sent at once, by whoever stored it."""
+    """For a database in memory: all threads share its one connection, so a thread would write into
+    the middle of a request's transaction. The request that stores a message sends it at once."""
 
     def attend(self, app: Flask, worker: Worker) -> None:
         self._worker = worker

@@ -43,7 +43,7 @@ class JobRunner:
     # Does the job, finishes it in the queue, and calls the second argument now and then, which
     # raises Interrupted.
     perform: Callable[[Job, Callable[[], None]], None]
-    # Told of a job that is not tried again.
+    # Called with a job that is not tried again.
     give_up: Callable[[Job], object]
 
     def seconds_until_due(self) -> float | None:

@@ -18,13 +18,13 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = LEASE.total_seconds()
 RENEW_SECONDS = LEASE_SECONDS / 4
-# Longer than this, a batch is given up to the worker that claims it next. It may be longer than the
-# lease: only the worker whose claim a row has can settle it.
+# After this time a batch is left to the worker that claims it next. It may be longer than the
+# lease: a row accepts a result only from the worker that claimed it.
 RECORD_SECONDS = 25.0
 
 
 class Lease:
-    """Moved on by a thread of its own for as long as the work goes on."""
+    """A lease that a separate thread renews while the work goes on."""
 
     def __init__(self, renew: Callable[[], object]) -> None:
         self._renew = renew
@@ -61,7 +61,7 @@ class Lease:
 
 
 def insist(record: Callable[[], object]) -> None:
-    """What happened is known to nobody else: a database that is away for a moment is waited for."""
+    """Record a result that no other process knows; wait for a database that is briefly away."""
     until = time.monotonic() + RECORD_SECONDS
     pause = 0.05
     while True:

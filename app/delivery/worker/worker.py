@@ -1,4 +1,4 @@
-"""Sends what is due on a channel, one batch at a time. The same for a thread, Celery, the CLI."""
+"""Sends the due deliveries of a channel in batches, for the thread, Celery and the CLI."""
 
 from __future__ import annotations
 
