@@ -28,6 +28,7 @@ from .core.process.folders import ROOT, make_private_folder, templates_folder
 from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
 from .core.process.servers import is_serving_process
+from .core.types import SignalOptions
 from .core.web.application import Application, warn_of_proxies
 from .core.web.problems import handlers
 from .core.web.reading import MAX_BODY
@@ -123,7 +124,7 @@ def _load_redis() -> None:
             import redis  # noqa: F401  # only where it is configured
 
 
-def create_account(person: IdpUserInfo, options: dict[str, Any]) -> None:
+def create_account(person: IdpUserInfo, options: SignalOptions) -> None:
     """The service's own answer to a sign-up; no password opens the account until one is set."""
     service(Accounts).create(person.email, password=None)
 

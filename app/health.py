@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from flask import Response
 from marshmallow import Schema, fields
@@ -20,6 +19,7 @@ from .core.db.revisions import pending_migrations
 from .core.db.transaction import AnySession
 from .core.keystore import Keystore, check_writes
 from .core.process.folders import migrations_folder
+from .core.types import JsonObject
 from .core.web.answering import answers, json_response
 from .core.web.blueprint import Blueprint
 from .core.web.operation import anyone, example
@@ -151,7 +151,7 @@ blueprint = Blueprint("health", __name__, about="Whether the service lives, and 
 @anyone
 @example(answer=ALIVE)
 @answers(200, HealthRead)
-def health() -> dict[str, Any]:
+def health() -> JsonObject:
     """Tell that the service is alive"""
     return {"status": "ok", "project": current_frontdesk.settings.core.PROJECT_NAME}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core.context import done
 from ..core.db.transaction import AnySession, transaction
+from ..core.types import JsonObject
 from .actions import ACCOUNT_UPDATED
 from .models import AccountLike
 from .service import Accounts
@@ -26,12 +27,12 @@ class Details:
 
         return row_reader(AccountRead, self.accounts.rows.columns)
 
-    def shown(self, row: AccountLike) -> dict[str, Any]:
+    def shown(self, row: AccountLike) -> JsonObject:
         """Of a plain row what `AccountRead` shows: every client asks for it at every start."""
-        shown: dict[str, Any] = self._read(row)
+        shown: JsonObject = self._read(row)
         return shown
 
-    def change(self, account: AccountLike, given: dict[str, Any]) -> AccountLike:
+    def change(self, account: AccountLike, given: JsonObject) -> AccountLike:
         with transaction(self.session):
             for name, value in given.items():
                 setattr(account, name, value)

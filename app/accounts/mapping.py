@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from inspect import getattr_static
-from typing import Any
 
 from sqlalchemy import Enum, inspect, select
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.hybrid import hybrid_property
 
+from ..core.types import AccountModel
 from .models import DELETING, PENDING, SUSPENDED, AccountLike, asked_of
 
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
@@ -23,7 +23,7 @@ _NEW = {
 }
 
 
-def how_to_map(model: type[Any]) -> str | None:
+def how_to_map(model: AccountModel) -> str | None:
     """A sentence about what the model lacks, with the lines to add; nothing where it fits."""
     lacking = [name for name in AccountLike.__annotations__ if not hasattr(model, name)]
     if lacking:
@@ -42,7 +42,7 @@ def how_to_map(model: type[Any]) -> str | None:
     return None
 
 
-def how_to_store_status(model: type[Any]) -> str | None:
+def how_to_store_status(model: AccountModel) -> str | None:
     """Return a sentence with the lines to add if the model loses a status that Frontdesk writes."""
     lost = [status for status in (PENDING, DELETING, SUSPENDED) if _loses(model, status)]
     if not lost:
@@ -57,7 +57,7 @@ def how_to_store_status(model: type[Any]) -> str | None:
     )
 
 
-def _loses(model: type[Any], status: str) -> bool:
+def _loses(model: AccountModel, status: str) -> bool:
     hybrid = getattr_static(model, "status")
     if not isinstance(hybrid, hybrid_property):
         [column] = select(model.status).selected_columns
@@ -77,7 +77,7 @@ def _loses(model: type[Any], status: str) -> bool:
         return True
 
 
-def how_to_name_the_key(model: type[Any]) -> str | None:
+def how_to_name_the_key(model: AccountModel) -> str | None:
     """The same of a model whose `id` is not what our tables can refer to."""
     [key] = inspect(model).primary_key
     [asked] = select(model.id).selected_columns
@@ -90,7 +90,7 @@ def how_to_name_the_key(model: type[Any]) -> str | None:
     )
 
 
-def _unaskable(model: type[Any], name: str) -> str | None:
+def _unaskable(model: AccountModel, name: str) -> str | None:
     found = getattr(model, name)
     try:
         select(found)

@@ -7,6 +7,7 @@ from sqlalchemy import String, inspect, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
 from ..core.db.base import Id, UtcDateTime
+from ..core.types import AccountModel
 from .addresses import fold
 
 ROLES = ("root", "admin", "user")
@@ -45,7 +46,7 @@ OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
 MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at")
 
 
-def asked_of(model: type[Any]) -> list[str]:
+def asked_of(model: AccountModel) -> list[str]:
     """What Frontdesk reads of an account of this model."""
     there = [name for name in OPTIONAL if getattr(model, name, None) is not None]
     return [*AccountLike.__annotations__, *there]

@@ -15,6 +15,7 @@ from ..core.clock import Clock
 from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
+from ..core.types import AccountModel
 from .models import MOMENTS, SUSPENDED, AccountLike, asked_of
 from .suspension import is_over
 
@@ -27,7 +28,7 @@ class Credentials(NamedTuple):
 
 class AccountRows:
     def __init__(
-        self, session: AnySession, model: type[Any], clock: Clock, active_status: str
+        self, session: AnySession, model: AccountModel, clock: Clock, active_status: str
     ) -> None:
         self.session = session
         self.clock = clock
@@ -96,7 +97,7 @@ class AccountRows:
         return Credentials(*rows[0]) if rows else Credentials(None, None, None)
 
 
-def to_read(model: type[Any], name: str) -> Any:
+def to_read(model: AccountModel, name: str) -> Any:
     """A host may keep a moment without an offset; ours are in UTC."""
     found = getattr(model, name)
     if name in MOMENTS and not isinstance(found.type, UtcDateTime):

@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 from ..core.clock import Clock
 from ..core.context import Reclaimer, done
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
+from ..core.types import AccountModel
 from .actions import (
     ACCOUNT_CREATED,
     ACCOUNT_DELETED,
@@ -55,7 +56,7 @@ class Accounts(Generic[A]):
     def __init__(
         self,
         session: AnySession,
-        model: type[Any],
+        model: AccountModel,
         passwords: Passwords,
         clock: Clock,
         active_statuses: Collection[str],

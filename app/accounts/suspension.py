@@ -4,11 +4,12 @@ counts as active, and its next sign-in writes that down."""
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, false
 
 from ..core.db.base import at
+from ..core.types import AccountModel
 from .models import SUSPENDED, AccountLike
 
 
@@ -19,7 +20,7 @@ class Suspension(NamedTuple):
     reason: str | None = None
 
 
-def keeps_dates(model: type[Any] | None) -> bool:
+def keeps_dates(model: AccountModel | None) -> bool:
     """Whether accounts of a host's own model have a column for the date."""
     return getattr(model, "suspended_until", None) is not None
 
@@ -34,7 +35,7 @@ def is_over(account: AccountLike, now: datetime) -> bool:
     return (until if until.tzinfo else until.replace(tzinfo=UTC)) <= now
 
 
-def is_over_row(model: type[Any], now: datetime) -> ColumnElement[bool]:
+def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
     """As `is_over`, for a statement."""
     if not keeps_dates(model):
         return false()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import func, select, text
 
 from ..core.db.transaction import AnySession
+from ..core.types import AccountModel
 
 MOST = 10_000
 # What the database itself has noted when it last looked its table through.
@@ -19,7 +20,7 @@ class Estimate(NamedTuple):
     how: str
 
 
-def estimate(session: AnySession, model: type[Any]) -> Estimate:
+def estimate(session: AnySession, model: AccountModel) -> Estimate:
     some = select(model.id).limit(MOST + 1).subquery()
     counted = session.scalar(select(func.count()).select_from(some)) or 0
     if counted <= MOST:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from ..accounts.rows import to_read
 from ..core.db.account_ids import IdKind
 from ..core.db.base import at
 from ..core.errors import Invalid
+from ..core.types import AccountModel, Values
 from ..core.web.fields import storable
 
 ID, EMAIL = "id", "email"
@@ -84,7 +85,7 @@ class Ordering:
             return None
         return Part((self.column.is_not(None),), self._by_value())
 
-    def place_of(self, row: Mapping[str, Any]) -> str:
+    def place_of(self, row: Values) -> str:
         place = [self.sort, row[self.name], row[ID]]
         return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
 
@@ -134,7 +135,7 @@ class Ordering:
         return column.desc() if self.falls else column.asc()
 
 
-def ordering(model: type[Any], sort: str, ids: IdKind, dialect: str) -> Ordering:
+def ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> Ordering:
     name = sort.removeprefix("-")
     column = getattr(model, name, None)
     if column is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
@@ -15,6 +14,7 @@ from ..auth.errors import NotAuthorized, TooManyAttempts
 from ..auth.guards import active_account_required, roles_required
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import AccountKey, Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
@@ -57,7 +57,7 @@ def administrators_only(view: View) -> View:
 @example(answer=[schemas.DETAILS])
 @takes(query=AccountQuery)
 @answers(200, AccountDetails, sliced=True, ready=True)
-def list_managed_accounts(query: dict[str, Any]) -> Slice:
+def list_managed_accounts(query: Loaded) -> Slice:
     """List accounts, or search among them
 
     `Link` leads on from the page's last account, so that none is missed or shown twice while others
@@ -72,7 +72,7 @@ def list_managed_accounts(query: dict[str, Any]) -> Slice:
 @raises(NotAuthorized, EmailTaken, TooManyHashes, CommonPassword, BreachedPassword)
 @takes(json=AccountCreate)
 @answers(201, AccountDetails, ready=True)
-def create_managed_account(json: dict[str, Any]) -> Details:
+def create_managed_account(json: Loaded) -> Details:
     """Make an account; only root makes admins
 
     Without a password nobody signs in until its owner has chosen one: by the mail that `invite`
@@ -86,7 +86,7 @@ def create_managed_account(json: dict[str, Any]) -> Details:
 @example(answer=schemas.DETAILS)
 @raises(AccountNotFound)
 @answers(200, AccountDetails, ready=True)
-def get_managed_account(account_id: Any) -> Details:
+def get_managed_account(account_id: AccountKey) -> Details:
     """Get an account"""
     return service(AccountView).read(account_id)
 
@@ -97,7 +97,7 @@ def get_managed_account(account_id: Any) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot)
 @takes(json=AccountEdit)
 @answers(200, AccountDetails, ready=True)
-def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
+def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
     """Change an account's role or status, or suspend it until a date
 
     Whoever is not active any more is signed out. A suspension with a date ends by itself; any
@@ -112,7 +112,7 @@ def update_managed_account(account_id: Any, json: dict[str, Any]) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, LastRoot, SoleOwner)
 @takes(query=AccountDeletionQuery)
 @answers(200, AccountDetails, ready=True)
-def delete_managed_account(account_id: Any, query: dict[str, Any]) -> Details:
+def delete_managed_account(account_id: AccountKey, query: Loaded) -> Details:
     """Delete an account with all that is its own; the answer is the deleted one"""
     return service(Administration).delete(caller().account, account_id, **query)
 
@@ -122,7 +122,7 @@ def delete_managed_account(account_id: Any, query: dict[str, Any]) -> Details:
 @example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
-def unlock_account(account_id: Any) -> Details:
+def unlock_account(account_id: AccountKey) -> Details:
     """Reset the counters of wrong passwords and wrong second factors of an account"""
     return service(Deeds).unlock(caller().account, account_id)
 
@@ -132,7 +132,7 @@ def unlock_account(account_id: Any) -> Details:
 @example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount)
 @answers(200, AccountDetails, ready=True)
-def sign_out_account(account_id: Any) -> Details:
+def sign_out_account(account_id: AccountKey) -> Details:
     """End every token of an account, for good"""
     return service(Deeds).sign_out(caller().account, account_id)
 
@@ -142,7 +142,7 @@ def sign_out_account(account_id: Any) -> Details:
 @example(answer=schemas.RECOVERY_SENT)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
 @answers(200, Message)
-def recover_account(account_id: Any) -> dict[str, str]:
+def recover_account(account_id: AccountKey) -> dict[str, str]:
     """Mail an account's owner a reset token and a short code"""
     service(Deeds).recover(caller().account, account_id, address())
     return {"message": "Password recovery email sent"}
@@ -153,7 +153,7 @@ def recover_account(account_id: Any) -> dict[str, str]:
 @example(answer=schemas.DETAILS)
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
-def verify_account(account_id: Any) -> Details:
+def verify_account(account_id: AccountKey) -> Details:
     """Vouch for an account's address; one that waited for the proof is active from here on"""
     return service(Deeds).verify(caller().account, account_id)
 
@@ -164,7 +164,7 @@ def verify_account(account_id: Any) -> Details:
 @raises(AccountNotFound)
 @takes(query=DeliveryQuery)
 @answers(200, DeliveryRead, sliced=True, ready=True)
-def list_account_deliveries(account_id: Any, query: dict[str, Any]) -> Slice:
+def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
     """List what was sent to an account, or is to be, the newest first"""
     return service(Surroundings).deliveries(account_id, **query)
 
@@ -175,7 +175,7 @@ def list_account_deliveries(account_id: Any, query: dict[str, Any]) -> Slice:
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, MembershipRead, paged=True)
-def list_account_memberships(account_id: Any, query: dict[str, Any]) -> Sequence[Entry]:
+def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[Entry]:
     """List the workspaces that an account is in"""
     return service(Surroundings).memberships(account_id, **query)
 
@@ -186,6 +186,6 @@ def list_account_memberships(account_id: Any, query: dict[str, Any]) -> Sequence
 @raises(AccountNotFound)
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_account_events(account_id: Any, query: dict[str, Any]) -> Slice:
+def list_account_events(account_id: AccountKey, query: Loaded) -> Slice:
     """List what happened to an account, the newest first"""
     return service(Surroundings).events(account_id, **query)

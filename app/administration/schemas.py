@@ -10,6 +10,7 @@ from ..accounts.models import REASON_LENGTH
 from ..accounts.schemas import ROLE, STATUS, AccountRead
 from ..auth.examples import ACCOUNT
 from ..auth.schemas import NewPassword
+from ..core.types import Loaded
 from ..core.web.fields import Flag, Moment, Received, Text, Whole
 from ..core.web.words import Word, WordSet
 from ..notifications.schemas import DELIVERY_STATE
@@ -63,7 +64,7 @@ class AccountQuery(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_two_places(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def refuse_two_places(self, data: Loaded, **kwargs: Any) -> None:
         if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
 
@@ -92,7 +93,7 @@ class AccountCreate(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_both(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def refuse_both(self, data: Loaded, **kwargs: Any) -> None:
         if data["invite"] and data["password"] is not None:
             raise ValidationError("Not together with a password.", "invite")
 

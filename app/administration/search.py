@@ -6,7 +6,7 @@ The indexes are those of migration 0017; without them the answers are the same, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,6 +21,7 @@ from ..accounts.suspension import is_over_row, keeps_dates
 from ..core.db.account_ids import IdKind
 from ..core.db.base import at
 from ..core.errors import Invalid
+from ..core.types import Values
 from ..core.web.paging import Slice
 from .ordering import bytewise, ordering
 from .view import AccountView, Details
@@ -65,7 +66,7 @@ class AccountSearch:
     def _dialect(self) -> str:
         return self.accounts.session.get_bind().dialect.name
 
-    def _conditions(self, filters: Mapping[str, Any]) -> Iterator[ColumnElement[bool]]:
+    def _conditions(self, filters: Values) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
         if "search" in filters:
             yield self._named(filters["search"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction, unhurried
 from ..core.errors import Invalid
+from ..core.types import AccountKey, Values
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from .rules import ROOT, OwnAccount, SoleOwner, keep_a_root, may_look_after
@@ -41,7 +41,7 @@ class Administration:
     recovery: Recovery
     view: AccountView
 
-    def find(self, actor: AccountLike, account_id: Any) -> AccountLike:
+    def find(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
         """Somebody whom the actor looks after, which is never themselves."""
         if account_id == actor.id:
             raise OwnAccount
@@ -79,7 +79,7 @@ class Administration:
                 after_commit(self.session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
-    def change(self, actor: AccountLike, account_id: Any, given: Mapping[str, Any]) -> Details:
+    def change(self, actor: AccountLike, account_id: AccountKey, given: Values) -> Details:
         """Its role, its status, and until when and why it is suspended. Whoever is not active any
         more is signed out by the same transaction."""
         role, status = given.get("role"), given.get("status")
@@ -102,7 +102,9 @@ class Administration:
                 self.session.flush()
             return self.view.read(account_id)
 
-    def delete(self, actor: AccountLike, account_id: Any, email: str | None = None) -> Details:
+    def delete(
+        self, actor: AccountLike, account_id: AccountKey, email: str | None = None
+    ) -> Details:
         """`email`: only if this is its address, lest somebody deletes another one by mistake."""
         with transaction(self.session), unhurried(self.session):
             account = self._hold(actor, account_id)
@@ -117,7 +119,7 @@ class Administration:
             self.accounts.delete(account)
             return details
 
-    def _hold(self, actor: AccountLike, account_id: Any, *roles: str) -> AccountLike:
+    def _hold(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
         """The account as it stands now, until the end of the transaction."""
         model = self.accounts.model
         account: AccountLike | None = self.accounts.lock(account_id)
@@ -153,7 +155,7 @@ class Administration:
             raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
         return status
 
-    def _suspension(self, account: AccountLike, given: Mapping[str, Any]) -> Suspension | None:
+    def _suspension(self, account: AccountLike, given: Values) -> Suspension | None:
         """What is to be noted, or nothing where the account is not suspended or nothing is new."""
         told = [name for name in (UNTIL, REASON) if name in given]
         status = given.get("status") or account.status
@@ -172,7 +174,7 @@ class Administration:
             self._check_until(account, given)
         return Suspension(until, reason)
 
-    def _check_until(self, account: AccountLike, given: Mapping[str, Any]) -> None:
+    def _check_until(self, account: AccountLike, given: Values) -> None:
         if not keeps_dates(self.accounts.model):
             raise Invalid.about(UNTIL, "The accounts of this application have no such date.")
         if given[UNTIL] <= self.accounts.clock.now():
@@ -200,25 +202,25 @@ class Deeds:
     recovery: Recovery
     verification: Verification
 
-    def unlock(self, actor: AccountLike, account_id: Any) -> Details:
+    def unlock(self, actor: AccountLike, account_id: AccountKey) -> Details:
         """Reset the counters of wrong passwords and wrong second factors, from every address."""
         account = self.administration.find(actor, account_id)
         self.failures.unlock(self.administration.session, account)
         return self._details(account_id)
 
-    def sign_out(self, actor: AccountLike, account_id: Any) -> Details:
+    def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:
         self.log_out.by_operator(self.administration.find(actor, account_id))
         return self._details(account_id)
 
-    def recover(self, actor: AccountLike, account_id: Any, address: str) -> None:
+    def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
         """Within the limits on such mails, so that nobody's inbox is filled by it."""
         account = self.administration.find(actor, account_id)
         self.recovery.request(account.email, address)
 
-    def verify(self, actor: AccountLike, account_id: Any) -> Details:
+    def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
         """Take an administrator's word for it that the address is its owner's."""
         self.verification.vouch_for(self.administration.find(actor, account_id))
         return self._details(account_id)
 
-    def _details(self, account_id: Any) -> Details:
+    def _details(self, account_id: AccountKey) -> Details:
         return self.administration.view.read(account_id)

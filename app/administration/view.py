@@ -15,6 +15,7 @@ from ..accounts.rows import to_read
 from ..accounts.service import Accounts
 from ..audit.service import Records
 from ..core.db.account_ids import shown
+from ..core.types import AccountKey, AccountModel
 from ..core.web.answering import shown as names_of
 from ..core.web.paging import Slice
 from ..delivery.outbox.received import ReceivedDeliveries
@@ -37,7 +38,7 @@ class AccountView:
         self._names = [name for name in names_of(AccountDetails) if name != "email_verified"]
         self.rows = select(*(self._column(model, name) for name in [*self._names, _SINCE]))
 
-    def read(self, account_id: Any) -> Details:
+    def read(self, account_id: AccountKey) -> Details:
         rows = self.rows.where(self.accounts.model.id == account_id)
         row = self.accounts.session.execute(rows).one_or_none()
         if row is None:
@@ -60,7 +61,7 @@ class AccountView:
             details["suspended_until"] = details["suspended_reason"] = None
 
     @staticmethod
-    def _column(model: type[Any], name: str) -> Any:
+    def _column(model: AccountModel, name: str) -> Any:
         if name == _HAS_PASSWORD:
             return model.password_hash.is_not(None).label(name)
         if getattr(model, name, None) is None:
@@ -77,21 +78,21 @@ class Surroundings:
     workspaces: Workspaces
     records: Records
 
-    def deliveries(self, account_id: Any, *, limit: int, after: int | None = None) -> Slice:
+    def deliveries(self, account_id: AccountKey, *, limit: int, after: int | None = None) -> Slice:
         self._get(account_id)
         rows = self.received.page(account_id, SUBJECT, before=after, limit=limit + 1)
         if len(rows) > limit:
             return Slice(rows[:limit], after=str(rows[limit - 1]["id"]))
         return Slice(rows, total=len(rows) if after is None else None)
 
-    def memberships(self, account_id: Any, *, offset: int, limit: int) -> Sequence[Entry]:
+    def memberships(self, account_id: AccountKey, *, offset: int, limit: int) -> Sequence[Entry]:
         return self.workspaces.page(self._get(account_id), offset, limit)
 
-    def events(self, account_id: Any, *, limit: int, after: str | None) -> Slice:
+    def events(self, account_id: AccountKey, *, limit: int, after: str | None) -> Slice:
         self._get(account_id)
         return self.records.page({"account": account_id}, after, limit)
 
-    def _get(self, account_id: Any) -> AccountLike:
+    def _get(self, account_id: AccountKey) -> AccountLike:
         account = self.accounts.by_id(account_id)
         if account is None:
             raise AccountNotFound

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, stream_with_context
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.guards import active_account_required, roles_required
 from ..core.context import service
+from ..core.types import Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example
@@ -35,7 +34,7 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="Who did what")
 @example(answer=[schemas.OF_ANYBODY])
 @takes(query=RecordQuery)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_events(query: dict[str, Any]) -> Slice:
+def list_events(query: Loaded) -> Slice:
     """List who did what, the newest first"""
     after, limit = query.pop("after"), query.pop("limit")
     return service(Records).page(query, after, limit)
@@ -46,7 +45,7 @@ def list_events(query: dict[str, Any]) -> Slice:
 @roles_required("admin", "root")
 @takes(query=RecordFilter)
 @answers(200, None, media=[LINES], description="An event on each line")
-def export_events(query: dict[str, Any]) -> Response:
+def export_events(query: Loaded) -> Response:
     """Get all of them, the oldest first
 
     Who comes again goes on with `since`, the `at` of the last one; what comes twice has its `id`.
@@ -63,7 +62,7 @@ def export_events(query: dict[str, Any]) -> Response:
 @example(answer=[schemas.OF_A_WORKSPACE])
 @takes(query=RecordPage)
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
-def list_workspace_events(workspace_slug: str, query: dict[str, Any]) -> Slice:
+def list_workspace_events(workspace_slug: str, query: Loaded) -> Slice:
     """List who did what in a workspace, the newest first"""
     return service(Records).of_workspace(current_workspace.id, **query)
 
@@ -73,6 +72,6 @@ def list_workspace_events(workspace_slug: str, query: dict[str, Any]) -> Slice:
 @example(answer=[schemas.OF_ONESELF])
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
-def list_own_events(query: dict[str, Any]) -> Slice:
+def list_own_events(query: Loaded) -> Slice:
     """List what happened to the caller's account in the last 90 days, the newest first"""
     return service(Records).of_oneself(caller().account.id, **query)

@@ -21,6 +21,7 @@ from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import MOST_FREQUENT, RARE, Record
+from ..core.types import AccountKey, Values
 from ..core.web.answering import row_reader, shown
 from ..core.web.paging import Slice
 from .schemas import RecordRead, WorkspaceRecordRead
@@ -45,13 +46,13 @@ class Records:
     actions: Mapping[str, Action]
     clock: Clock
 
-    def page(self, filters: Mapping[str, Any], after: str | None, limit: int) -> Slice:
+    def page(self, filters: Values, after: str | None, limit: int) -> Slice:
         return self._slice(RecordRead, self._matching(filters), after, limit)
 
     def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
         return self._slice(WorkspaceRecordRead, [Record.workspace_id == workspace_id], after, limit)
 
-    def of_oneself(self, account_id: Any, after: str | None, limit: int) -> Slice:
+    def of_oneself(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
         """From where others act on the account is theirs."""
         recent = self.clock.now() - RECENT
         which = [Record.account_id == account_id, Record.at >= recent]
@@ -61,7 +62,7 @@ class Records:
                 item |= {"address": None, "user_agent": None, "request_id": None}
         return found
 
-    def lines(self, filters: Mapping[str, Any]) -> Iterator[bytes]:
+    def lines(self, filters: Values) -> Iterator[bytes]:
         """All of them as JSON lines, the oldest first; some at a time are in memory."""
         which = self._matching(filters)
         in_order = _columns(RecordRead).where(*which).order_by(Record.at, Record.id)
@@ -101,7 +102,7 @@ class Records:
         items = [read(row) for row in rows[:limit]]
         return Slice(items, _place(items[-1]) if len(rows) > limit else None)
 
-    def _matching(self, filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
+    def _matching(self, filters: Values) -> list[ColumnElement[bool]]:
         given = {name: value for name, value in filters.items() if value is not None}
         columns = {
             "type": Record.type,
@@ -151,7 +152,7 @@ def export_events(subject: DataSubject, reading: Reading) -> Iterator[tuple[str,
         yield "events.jsonl", (_without_others_address(subject.id, row) for row in events)
 
 
-def _events(account_id: Any) -> Any:
+def _events(account_id: AccountKey) -> Any:
     return select(
         Record.id,
         Record.type,
@@ -167,7 +168,7 @@ def _events(account_id: Any) -> Any:
     ).where(Record.account_id == account_id)
 
 
-def _without_others_address(account_id: Any, event: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_others_address(account_id: AccountKey, event: Values) -> Values:
     """Return the event without the IP address and device of another user who acted."""
     if event["actor_id"] in (None, account_id):
         return event

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ..accounts.details import Details
@@ -13,6 +11,7 @@ from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.schemas import AccountRead, account_update
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers, json_response
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
@@ -63,7 +62,7 @@ def get_account() -> AccountLike | Response:
 @example(json=examples.ACCOUNT_UPDATE, answer=examples.ACCOUNT)
 @takes(json=account_update)
 @answers(200, account_read)
-def change_account(json: dict[str, Any]) -> AccountLike:
+def change_account(json: Loaded) -> AccountLike:
     """Change phone, language or time zone"""
     return service(Details).change(caller().attached_account, json)
 
@@ -77,7 +76,7 @@ def change_account(json: dict[str, Any]) -> AccountLike:
 @raises(CommonPassword, BreachedPassword)
 @takes(json=ChangePassword)
 @answers(200, login_read)
-def change_password(json: dict[str, Any]) -> dict[str, Any]:
+def change_password(json: Loaded) -> JsonObject:
     """Change the caller's password: every token ends, and the answer has a new one"""
     outcome = service(PasswordChange).change(
         caller(),
@@ -96,7 +95,7 @@ def change_password(json: dict[str, Any]) -> dict[str, Any]:
 @raises(EmailRefused, KeystoreUnavailable)
 @takes(json=ChangeEmail)
 @answers(202, Message)
-def request_email_change(json: dict[str, Any]) -> dict[str, str]:
+def request_email_change(json: Loaded) -> dict[str, str]:
     """Ask for another e-mail address: a proof is mailed to it, and a way back to the old one"""
     service(EmailChanges).request(caller(), json["email"], json["password"], address())
     return {"message": "Check the mail of your new address to confirm it"}
@@ -111,7 +110,7 @@ def request_email_change(json: dict[str, Any]) -> dict[str, str]:
 @raises(ReauthenticationRequired)
 @takes(json=ConfirmEmailChange)
 @answers(200, login_read)
-def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
+def confirm_email_change(json: Loaded) -> JsonObject:
     """Confirm it with the mailed token or code, signed in or with the password: every token ends"""
     found = find_caller()
     options = sign_in_options(caller=found)
@@ -127,7 +126,7 @@ def confirm_email_change(json: dict[str, Any]) -> dict[str, Any]:
 @raises(InvalidProof, EmailTaken)
 @takes(json=MailedToken)
 @answers(200, Message)
-def undo_email_change(json: dict[str, Any]) -> dict[str, str]:
+def undo_email_change(json: Loaded) -> dict[str, str]:
     """Put the old address back with the token that was mailed to it, and recover the password"""
     service(EmailChangeUndo).undo(json["token"])
     return {"message": "Your address is as before; check its mail to choose a new password"}

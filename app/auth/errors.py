@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
+from ..core.types import JsonObject
 
 # Of a sign-in by which a second factor was shown, in the words of OpenID Connect's `acr`.
 WITH_A_FACTOR = "mfa"
@@ -75,10 +74,10 @@ class NotAuthorized(Forbidden):
     detail = "Not authorized"
 
 
-def _step_up(seconds: float | None, factors: int) -> dict[str, Any]:
+def _step_up(seconds: float | None, factors: int) -> JsonObject:
     """As RFC 9470 says it: how old a sign-in may be, and what it must have been by. The document
     tells it too, for pages that may not read the header."""
-    asked: dict[str, Any] = {} if seconds is None else {"max_age": int(seconds)}
+    asked: JsonObject = {} if seconds is None else {"max_age": int(seconds)}
     if factors > 1:
         asked["acr_values"] = WITH_A_FACTOR
     named = ", ".join(f'{name}="{value}"' for name, value in asked.items())

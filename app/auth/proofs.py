@@ -25,6 +25,7 @@ from ..accounts.service import Accounts, state_of
 from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, shown
 from ..core.keystore import Keystore
+from ..core.types import AccountKey
 from .errors import InvalidProof
 
 SALT = "frontdesk.proof"
@@ -184,7 +185,7 @@ class AccountProofs:
     def end_code(self, purpose: Purpose, account: AccountLike) -> None:
         self.proofs.end_code(purpose, account_subject(account))
 
-    def _by_id(self, account_id: Any) -> ProofSubject[AccountLike] | None:
+    def _by_id(self, account_id: AccountKey) -> ProofSubject[AccountLike] | None:
         account = self.accounts.by_id(self.ids.from_text(account_id))
         return account_subject(account) if account is not None else None
 

@@ -9,6 +9,7 @@ from ..accounts.errors import AccountNotFound, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..core.context import current_frontdesk, service
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises, signs_in
@@ -66,7 +67,7 @@ from .sign_in.password import Login
 @raises(AccountDeleting)
 @takes(form=login_form)
 @answers(200, login_read)
-def login(form: dict[str, Any]) -> dict[str, Any]:
+def login(form: Loaded) -> JsonObject:
     """Log in with email and password"""
     options = sign_in_options(otp=form.get("otp"), device=form.get("trusted_device"))
     return payload_of(service(Login).with_password(form["username"], form["password"], options))
@@ -89,7 +90,7 @@ def logout() -> dict[str, str]:
 @raises(AccountNotFound, TooManyAttempts, KeystoreUnavailable)
 @takes(json=PasswordRecovery)
 @answers(200, Message)
-def recover_password(json: dict[str, Any]) -> dict[str, str]:
+def recover_password(json: Loaded) -> dict[str, str]:
     """Mail a reset token and a short code"""
     service(Recovery).request(json["email"], address())
     return {"message": "Password recovery email sent"}
@@ -101,7 +102,7 @@ def recover_password(json: dict[str, Any]) -> dict[str, str]:
 @raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
-def verify_token(json: dict[str, Any]) -> dict[str, str]:
+def verify_token(json: Loaded) -> dict[str, str]:
     """Check a reset token or code, without using it up"""
     service(Recovery).verify(json["token"], json.get("email"))
     return {"message": "The token is valid"}
@@ -114,7 +115,7 @@ def verify_token(json: dict[str, Any]) -> dict[str, str]:
 @raises(CommonPassword, BreachedPassword)
 @takes(json=ResetPassword)
 @answers(200, Message)
-def reset_password(json: dict[str, Any]) -> dict[str, str]:
+def reset_password(json: Loaded) -> dict[str, str]:
     """Set a new password with a reset token or code"""
     service(Recovery).reset(json["token"], json.get("email"), json["new_password"], address())
     return {"message": "Password updated"}
@@ -126,7 +127,7 @@ def reset_password(json: dict[str, Any]) -> dict[str, str]:
 @raises(ProviderUnavailable)
 @takes(query=IdpLogin)
 @answers(302, None, description="To the identity provider's sign-in page")
-def idp_login(query: dict[str, Any]) -> Any:
+def idp_login(query: Loaded) -> Any:
     """Begin a sign-in at the identity provider"""
     provider = service(IdpSignIn).begin(query["redirect_uri"], _begun())
     return redirect(provider, Response=Departure)
@@ -141,7 +142,7 @@ def idp_login(query: dict[str, Any]) -> Any:
 @raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)
 @takes(json=idp_callback_read)
 @answers(200, login_read)
-def idp_callback(json: dict[str, Any]) -> dict[str, Any]:
+def idp_callback(json: Loaded) -> JsonObject:
     """Finish a sign-in with the code that the identity provider gave"""
     return payload_of(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
 

@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, pre_load, va
 from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, unfit
 from ..accounts.schemas import AccountRead
 from ..core.context import current_frontdesk, service
+from ..core.types import JsonObject, Loaded
 from ..core.web.fields import Moment, Received, Text
 from ..core.web.words import Word, WordSet
 from .idp.redirects import RedirectUris
@@ -68,7 +69,7 @@ class VerifyToken(Received):
     email = Text(min=1, blank=True, max=320, metadata={"description": "Required with a code"})
 
     @validates_schema
-    def require_email_with_code(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def require_email_with_code(self, data: Loaded, **kwargs: Any) -> None:
         if len(data.get("token", "")) < SHORTEST_TOKEN and data.get("email") is None:
             raise ValidationError("Missing data for required field.", "email")
 
@@ -147,7 +148,7 @@ class IdpLogin(Received):
         return data
 
     @validates_schema(skip_on_field_errors=True)
-    def require_redirect_uri(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def require_redirect_uri(self, data: Loaded, **kwargs: Any) -> None:
         if "redirect_uri" not in data:
             raise ValidationError("Missing data for required field.", "redirect_uri")
 
@@ -166,7 +167,7 @@ class IdpCallback(IdpLogin):
         return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
 
     @post_load
-    def hand_on_payload(self, data: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def hand_on_payload(self, data: Loaded, **kwargs: Any) -> JsonObject:
         """Only what a schema of the host's has validated goes further."""
         auth_data = data.pop("auth_data")
         checked = isinstance(self.fields["auth_data"], fields.Nested)

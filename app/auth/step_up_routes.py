@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..accounts.errors import TooManyHashes
 from ..core.context import service
 from ..core.errors import Problem
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers
 from ..core.web.operation import example, raises, raises_found
 from ..core.web.reading import takes
@@ -37,7 +37,7 @@ def shown_otherwise() -> Iterable[type[Problem]]:
 @raises(IncorrectCredentials, ReauthenticationRequired, TooManyAttempts, TooManyHashes)
 @takes(json=Reauthenticate)
 @answers(200, login_read)
-def reauthenticate(json: dict[str, Any]) -> dict[str, Any]:
+def reauthenticate(json: Loaded) -> JsonObject:
     """Show once more who one is: the sign-in is as good as new, and the answer has another token"""
     way = next(each for each in WAYS if each in json)
     given = (json["login_id"], json["code"]) if way == "code" else json[way]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
 from ..core.keystore import MemoryKeystore
+from ..core.types import AnyFunction
 from ..core.web.problems import translate
 from ..core.web.reading import instance
 from .passwords import password_options
@@ -32,7 +32,7 @@ STATUS_HELP = f"One of {', '.join(STATUSES)}, or another that counts as active h
 group = AppGroup("accounts", help="Make, list, change and delete accounts.")
 
 
-def in_words(command: Callable[..., Any]) -> Callable[..., Any]:
+def in_words(command: AnyFunction) -> AnyFunction:
     """A problem is one sentence here, and exit code 1; so is a database that cannot be used."""
 
     @wraps(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from flask.cli import AppGroup
 from jinja2 import TemplateError, TemplateNotFound
 
 from ..core.context import current_frontdesk, service
+from ..core.types import AnyFunction, JsonObject
 from ..delivery.errors import DeliveryError
 from ..delivery.mail.base import Mailer
 from ..delivery.mail.previews import Previews
@@ -26,7 +26,7 @@ def _previews() -> Previews:
     return Previews(service(Templates), current_frontdesk.settings.core)
 
 
-def _values(_context: click.Context, _option: click.Parameter, text: str | None) -> dict[str, Any]:
+def _values(_context: click.Context, _option: click.Parameter, text: str | None) -> JsonObject:
     try:
         given = orjson.loads(text or "{}")
     except orjson.JSONDecodeError:
@@ -39,7 +39,7 @@ def _values(_context: click.Context, _option: click.Parameter, text: str | None)
 _given = click.option("--values", "given", callback=_values, help="What it is given, as JSON.")
 
 
-def _made(command: Callable[..., Any]) -> Callable[..., Any]:
+def _made(command: AnyFunction) -> AnyFunction:
     """A template that is not there, or that fails, is one sentence."""
 
     @wraps(command)
@@ -65,7 +65,7 @@ def _made(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Instead of NAME.html")
 @_given
 @_made
-def preview(name: str | None, to: str, out: Path | None, given: dict[str, Any]) -> None:
+def preview(name: str | None, to: str, out: Path | None, given: JsonObject) -> None:
     """Write a mail's HTML, and its text beside it, from sample values; without NAME list them."""
     if name is None:
         click.echo("\n".join(_previews().names()))
@@ -86,7 +86,7 @@ def preview(name: str | None, to: str, out: Path | None, given: dict[str, Any]) 
 @click.argument("to")
 @_given
 @_made
-def send_test(name: str, to: str, given: dict[str, Any]) -> None:
+def send_test(name: str, to: str, given: JsonObject) -> None:
     """Send a mail of sample values to TO, here and now, and say what became of it."""
     _send(_previews().email(name.removesuffix(".html"), to, given))
     click.echo(f"Sent to {to}.")

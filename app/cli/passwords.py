@@ -10,6 +10,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ..core.types import AnyFunction
+
 PROMPT = "Password"
 _SEEN = (
     "Warning: a password among the arguments can be read by every user of this machine, and stays"
@@ -17,10 +19,10 @@ _SEEN = (
 )
 
 
-def password_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
     """Hand a command its `password`; where one is required and none is given it is asked for."""
 
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(command: AnyFunction) -> AnyFunction:
         @click.option(
             "--password",
             prompt=PROMPT,

@@ -27,6 +27,7 @@ from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..core.context import find_context
 from ..core.errors import NotFound, Problem, SetupError
 from ..core.security_log import Refusals
+from ..core.types import JsonObject, Values
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
 from ..core.web.reading import Presenter, presenting
@@ -46,15 +47,15 @@ LEADS_AWAY = (
 class ApiCall:
     """Calls one view of the API for one request of the console."""
 
-    def __init__(self, view: View, path: Mapping[str, Any]) -> None:
+    def __init__(self, view: View, path: Values) -> None:
         self.view = view
         self.path = path
 
     def __call__(
         self,
         *,
-        json: Mapping[str, Any] | None = None,
-        query: Mapping[str, Any] | None = None,
+        json: Values | None = None,
+        query: Values | None = None,
         **path: Any,
     ) -> Any:
         """Return the view's response as data.
@@ -72,7 +73,7 @@ class ApiCall:
         return _data(_call(self.view, present, {**self.path, **path}))
 
 
-def get_from_api(view: View, *, query: Mapping[str, Any] | None = None, **path: Any) -> Any:
+def get_from_api(view: View, *, query: Values | None = None, **path: Any) -> Any:
     """Return what a GET route of the API responds with, as data."""
     return _data(_call(view, lambda place, schema: query or {}, path))
 
@@ -80,12 +81,12 @@ def get_from_api(view: View, *, query: Mapping[str, Any] | None = None, **path: 
 class ListPage(NamedTuple):
     """One page of a list."""
 
-    rows: list[dict[str, Any]]
+    rows: list[JsonObject]
     # The query of the next page; empty on the last one.
     further: Mapping[str, str]
 
 
-def list_from_api(view: View, *, query: Mapping[str, Any] | None = None, **path: Any) -> ListPage:
+def list_from_api(view: View, *, query: Values | None = None, **path: Any) -> ListPage:
     """Return one page of a list of the API, with the query of the next page."""
     response = _call(view, lambda place, schema: query or {}, path)
     link, _, _ = response.headers.get("Link", "").removeprefix("<").partition(">")
@@ -159,7 +160,7 @@ def _data(response: Any) -> Any:
     return orjson.loads(response.get_data())
 
 
-def _call(view: View, present: Presenter, path: Mapping[str, Any]) -> Any:
+def _call(view: View, present: Presenter, path: Values) -> Any:
     described = find_operation(view)
     if described is not None and described.needs is not None:
         _check_available(described.needs)
@@ -175,7 +176,7 @@ def _check_available(needs: type[Any]) -> None:
     context.get(needs)
 
 
-def _form_with_errors(refused: View, path: Mapping[str, Any], problem: Problem) -> Response:
+def _form_with_errors(refused: View, path: Values, problem: Problem) -> Response:
     note_refusal(problem)
     # The page may have many forms: pass only the path variables that it takes.
     taken = signature(refused).parameters
@@ -195,8 +196,8 @@ def _form_with_errors(refused: View, path: Mapping[str, Any], problem: Problem) 
 Form = MultiDict[str, str]
 
 
-def body_of(schema: Schema, form: Form, prefix: str = "") -> dict[str, Any]:
-    body: dict[str, Any] = {}
+def body_of(schema: Schema, form: Form, prefix: str = "") -> JsonObject:
+    body: JsonObject = {}
     for name, field in schema.load_fields.items():
         key = field.data_key or name
         found = _value(field, form, f"{prefix}{key}")

@@ -15,6 +15,7 @@ from ..administration.assembly import assemble as administration
 from ..auth.settings import AuthSettings
 from ..core.context import EXTENSION, Context, service
 from ..core.errors import Problem, SetupError
+from ..core.types import SignalOptions
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import SAFE_METHODS, Operation, View, operation
 from ..core.web.pages import protect_page
@@ -55,7 +56,7 @@ class LazyView:
 
 
 class Console(Blueprint):
-    def register(self, app: App, options: dict[str, Any]) -> None:
+    def register(self, app: App, options: SignalOptions) -> None:
         super().register(app, options)
         context = app.extensions[EXTENSION]
         add_host_pages(app, context.get(HostConsole), self.name, options)
@@ -148,7 +149,7 @@ _PAGES = {
 _CALLBACK = "/sign-in/provider/callback"
 
 
-def add_mail_paths(app: App, context: Context, name: str, options: dict[str, Any]) -> None:
+def add_mail_paths(app: App, context: Context, name: str, options: SignalOptions) -> None:
     """Where the settings have another path than the page: the same page there too. In a host's
     application only under the console's own address, for all others are the host's."""
     auth, prefix = context.settings.of(AuthSettings), _prefix(options)
@@ -162,7 +163,7 @@ def add_mail_paths(app: App, context: Context, name: str, options: dict[str, Any
                 app.add_url_rule(address, endpoint, view, methods=["GET"])
 
 
-def add_callback(context: Context, options: dict[str, Any]) -> None:
+def add_callback(context: Context, options: SignalOptions) -> None:
     """An identity provider may lead back to our own page."""
     from ..auth.idp.redirects import RedirectUris
 
@@ -171,5 +172,5 @@ def add_callback(context: Context, options: dict[str, Any]) -> None:
         context.get(RedirectUris).allow(f"{url}{_prefix(options)}{_CALLBACK}")
 
 
-def _prefix(options: dict[str, Any]) -> str:
+def _prefix(options: SignalOptions) -> str:
     return (options.get("url_prefix") or "").rstrip("/")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from flask.sansio.app import App
 
 from ..core.errors import SetupError
+from ..core.types import AnyFunction, SignalOptions
 from ..core.web.operation import find_operation, operation
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 class HostPage:
     name: str
     path: str
-    view: Callable[..., Any]
+    view: AnyFunction
     methods: Sequence[str]
     # In the navigation; without a title it is only reached from other pages.
     title: str
@@ -81,7 +82,7 @@ class HostConsole:
         return self.render_page(template, **context)
 
 
-def add_host_pages(app: App, console: HostConsole, blueprint: str, options: dict[str, Any]) -> None:
+def add_host_pages(app: App, console: HostConsole, blueprint: str, options: SignalOptions) -> None:
     """In the console's own blueprint, so that its errors, headers and checks hold for them."""
     prefix = (options.get("url_prefix") or "").rstrip("/")
     for page in console.pages:

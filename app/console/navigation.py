@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from flask import request, url_for
 
 from ..accounts.models import AccountLike
 from ..auth.caller import known_caller
 from ..core.context import service
+from ..core.types import JsonObject
 from ..notifications.inbox import Inbox
 from .desk import Desk, Switches
 from .host_pages import HostConsole, HostPage
@@ -86,7 +86,7 @@ SECTIONS = (
 )
 
 
-def navigation(at: str) -> list[dict[str, Any]]:
+def navigation(at: str) -> list[JsonObject]:
     """The sections for whoever is signed in; `at` is the entry that the page lies under."""
     caller = known_caller()
     if caller is None:
@@ -127,7 +127,7 @@ def _joined(sections: Iterable[Section]) -> list[Section]:
     return list(found.values())
 
 
-def _shown(entry: NavEntry, account: AccountLike, current: str) -> dict[str, Any]:
+def _shown(entry: NavEntry, account: AccountLike, current: str) -> JsonObject:
     return {
         "title": _(entry.title),
         "url": url_for(f".{entry.endpoint}"),

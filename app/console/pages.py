@@ -10,6 +10,7 @@ from ..accounts.models import AccountLike
 from ..auth.caller import find_caller, known_caller
 from ..core.context import service
 from ..core.errors import Problem
+from ..core.types import JsonObject
 from .desk import Desk
 from .navigation import navigation
 from .ways import notice, take_notice
@@ -47,7 +48,7 @@ def fragment(template: str, **context: Any) -> Response:
     return Response(text, mimetype="text/html")
 
 
-def _whole(desk: Desk, at: str) -> dict[str, Any]:
+def _whole(desk: Desk, at: str) -> JsonObject:
     me = _me()
     my = None if me is None else desk.persons.find(me)
     return {"me": me, "my": my, "nav": navigation(at), "notice": notice()}

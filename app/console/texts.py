@@ -19,6 +19,7 @@ from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..auth import errors as auth
 from ..auth.caller import known_caller
 from ..core.errors import Problem, TooManyRequests, Unavailable
+from ..core.types import JsonObject
 
 DOMAIN = "console"
 OURS = Path(__file__).parent / "translations"
@@ -91,7 +92,7 @@ def _read(name: str, folders: tuple[Path, ...]) -> NullTranslations:
     return read
 
 
-def _filled(text: str, values: dict[str, Any]) -> Markup:
+def _filled(text: str, values: JsonObject) -> Markup:
     marked = escape(text)
     return marked.format(**values) if values else marked
 

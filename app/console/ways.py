@@ -15,6 +15,7 @@ from werkzeug.datastructures import MultiDict
 from ..auth.sessions.cookies import own_origin
 from ..core.context import current_frontdesk
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import JsonObject, Values
 from ..core.web.paging import own_path
 from .cookies import cookie_name, delete_cookie, read_cookie, set_cookie
 
@@ -98,7 +99,7 @@ class Undo(NamedTuple):
     """A form that takes back what was done."""
 
     url: str
-    fields: Mapping[str, Any]
+    fields: Values
 
 
 class Notice(NamedTuple):
@@ -167,7 +168,7 @@ class Paging(NamedTuple):
         return cls(min(int(given), MOST_OFFSET) if is_number else 0, limit)
 
     @property
-    def query(self) -> dict[str, Any]:
+    def query(self) -> JsonObject:
         """One row more than is shown tells whether there is another page."""
         return {"offset": self.offset, "limit": self.limit + 1}
 

@@ -23,8 +23,9 @@ from .hooks import check_known
 from .records.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record
 from .request import Origin, current_origin
 from .security_log import log, log_action
+from .types import AccountKey, JsonObject, SignalOptions, Values
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Values = MappingProxyType({})
 
 
 class Signal(NamedTuple):
@@ -46,7 +47,7 @@ class Action(NamedTuple):
     # The security log's event; empty: the security log has no entry.
     log_event: str = ""
     # Constant fields of the security log entry.
-    log_fields: Mapping[str, Any] = _NOTHING
+    log_fields: Values = _NOTHING
     # For a rejected request: the security log events that lead to this action.
     refused: tuple[str, ...] = ()
     is_audited: bool = True
@@ -93,7 +94,7 @@ class Actions:
     def on(self, signal: str, listener: Listener) -> None:
         check_signal(signal, self._known)
 
-        def receive(subject: Any, options: dict[str, Any]) -> object:
+        def receive(subject: Any, options: SignalOptions) -> object:
             return listener(subject, options)
 
         # A strong reference: a listener that is defined inside a function would vanish with it.
@@ -109,10 +110,10 @@ class Actions:
         session: AnySession,
         action: Action,
         subject: Any,
-        account_id: Any,
+        account_id: AccountKey,
         workspace_id: Any,
         target: Target | None,
-        data: Mapping[str, Any],
+        data: Values,
     ) -> int:
         """Report an action in its open transaction; see `done` in core/context.py."""
         listeners = 0
@@ -126,10 +127,10 @@ class Actions:
         self,
         session: AnySession,
         action: Action,
-        account_id: Any,
+        account_id: AccountKey,
         workspace_id: Any,
         target: Target | None,
-        data: Mapping[str, Any],
+        data: Values,
         *,
         joins: bool = False,
     ) -> None:
@@ -164,10 +165,10 @@ class Actions:
         self,
         origin: Origin,
         name: str,
-        account_id: Any,
+        account_id: AccountKey,
         workspace_id: Any = None,
         target: Target | None = None,
-        data: Mapping[str, Any] = _NOTHING,
+        data: Values = _NOTHING,
     ) -> Row:
         actor_id = origin.account_id
         return {
@@ -212,14 +213,14 @@ def write_records(session: AnySession | Connection, rows: Sequence[Row]) -> None
     connection.execute(_INSERT, rows)
 
 
-def _as_json(data: Mapping[str, Any]) -> Any:
+def _as_json(data: Values) -> Any:
     """Convert ids of any type and timestamps to strings."""
     return orjson.loads(orjson.dumps(dict(data), default=str, option=orjson.OPT_NON_STR_KEYS))
 
 
-def _flatten(data: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten(data: Values) -> JsonObject:
     """Return the security log's names: `type_before` and `type_after`."""
-    fields: dict[str, Any] = {}
+    fields: JsonObject = {}
     for name, value in data.items():
         if name in ("before", "after"):
             fields |= {f"{inner}_{name}": each for inner, each in value.items()}

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -24,6 +24,7 @@ from .db.session import Database
 from .db.tables import ApplicationTables
 from .db.transaction import AnySession
 from .errors import Problem, SetupError
+from .types import AccountKey, Values
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -120,7 +121,7 @@ class ApplicationChoices(NamedTuple):
     # Its schemas, by name.
     schemas: dict[str, type[Schema]]
     # What an assembly would make: `Parts`, by name.
-    parts: Mapping[str, Any]
+    parts: Values
     # The service answers for every path of its application; other applications lend us some.
     owns_application: bool
 
@@ -182,7 +183,7 @@ def done(
     action: Action,
     subject: Any = None,
     *,
-    account_id: Any = None,
+    account_id: AccountKey = None,
     workspace_id: Any = None,
     target: Target | None = None,
     **data: Any,

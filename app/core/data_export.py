@@ -6,11 +6,13 @@ exporter with the account and a `Reading`, and writes the files that the exporte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, func, select, tuple_
+
+from .types import AccountKey, Values
 
 PAGE = 1_000
 # Rows of all recipients that one statement searches for those of one recipient.
@@ -27,7 +29,7 @@ class DataSubject(NamedTuple):
     # None while the account has not verified it: the address may be another person's.
     email: str | None
     # The id as deliveries store it.
-    receiver_id: Any
+    receiver_id: AccountKey
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Reading:
         """Return whether the tables exist: an application has those of what it mounts."""
         return self.tables >= {model.__tablename__ for model in models}
 
-    def rows(self, statement: Any, *by: str) -> Iterator[Mapping[str, Any]]:
+    def rows(self, statement: Any, *by: str) -> Iterator[Values]:
         """Yield the rows in the order of these columns, the last of which is the `id`."""
         names = by or ("id",)
         keys = [statement.selected_columns[name] for name in names]
@@ -54,7 +56,7 @@ class Reading:
                 return
             page = in_order.where(tuple_(*keys) > tuple(rows[-1][name] for name in names))
 
-    def stretches(self, statement: Any, key: Any) -> Iterator[Mapping[str, Any]]:
+    def stretches(self, statement: Any, key: Any) -> Iterator[Values]:
         """Yield the rows of a table that has no index for them: each statement stays short."""
         [bounds] = self._ask(select(func.min(key).label("first"), func.max(key).label("last")))
         if bounds["first"] is None:
@@ -62,7 +64,7 @@ class Reading:
         for first in range(bounds["first"], bounds["last"] + 1, STRETCH):
             yield from self.rows(statement.where(key >= first, key < first + STRETCH))
 
-    def _ask(self, statement: Any) -> list[Mapping[str, Any]]:
+    def _ask(self, statement: Any) -> list[Values]:
         self.pulse()
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement).mappings()]

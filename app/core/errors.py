@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from .types import Values
 
 
 class Fault(NamedTuple):
@@ -37,8 +39,8 @@ class Problem(Exception):
         *,
         headers: Mapping[str, str] | None = None,
         faults: Iterable[Fault] = (),
-        members: Mapping[str, Any] | None = None,
-        note: Mapping[str, Any] | None = None,
+        members: Values | None = None,
+        note: Values | None = None,
     ) -> None:
         if detail is not None:
             self.detail = detail
@@ -127,7 +129,7 @@ class TooManyRequests(Problem):
     detail = "Too many requests"
     security_event = "limit"
 
-    def __init__(self, retry_after: int, *, note: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, retry_after: int, *, note: Values | None = None) -> None:
         super().__init__(headers={"Retry-After": str(max(1, retry_after))}, note=note)
 
 

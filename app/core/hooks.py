@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 from .errors import SetupError
+from .types import AnyFunction, JsonObject, Values
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,18 +23,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
 
 
-def newest(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+def newest(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Of several, the one that was registered last counts."""
     return registered[-1] if registered else default
 
 
-def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+def merged(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Call each hook in order and merge the mappings that they return."""
     if not registered:
         return default
 
-    def call(*args: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
+    def call(*args: Any) -> JsonObject:
+        answer: JsonObject = {}
         for hook in registered:
             answer |= _mapping(default, hook, hook(*args))
         return answer
@@ -41,12 +42,12 @@ def merged(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]
     return call
 
 
-def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+def chained(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Call each hook in order with the mapping that the hook before it returned."""
     if not registered:
         return default
 
-    def call(value: dict[str, Any], *args: Any) -> dict[str, Any]:
+    def call(value: JsonObject, *args: Any) -> JsonObject:
         for hook in registered:
             value = dict(_mapping(default, hook, hook(value, *args)))
         return value
@@ -54,7 +55,7 @@ def chained(default: Callable[..., Any], registered: Sequence[Callable[..., Any]
     return call
 
 
-def each(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) -> Any:
+def each(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Each takes part, in order; nothing is returned."""
 
     def call(*args: Any) -> None:
@@ -64,9 +65,7 @@ def each(default: Callable[..., Any], registered: Sequence[Callable[..., Any]]) 
     return call
 
 
-def _mapping(
-    default: Callable[..., Any], hook: Callable[..., Any], given: Any
-) -> Mapping[str, Any]:
+def _mapping(default: AnyFunction, hook: AnyFunction, given: Any) -> Values:
     """A hook that has forgotten its `return` is told so by its name."""
     if not isinstance(given, Mapping):
         kind, name = default.__name__, getattr(hook, "__qualname__", type(hook).__qualname__)
@@ -76,9 +75,7 @@ def _mapping(
 
 
 class TakesHooks(Protocol):
-    def add_hook(
-        self, hook: str, function: Callable[..., Any], name: str | None = None
-    ) -> None: ...
+    def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None: ...
 
 
 @dataclass(eq=False)
@@ -195,10 +192,10 @@ class Hooks:
 
     def __init__(self, table: Mapping[str, Hook[Any]]) -> None:
         self._table = table
-        self._registered: dict[str, list[Callable[..., Any]]] = {name: [] for name in table}
-        self._named: dict[str, dict[str, Callable[..., Any]]] = {name: {} for name in table}
+        self._registered: dict[str, list[AnyFunction]] = {name: [] for name in table}
+        self._named: dict[str, dict[str, AnyFunction]] = {name: {} for name in table}
 
-    def add(self, hook: str, function: Callable[..., Any], name: str | None = None) -> None:
+    def add(self, hook: str, function: AnyFunction, name: str | None = None) -> None:
         if name is None:
             self._registered[hook].append(function)
         else:
@@ -211,18 +208,18 @@ class Hooks:
         made._named = {hook: dict(each) for hook, each in self._named.items()}
         return made
 
-    def registered(self, hook: str) -> Sequence[Callable[..., Any]]:
+    def registered(self, hook: str) -> Sequence[AnyFunction]:
         """The host's functions; none where the default decides."""
         return self._registered[hook]
 
-    def named(self, hook: str) -> Mapping[str, Callable[..., Any]]:
+    def named(self, hook: str) -> Mapping[str, AnyFunction]:
         """Of a moment that is decided by name, the functions so far and those that still come."""
         return self._named[hook]
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> AnyFunction:
         try:
             hook = self._table[name]
         except KeyError:
             raise AttributeError(name) from None
-        combined: Callable[..., Any] = hook.combine(hook.default, self._registered[name])
+        combined: AnyFunction = hook.combine(hook.default, self._registered[name])
         return combined

@@ -17,6 +17,7 @@ from sqlalchemy.sql import Executable
 
 from .clock import Clock
 from .db.base import autocommitting
+from .types import AccountModel
 
 # With the longest pause between two sweeps (5 s, of Celery workers) and a busy machine, the rows of
 # a dead worker are claimed again within 30 seconds.
@@ -31,7 +32,7 @@ class Claim(NamedTuple):
 
 class LeasedQueue:
     def __init__(
-        self, engine: Engine, clock: Clock, model: type[Any], waiting: ColumnElement[bool]
+        self, engine: Engine, clock: Clock, model: AccountModel, waiting: ColumnElement[bool]
     ) -> None:
         """`waiting` is the condition of a partial index: neither finished nor given up."""
         self.engine = autocommitting(engine)

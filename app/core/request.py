@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple
 import click
 from flask import Request, has_request_context, request
 
+from .types import AccountKey
+
 _SANE = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 # With the process and a count it is unique, and costs no system call for random bytes.
 _START = secrets.token_hex(6)
@@ -44,7 +46,7 @@ class Origin(NamedTuple):
     # A person's or program's request, an operator's command, or work of the service's own.
     kind: Literal["request", "command", "system"]
     # The id of the account that acts, where one has shown who it is.
-    account_id: Any = None
+    account_id: AccountKey = None
     workspace_id: Any = None
     # As far as the proxies in front are trusted.
     address: str | None = None
@@ -66,7 +68,7 @@ def current_origin() -> Origin:
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
-def note_account(account_id: Any, asked: Request | None = None) -> None:
+def note_account(account_id: AccountKey, asked: Request | None = None) -> None:
     """The caller has shown who it is."""
     if asked is not None or has_request_context():
         setattr(asked or request, _ACCOUNT, account_id)

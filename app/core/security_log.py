@@ -18,6 +18,7 @@ from flask import request
 from .clock import Clock
 from .errors import Problem
 from .request import current_origin, network_of
+from .types import JsonObject, Values
 
 log = logging.getLogger("frontdesk.security")
 
@@ -40,7 +41,7 @@ COUNTED = 10_000
 NAMED = 50
 
 
-def log_action(event: str, fields: Mapping[str, Any]) -> None:
+def log_action(event: str, fields: Values) -> None:
     """Log a stored action; the actor and the IP address are those of the current request."""
     _write(_fields(event, SUCCEEDED, fields))
 
@@ -116,7 +117,7 @@ def _summed(left_out: Counter[Where]) -> Mapping[Where, int]:
     return others + Counter(named)
 
 
-def _fields(event: str, outcome: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(event: str, outcome: str, facts: Values) -> JsonObject:
     origin = current_origin()
     affected = facts.get("account_id", origin.account_id)
     return {
@@ -136,7 +137,7 @@ def _fields(event: str, outcome: str, facts: Mapping[str, Any]) -> dict[str, Any
 class _Sentence:
     """The fields as text, built only if a handler formats the entry as text."""
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
+    def __init__(self, fields: Values) -> None:
         self.fields = fields
 
     def __str__(self) -> str:
@@ -144,6 +145,6 @@ class _Sentence:
         return " ".join((self.fields["event"], self.fields["outcome"], *facts))
 
 
-def _write(fields: Mapping[str, Any]) -> None:
+def _write(fields: Values) -> None:
     known = {name: value for name, value in fields.items() if value is not None}
     log.info("%s", _Sentence(known), extra={"fields": known})

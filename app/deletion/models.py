@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.types import AccountKey
 
 
 class AccountDeletion(Base):
@@ -14,7 +14,7 @@ class AccountDeletion(Base):
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key(unique=True)
+    account_id: Mapped[AccountKey] = account_key(unique=True)
     # What it becomes again if it is kept.
     former_status: Mapped[str] = mapped_column(String(50))
     deletes_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ..accounts.errors import TooManyHashes
@@ -21,6 +19,7 @@ from ..auth.guards import active_account_required, guard
 from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
@@ -51,7 +50,7 @@ def deletion_required() -> None:
 @takes(json=DeleteAccount)
 @answers(202, DeletionRead, description="It goes when its days of grace are over")
 @answers(200, Message)
-def delete_account(json: dict[str, Any]) -> dict[str, Any] | Response:
+def delete_account(json: Loaded) -> JsonObject | Response:
     """Delete the caller's account"""
     deletes_at = service(Deletion).request(caller(), json["password"], address())
     if deletes_at is None:
@@ -66,7 +65,7 @@ def delete_account(json: dict[str, Any]) -> dict[str, Any] | Response:
 @raises(InvalidProof)
 @takes(json=MailedToken)
 @answers(200, Message)
-def restore_account(json: dict[str, Any]) -> dict[str, str]:
+def restore_account(json: Loaded) -> dict[str, str]:
     """Keep an account that is to be deleted, with the mailed token"""
     service(Deletion).restore(json["token"])
     return {"message": "The account is kept"}

@@ -23,6 +23,7 @@ from ..core.config.settings import CoreSettings
 from ..core.context import done
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
+from ..core.types import AccountKey
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -118,7 +119,7 @@ class Deletion(BasicService):
         after_commit(self.session, lambda: self.owner_mail.send_soon(mail))
         return deletes_at
 
-    def _delete(self, account_id: Any) -> bool:
+    def _delete(self, account_id: AccountKey) -> bool:
         """Unless it was kept in this moment."""
         with transaction(self.session):
             account = self.accounts.lock(account_id)
@@ -140,14 +141,14 @@ class Deletion(BasicService):
             self.accounts.delete(account)
             return True
 
-    def due(self, account_id: Any) -> datetime | None:
+    def due(self, account_id: AccountKey) -> datetime | None:
         """When the account goes, where its owner has asked for its end."""
         found: datetime | None = self.session.scalar(
             select(AccountDeletion.deletes_at).where(AccountDeletion.account_id == account_id)
         )
         return found
 
-    def _waiting(self, account_id: Any) -> AccountDeletion | None:
+    def _waiting(self, account_id: AccountKey) -> AccountDeletion | None:
         return self.session.scalar(
             select(AccountDeletion)
             .where(AccountDeletion.account_id == account_id)

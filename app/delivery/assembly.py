@@ -8,6 +8,7 @@ from werkzeug.local import LocalProxy
 from ..core.config.environment import SettingsError
 from ..core.context import Context
 from ..core.extras import missing_extra
+from ..core.types import AccountModel
 from .channel import AccountAddressBook, Channels
 from .mail.base import Mailer
 from .mail.brand import BrandSettings
@@ -73,7 +74,7 @@ def _flask_mail(context: Context, mailer: Mailer) -> Any:
     return LocalProxy(make)
 
 
-def _channels(context: Context, mailer: Mailer, account_model: type[Any]) -> Channels:
+def _channels(context: Context, mailer: Mailer, account_model: AccountModel) -> Channels:
     def accounts(needs: str | None = None) -> AccountAddressBook:
         return AccountAddressBook(
             account_model, context.db.engine, context.tables.account_ids, needs

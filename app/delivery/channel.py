@@ -23,6 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from ..core.db.account_ids import IdKind
 from ..core.db.base import autocommitting
+from ..core.types import AccountModel
 from .message import Receiver, StoredMessage
 
 # Sends one message to one receiver, who comes of the channel's address book. Returns the gateway's
@@ -116,7 +117,7 @@ class AddressBook(Protocol[AnyReceiver]):
 class AccountAddressBook:
     """Accounts; the targets are a query over their ids, with their table in it."""
 
-    model: type[Any]
+    model: AccountModel
     database: Engine
     kind: IdKind
     # The column without which nothing can be sent: `email`, `phone`, or none.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from ..core.types import Values
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class NewMessage:
     message: str = field(repr=False)
     template_file: str | None = None
     # Further values for the template.
-    context: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    context: Values = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

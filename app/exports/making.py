@@ -21,6 +21,7 @@ from ..core.db.base import autocommitting
 from ..core.db.transaction import AnySession
 from ..core.hooks import Hooks
 from ..core.queue import LeasedQueue
+from ..core.types import AccountModel, JsonObject
 from ..core.web.reading import instance
 from ..delivery.worker.jobs import Job, JobRunner
 from ..delivery.worker.lease import insist
@@ -41,7 +42,7 @@ class ExportMaking:
     files: LargeFileStore
     make_session: Callable[[], Session]
     # The host's class of an account.
-    model: type[Any]
+    model: AccountModel
 
     def runner(self) -> JobRunner:
         return JobRunner(
@@ -125,11 +126,11 @@ def _write_file(archive: Archive, name: str, content: Any) -> None:
         archive.json(name, content)
 
 
-def _account_data(account: Any) -> dict[str, Any]:
+def _account_data(account: Any) -> JsonObject:
     """Return all columns that Frontdesk uses and all that the owner may read, without the hash."""
     names = (name for name in asked_of(type(account)) if name != "password_hash")
     columns = {name: getattr(account, name) for name in names}
-    readable: dict[str, Any] = instance(account_read()).dump(account)
+    readable: JsonObject = instance(account_read()).dump(account)
     return {**columns, **readable}
 
 

@@ -5,6 +5,7 @@ from sqlalchemy import Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.types import AccountKey
 
 PENDING, READY, FAILED = "pending", "ready", "failed"
 STATES = (PENDING, READY, FAILED)
@@ -30,7 +31,7 @@ class AccountExport(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     state: Mapped[str] = mapped_column(String(10), default=PENDING)
     attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
     # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.

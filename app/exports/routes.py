@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ..accounts.errors import TooManyHashes
@@ -13,6 +11,7 @@ from ..auth.fresh import Freshness
 from ..auth.guards import active_account_required, guard
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
@@ -48,7 +47,7 @@ def exports_required() -> None:
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired, TooManyExports)
 @takes(json=ExportCreate)
 @answers(202, ExportRead)
-def create_export(json: dict[str, Any]) -> dict[str, Any]:
+def create_export(json: Loaded) -> JsonObject:
     """Ask for a copy of all that is held of the caller's account: a zip, made in the background"""
     service(Freshness).check(caller(), json["password"], address())
     return service(Exports).create(caller().account)

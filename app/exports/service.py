@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from sqlalchemy import and_, delete, or_, select
 
@@ -19,6 +18,7 @@ from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
 from ..core.context import done
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
+from ..core.types import AccountKey, JsonObject
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -45,7 +45,7 @@ class Exports:
     mails: ExportMails
     notices: OneOffMail
 
-    def create(self, account: AccountLike) -> dict[str, Any]:
+    def create(self, account: AccountLike) -> JsonObject:
         account_id, now = account.id, self.clock.now()
         notice = self.mails.asked(account.email)
         with transaction(self.session):
@@ -69,7 +69,7 @@ class Exports:
                 "expires_at": None,
             }
 
-    def get(self, account_id: Any, export_id: int) -> AccountExport:
+    def get(self, account_id: AccountKey, export_id: int) -> AccountExport:
         found = self.session.scalar(
             select(AccountExport).where(
                 AccountExport.id == export_id, AccountExport.account_id == account_id
@@ -79,7 +79,7 @@ class Exports:
             raise ExportNotFound
         return found
 
-    def latest(self, account_id: Any) -> AccountExport | None:
+    def latest(self, account_id: AccountKey) -> AccountExport | None:
         """The one asked for last, whatever has become of it."""
         found: AccountExport | None = self.session.scalar(
             select(AccountExport)
@@ -89,13 +89,13 @@ class Exports:
         )
         return found
 
-    def newest(self, account_id: Any) -> AccountExport | None:
+    def newest(self, account_id: AccountKey) -> AccountExport | None:
         """The one asked for last, as long as it can be fetched."""
         found = self.latest(account_id)
         is_over = found and found.expires_at and found.expires_at <= self.clock.now()
         return None if is_over else found
 
-    def read(self, account_id: Any, export_id: int) -> tuple[int, Iterator[bytes]]:
+    def read(self, account_id: AccountKey, export_id: int) -> tuple[int, Iterator[bytes]]:
         """Its size, and its pieces."""
         found = self.get(account_id, export_id)
         if found.state != READY or found.file is None or found.size is None:
@@ -138,7 +138,7 @@ class Exports:
         self._delete_orphans(most)
         return gone
 
-    def _check_interval(self, account_id: Any) -> None:
+    def _check_interval(self, account_id: AccountKey) -> None:
         """One that failed does not count."""
         newest = self.session.scalar(
             select(AccountExport.created_at)

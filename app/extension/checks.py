@@ -19,6 +19,7 @@ from ..core.context import EXTENSION
 from ..core.db.account_ids import WHOLE, IdKind, kind_of
 from ..core.db.session import Database, is_lite
 from ..core.errors import SetupError
+from ..core.types import AccountModel
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -52,7 +53,7 @@ def check_application(app: Flask, db: Database) -> None:
         raise SetupError(f"Frontdesk works on SQLite and PostgreSQL, and not on {database}.")
 
 
-def check_account_model(model: type[Any] | None, db: Database) -> type[Any] | None:
+def check_account_model(model: AccountModel | None, db: Database) -> type[Any] | None:
     """The model, or None where there is none to use: its routes say so when they are mounted."""
     if model is None or not is_mapped(model):
         return None
@@ -80,7 +81,7 @@ def check_account_model(model: type[Any] | None, db: Database) -> type[Any] | No
     return model
 
 
-def id_kind(model: type[Any] | None) -> IdKind:
+def id_kind(model: AccountModel | None) -> IdKind:
     """The kind of ids that the accounts have."""
     if model is None:
         return WHOLE
@@ -94,7 +95,7 @@ def id_kind(model: type[Any] | None) -> IdKind:
     return kind
 
 
-def metadata_of(db: Database, account_model: type[Any] | None) -> MetaData:
+def metadata_of(db: Database, account_model: AccountModel | None) -> MetaData:
     """Where the host's tables are, and ours come."""
     known: Any = db if not is_lite(db) else account_model
     if known is None:

@@ -7,7 +7,7 @@ initialised with, makes a `Context` that knows nothing of any other application.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
@@ -26,6 +26,7 @@ from ..core.db.tables import ApplicationTables
 from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
+from ..core.types import AnyFunction, Values
 from ..core.web.envelope import Envelope
 from ..core.web.problems import answer_problem
 from ..delivery.worker.celery import celery_of
@@ -184,7 +185,7 @@ class Frontdesk(Recording, SigningIn[A]):
 
         return register
 
-    def add_hook(self, hook: str, function: Callable[..., Any], name: str | None = None) -> None:
+    def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None:
         """What a hook's decorator does: for the applications to come, and for those that are."""
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
@@ -225,7 +226,7 @@ class Frontdesk(Recording, SigningIn[A]):
         sender: Any = None,
         notification_type: str = "system",
         scope: str = "account",
-        context: Mapping[str, Any] | None = None,
+        context: Values | None = None,
     ) -> Sent:
         """Send a notification from host code: to these accounts (or ids), to an audience, or to
         all.

@@ -16,11 +16,12 @@ from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.errors import Problem
 from ..core.hooks import Hook, chained, each, merged, moment, named_moment
+from ..core.types import JsonObject, Values
 from ..delivery.errors import SwitchedOff
 
 
 @moment(merged)
-def claims(account: Any, session: AnySession, /) -> Mapping[str, Any]:
+def claims(account: Any, session: AnySession, /) -> Values:
     """The claims of a token
 
     Moment: at each sign-in, by password or provider, inside its transaction, before the token is
@@ -35,7 +36,7 @@ def claims(account: Any, session: AnySession, /) -> Mapping[str, Any]:
 
 
 @moment(chained)
-def payload(payload: dict[str, Any], session: AnySession, /) -> Mapping[str, Any]:
+def payload(payload: JsonObject, session: AnySession, /) -> Values:
     """The login response
 
     Moment: at each sign-in, after the token is signed, before the commit
@@ -83,7 +84,7 @@ def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> obj
 def workspace_resolver(
     session: AnySession,
     account: Any,
-    path_params: Mapping[str, Any],
+    path_params: Values,
     headers: Mapping[str, str],
     /,
 ) -> str | None:

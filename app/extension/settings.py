@@ -9,7 +9,7 @@ top level in both. `sources.py` merges them with the other sources of an applica
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import BaseModel, Field, SecretStr
 from pydantic_settings import (
@@ -24,6 +24,7 @@ from ..audit.settings import AuditSettings
 from ..auth.settings import AuthSettings
 from ..core.config.environment import is_foreign, namespace_class
 from ..core.config.settings import CoreSettings, Namespace
+from ..core.types import JsonObject
 from ..delivery.mail.brand import BrandSettings
 from ..delivery.settings import DeliveryVariables
 from ..notifications.settings import NotificationsSettings
@@ -132,7 +133,7 @@ NAMESPACES: dict[str, type[Namespace]] = {
 }
 
 
-def set_fields(holder: object, kind: type[BaseModel]) -> dict[str, Any]:
+def set_fields(holder: object, kind: type[BaseModel]) -> JsonObject:
     """Return the fields of this class that an object or a mapping sets. A model sets those that it
     was given, and those whose default differs from the one of this class."""
     if isinstance(holder, Mapping):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from flask import Request
@@ -12,6 +12,7 @@ from ..auth.caller import Callers, current_account, known_account
 from ..auth.sign_in import by_host
 from ..auth.sign_in.attempt import HOST
 from ..core.context import find_context
+from ..core.types import JsonObject, Values
 
 if TYPE_CHECKING:
     from ..auth.mfa.by_host import CallerAuthenticators
@@ -48,7 +49,7 @@ class SigningIn(Generic[A]):
         by_cookie: bool = False,
         otp: str | None = None,
         trusted_device: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Sign in whoever has shown who it is, and return what the login route would answer.
 
         `how` tells the gate by what: "password", "magic link", several in their order. Raises
@@ -68,10 +69,10 @@ class SigningIn(Generic[A]):
         *,
         otp: str | None = None,
         recovery_code: str | None = None,
-        credential: Mapping[str, Any] | None = None,
+        credential: Values | None = None,
         trust: bool = False,
         by_cookie: bool = False,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Finish a sign-in with a second factor, as `POST /login/mfa` does.
 
         `mfa_token` is that of `SecondFactorRequired.members`. Give one of `otp`, `recovery_code`
@@ -91,10 +92,10 @@ class SigningIn(Generic[A]):
         password: str | None = None,
         otp: str | None = None,
         recovery_code: str | None = None,
-        credential: Mapping[str, Any] | None = None,
+        credential: Values | None = None,
         code: str | None = None,
         login_id: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Make the sign-in of the caller recent again (step-up), as `POST /reauthenticate` does.
 
         For a view below an authentication decorator. Give one of the proofs; `login_id` belongs to

@@ -45,6 +45,7 @@ from ..core.config.settings import (
     SettingOrigin,
     reveal,
 )
+from ..core.types import JsonObject
 from ..delivery.mail.brand import BrandSettings
 from .settings import NAMESPACES, ComposedSettings, set_fields
 
@@ -88,7 +89,7 @@ def service_settings(given: object) -> LoadedSettings:
 
 
 def _validate(values: Values) -> LoadedSettings:
-    by_namespace: dict[str, dict[str, Any]] = {name: {} for name in ("", *NAMESPACES)}
+    by_namespace: dict[str, JsonObject] = {name: {} for name in ("", *NAMESPACES)}
     for (namespace, name), (value, _) in values.items():
         by_namespace[namespace][name] = value
     origins = {key: origin for key, (_, origin) in values.items()}

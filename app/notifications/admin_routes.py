@@ -9,6 +9,7 @@ from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
 from ..auth.guards import active_account_required, roles_required
 from ..core.context import find_context, service
+from ..core.types import Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
@@ -57,7 +58,7 @@ def account_model_required(view: View) -> View:
 @raises(NoChannels, AccountModelMissing)
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
-def send_notification(query: dict[str, Any], json: dict[str, Any]) -> SentItem:
+def send_notification(query: Loaded, json: Loaded) -> SentItem:
     """Send to some accounts, or to all
 
     The receivers' ids are repeated in the query; a long list may come in the body, beside `data`.
@@ -74,7 +75,7 @@ def send_notification(query: dict[str, Any], json: dict[str, Any]) -> SentItem:
 @raises(AccountModelMissing)
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
-def tell_reach(json: dict[str, Any]) -> ReachOfAll:
+def tell_reach(json: Loaded) -> ReachOfAll:
     """Tell whom a notification would reach on each channel, and why not the others"""
     return service(Reach).of(json["channels"], json.get("account_receiver_ids"))
 
@@ -84,7 +85,7 @@ def tell_reach(json: dict[str, Any]) -> ReachOfAll:
 @example(answer=[examples.SENT])
 @takes(query=Page)
 @answers(200, ListedNotificationRead, paged=True, ready=True)
-def list_sent_notifications(query: dict[str, Any]) -> list[SentItem]:
+def list_sent_notifications(query: Loaded) -> list[SentItem]:
     """List what the caller has sent, the newest first
 
     Of broadcasts to many, the counts may be those of a while ago, or null where there are none yet;
@@ -119,7 +120,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 @raises(NotificationNotFound)
 @takes(query=OutcomeQuery)
 @answers(200, OutcomeRead, sliced=True)
-def list_notification_deliveries(notification_id: int, query: dict[str, Any]) -> Slice:
+def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
     """List the deliveries of a notification that the caller has sent, those that failed unless
     asked otherwise"""
     return service(Outcome).deliveries(caller().account.id, notification_id, **query)

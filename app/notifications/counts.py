@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
 from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
@@ -45,7 +46,7 @@ class LastCounted(NamedTuple):
 
     id: int
     receivers: int
-    counts: dict[str, Any] | None
+    counts: JsonObject | None
     counted_at: datetime | None
 
 

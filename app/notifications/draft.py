@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +8,7 @@ from marshmallow import ValidationError
 
 from ..core.errors import SetupError
 from ..core.hooks import check_known
+from ..core.types import AccountKey, Values
 from ..core.web.reading import instance
 from .models import ACCOUNT_SCOPE, SYSTEM
 from .schemas import CHANNEL, NotificationCreate
@@ -23,9 +24,9 @@ class Draft:
     channels: Sequence[str]
     notification_type: str = SYSTEM
     scope: str = ACCOUNT_SCOPE
-    sender_id: Any = None
+    sender_id: AccountKey = None
     template_file: str | None = None
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Values = field(default_factory=dict)
 
     @classmethod
     def checked(cls, **given: Any) -> Draft:

@@ -17,6 +17,7 @@ from ..core.clock import Clock
 from ..core.db.account_ids import IdKind, WholeIds, shown
 from ..core.db.transaction import AnySession, after_commit, lock_row, transaction, unhurried
 from ..core.queue import LeasedQueue
+from ..core.types import AccountModel
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from ..delivery.outbox.models import PENDING, STATES
@@ -43,7 +44,7 @@ _COLUMNS = (
 @dataclass(eq=False)
 class Expansions:
     session: AnySession
-    account_model: type[Any]
+    account_model: AccountModel
     ids: IdKind
     outbox: Outbox
     clock: Clock

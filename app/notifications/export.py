@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select
 
 from ..core.data_export import DataSubject, Reading
+from ..core.types import AccountKey
 from .models import InboxItem, Notification
 
 
@@ -18,7 +19,7 @@ def export_notifications(subject: DataSubject, reading: Reading) -> Iterator[tup
         yield "sent.jsonl", reading.rows(_sent(subject.id))
 
 
-def _inbox(account_id: Any) -> Any:
+def _inbox(account_id: AccountKey) -> Any:
     return (
         select(
             InboxItem.id,
@@ -33,7 +34,7 @@ def _inbox(account_id: Any) -> Any:
     )
 
 
-def _sent(account_id: Any) -> Any:
+def _sent(account_id: AccountKey) -> Any:
     return select(
         Notification.id,
         Notification.title,

@@ -13,6 +13,7 @@ from sqlalchemy.types import TypeDecorator
 
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.types import AccountKey
 from ..core.web.answering import row_reader, shown
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification
@@ -83,7 +84,7 @@ class Inbox:
         )
 
     def page(
-        self, receiver_id: Any, *, offset: int, limit: int, is_read: bool | None = None
+        self, receiver_id: AccountKey, *, offset: int, limit: int, is_read: bool | None = None
     ) -> list[Item]:
         rows = self._pages[is_read].read(
             self.session, receiver_id=receiver_id, offset=offset, limit=limit
@@ -99,7 +100,7 @@ class Inbox:
         return _each(InboxItem.id > bindparam("after"))
 
     def older(
-        self, receiver_id: Any, before: int, *, limit: int, is_read: bool | None = None
+        self, receiver_id: AccountKey, before: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
         """Below an item, whether or not that is still there: what it costs is the same however far
         down it lies."""
@@ -109,7 +110,7 @@ class Inbox:
         return [_read_item(row) for row in rows]
 
     def newer(
-        self, receiver_id: Any, after: int, *, limit: int, is_read: bool | None = None
+        self, receiver_id: AccountKey, after: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
         """What came since an item did, the newest first."""
         rows = self._newer[is_read].read(
@@ -117,16 +118,16 @@ class Inbox:
         )
         return [_read_item(row) for row in rows]
 
-    def unread(self, receiver_id: Any) -> int:
+    def unread(self, receiver_id: AccountKey) -> int:
         return int(self._unread.read(self.session, receiver_id=receiver_id)[0][0])
 
-    def get(self, receiver_id: Any, item_id: int) -> Item:
+    def get(self, receiver_id: AccountKey, item_id: int) -> Item:
         rows = self._item.read(self.session, receiver_id=receiver_id, item_id=item_id)
         if not rows:
             raise NotificationNotFound
         return _read_item(rows[0])
 
-    def mark(self, receiver_id: Any, notification_id: int, is_read: bool | None) -> Item:
+    def mark(self, receiver_id: AccountKey, notification_id: int, is_read: bool | None) -> Item:
         """By the notification's id, and not the item's; None turns it over."""
         statement = (
             update(InboxItem)
@@ -142,7 +143,7 @@ class Inbox:
                 raise NotificationNotFound
             return self.get(receiver_id, item_id)
 
-    def mark_all(self, receiver_id: Any, is_read: bool | None) -> int:
+    def mark_all(self, receiver_id: AccountKey, is_read: bool | None) -> int:
         """One statement for the whole inbox; says how many it changed."""
         statement = update(InboxItem).where(InboxItem.receiver_id == receiver_id)
         if is_read is None:
@@ -153,7 +154,7 @@ class Inbox:
         with transaction(self.session), unhurried(self.session):
             return int(self._run(statement).rowcount)
 
-    def delete(self, receiver_id: Any, item_id: int) -> Item:
+    def delete(self, receiver_id: AccountKey, item_id: int) -> Item:
         """The receiver's copy alone."""
         with transaction(self.session):
             item = self.get(receiver_id, item_id)

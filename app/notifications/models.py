@@ -17,6 +17,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.account_ids import LONGEST_TEXT
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.types import AccountKey, JsonObject
 
 TITLE_LENGTH = 200
 MESSAGE_LENGTH = 10_000
@@ -48,14 +49,14 @@ class Notification(Base):
     title: Mapped[str] = mapped_column(String(TITLE_LENGTH))
     message: Mapped[str] = mapped_column(Text)
     channels: Mapped[list[str]] = mapped_column(JSON)
-    sender_id: Mapped[Any | None] = account_key(ondelete="SET NULL", nullable=True)
+    sender_id: Mapped[AccountKey | None] = account_key(ondelete="SET NULL", nullable=True)
     notification_type: Mapped[str] = mapped_column(String(20))
     scope: Mapped[str] = mapped_column(String(50), default=ACCOUNT_SCOPE)
     # How many it was sent to: their inbox rows may be gone by now.
     receivers: Mapped[int] = mapped_column(Id, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # As they were when they were last counted; kept of those that went to many.
-    counts: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     counted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
@@ -80,7 +81,7 @@ class InboxItem(Base):
     notification_id: Mapped[int] = mapped_column(
         Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
     )
-    receiver_id: Mapped[Any] = account_key()
+    receiver_id: Mapped[AccountKey] = account_key()
     is_read: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
@@ -107,7 +108,7 @@ class Expansion(Base):
     notification_id: Mapped[int] = mapped_column(
         Id, ForeignKey("frontdesk_notifications.id", ondelete="CASCADE")
     )
-    audience: Mapped[dict[str, Any]] = mapped_column(JSON)
+    audience: Mapped[JsonObject] = mapped_column(JSON)
     # The sending channels, and the message that goes out on them. Not a foreign key: both are
     # deleted with the notification.
     channels: Mapped[list[str]] = mapped_column(JSON)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select
 
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.transaction import transaction
+from ..core.types import AccountKey, AccountModel, JsonObject
 from ..core.web.paging import Slice
 from ..delivery.message import Subject
 from ..delivery.outbox.enqueue import Outbox
@@ -23,12 +23,12 @@ class Outcome:
     sent: SentNotifications
     outbox: Outbox
     expansions: Expansions
-    account_model: type[Any]
+    account_model: AccountModel
     ids: IdKind
 
     def deliveries(
         self,
-        sender_id: Any,
+        sender_id: AccountKey,
         notification_id: int,
         *,
         state: str,
@@ -54,13 +54,13 @@ class Outcome:
         page = self._named(rows[:limit])
         return Slice(page, after=str(page[-1]["id"]) if len(rows) > limit else None)
 
-    def retry(self, sender_id: Any, notification_id: int) -> int:
+    def retry(self, sender_id: AccountKey, notification_id: int) -> int:
         self.sent.check(sender_id, notification_id)
         with transaction(self.sent.session):
             self.expansions.retry(notification_id)
             return self.outbox.retry(subject=Subject(SUBJECT, notification_id))
 
-    def _named(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _named(self, rows: list[JsonObject]) -> list[JsonObject]:
         """With the address of each receiver that is still there."""
         model = self.account_model
         ids = {row["receiver_id"]: self.ids.from_text(row["receiver_id"]) for row in rows}

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from ..core.db.transaction import transaction, unhurried
 from ..core.errors import Invalid
+from ..core.types import JsonObject
 from .receivers import Receivers
 from .schemas import INAPP
 from .service import Notifications
@@ -38,7 +39,7 @@ class Reach:
             on = {name: self._on(name, targets, receivers) for name in dict.fromkeys(channels)}
         return {"receivers": receivers, "channels": on}
 
-    def _on(self, name: str, targets: Any, receivers: int) -> dict[str, Any]:
+    def _on(self, name: str, targets: Any, receivers: int) -> JsonObject:
         if name == INAPP:
             return _reached(receivers, {})
         channel = self.notifications.outbox.channels.get(name)
@@ -54,6 +55,6 @@ class Reach:
         return _reached(counts.pop(None, 0), counts)
 
 
-def _reached(count: int, left_out: dict[Any, int]) -> dict[str, Any]:
+def _reached(count: int, left_out: dict[Any, int]) -> JsonObject:
     reasons = [{"reason": why, "receivers": n} for why, n in sorted(left_out.items()) if n]
     return {"reached": count, "left_out": reasons}

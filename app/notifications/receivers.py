@@ -5,7 +5,7 @@ Accounts are never loaded: all statements are made from the query, whatever its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -27,6 +27,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from ..core.db.account_ids import IdKind, shown
 from ..core.db.base import at
 from ..core.db.transaction import AnySession
+from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..workspaces.models import ACTIVE, Member
 from .errors import UnknownReceivers
 from .models import InboxItem
@@ -55,14 +56,14 @@ class Audience:
     # The active members of the workspace with this id.
     workspace: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         kept = {each.name: getattr(self, each.name) for each in fields(self)}
         if self.ids is not None:
             kept["ids"] = [shown(each) for each in self.ids]
         return {name: value for name, value in kept.items() if value is not None}
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any], kind: IdKind) -> Audience:
+    def from_json(cls, kept: Values, kind: IdKind) -> Audience:
         ids = kept.get("ids")
         return cls(**{**kept, "ids": None if ids is None else [kind.from_text(x) for x in ids]})
 
@@ -72,7 +73,7 @@ class Receivers:
     """The accounts of an audience, or a range of them by their ids."""
 
     session: AnySession
-    account_model: type[Any]
+    account_model: AccountModel
     audience: Audience
     # A range of them: ids above the first and up to the second, or those of a list of ids.
     is_range: bool = False
@@ -85,7 +86,7 @@ class Receivers:
     def of(
         cls,
         session: AnySession,
-        account_model: type[Any],
+        account_model: AccountModel,
         to: Audience | Iterable[Any] | None,
     ) -> Receivers:
         """Those of an audience, accounts, or their ids, each once; None: all accounts.
@@ -172,7 +173,7 @@ class Receivers:
             statement = statement.where(is_early | created_at.is_(None))
         return statement
 
-    def _within(self, account_id: Any) -> list[ColumnElement[bool]]:
+    def _within(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
         found = []
         if self.audience.ids is not None:
             found.append(account_id.in_(select(self._given())))

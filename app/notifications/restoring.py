@@ -18,6 +18,7 @@ from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..core.db.account_ids import shown
 from ..core.db.base import UtcDateTime
 from ..core.db.transaction import AnySession, insert_new, lock_row, transaction
+from ..core.types import AccountKey
 from .errors import AlreadyRestored, NotificationNotFound, NotRestorable
 from .inbox import Inbox, Item
 from .models import InboxItem, Notification
@@ -32,7 +33,7 @@ class Restoring:
     inbox: Inbox
     proofs: Proofs
 
-    def statement(self, receiver_id: Any, item_id: int) -> str | None:
+    def statement(self, receiver_id: AccountKey, item_id: int) -> str | None:
         """Return the signed row of an item that is about to be deleted; None if there is none."""
         row = self.session.execute(
             select(InboxItem.__table__).where(
@@ -44,7 +45,7 @@ class Restoring:
         stated = {name: _to_json(value) for name, value in row._mapping.items()}
         return self.proofs.token(RESTORING, _subject(stated))
 
-    def restore(self, receiver_id: Any, statement: str) -> Item:
+    def restore(self, receiver_id: AccountKey, statement: str) -> Item:
         """Insert the row of a statement again and return the item."""
         try:
             stated = self.proofs.by_token(RESTORING, KIND, statement, _subject)

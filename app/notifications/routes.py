@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..auth.caller import caller
 from ..auth.guards import active_account_required
 from ..core.context import service
+from ..core.types import Loaded
 from ..core.web.answering import answers, polled
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
@@ -34,7 +33,7 @@ by_notification = variables(
 @takes(query=InboxPage)
 @polled
 @answers(200, InboxItemRead, paged=True, ready=True)
-def list_inbox(query: dict[str, Any]) -> list[Item]:
+def list_inbox(query: Loaded) -> list[Item]:
     """List the caller's inbox, the newest first"""
     return all_linked(service(Inbox).page(caller().account.id, **query))
 
@@ -54,7 +53,7 @@ def count_unread() -> dict[str, int]:
 @example(answer=examples.MARKED)
 @takes(query=Mark)
 @answers(200, Message)
-def mark_inbox(query: dict[str, Any]) -> dict[str, str]:
+def mark_inbox(query: Loaded) -> dict[str, str]:
     """Mark everything as read or unread, or each the other way round"""
     marked = service(Inbox).mark_all(caller().account.id, query["status"])
     return {"message": f"{marked} notifications marked"}
@@ -78,7 +77,7 @@ def get_inbox_item(notification_id: int) -> Item:
 @raises(NotificationNotFound)
 @takes(query=Mark)
 @answers(200, InboxItemRead, ready=True)
-def mark_inbox_item(notification_id: int, query: dict[str, Any]) -> Item:
+def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
     """Mark an item as read or unread"""
     return linked(service(Inbox).mark(caller().account.id, notification_id, query["status"]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..core.actions import Target
 from ..core.context import done
 from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.errors import Invalid
+from ..core.types import AccountKey, Values
 from ..core.web.answering import shown
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget
@@ -37,7 +38,7 @@ class SentNotifications:
     counter: NotificationCounter
 
     def send(
-        self, sender_id: Any, data: Mapping[str, Any], receiver_ids: Iterable[Any] | None
+        self, sender_id: AccountKey, data: Values, receiver_ids: Iterable[Any] | None
     ) -> SentItem:
         """An admin's is in every receiver's inbox, and names no channel that nobody knows."""
         channels = data["channels"]
@@ -50,37 +51,37 @@ class SentNotifications:
         assert sent.notification is not None
         return sent_item(sent.notification, NotificationCounts(0, sent.deliveries))
 
-    def page(self, sender_id: Any, *, offset: int, limit: int) -> list[SentItem]:
+    def page(self, sender_id: AccountKey, *, offset: int, limit: int) -> list[SentItem]:
         rows = self._page(sender_id, offset, limit)
         counts = self.counter.of([_last_counted(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def page_as_counted(
-        self, sender_id: Any, *, limit: int, before: int | None = None
+        self, sender_id: AccountKey, *, limit: int, before: int | None = None
     ) -> list[SentItem]:
         """For who does not wait: of those to many, what they were when they were last counted."""
         rows = self._page(sender_id, 0, limit, before)
         counts = self.counter.last([_last_counted(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
-    def get(self, sender_id: Any, notification_id: int) -> SentItem:
+    def get(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.now(_last_counted(row)))
 
-    def get_as_counted(self, sender_id: Any, notification_id: int) -> SentItem:
+    def get_as_counted(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.last([_last_counted(row)]).get(row.id))
 
-    def get_lately(self, sender_id: Any, notification_id: int) -> SentItem:
+    def get_lately(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """For who asks again and again: counted anew only where that was long ago."""
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.lately(_last_counted(row)))
 
-    def check(self, sender_id: Any, notification_id: int) -> None:
+    def check(self, sender_id: AccountKey, notification_id: int) -> None:
         """That it is one of this sender's."""
         self._find(sender_id, notification_id)
 
-    def delete(self, sender_id: Any, notification_id: int) -> SentItem:
+    def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """With its inbox rows, and with what of it was still to be sent."""
         with transaction(self.session), unhurried(self.session):
             row = self._find(sender_id, notification_id)
@@ -97,14 +98,14 @@ class SentNotifications:
             return item
 
     def _page(
-        self, sender_id: Any, offset: int, limit: int, before: int | None = None
+        self, sender_id: AccountKey, offset: int, limit: int, before: int | None = None
     ) -> Sequence[Row[Any]]:
         newest_first = _of(sender_id).order_by(Notification.id.desc())
         if before is not None:
             newest_first = newest_first.where(Notification.id < before)
         return self.session.execute(newest_first.offset(offset).limit(limit)).all()
 
-    def _find(self, sender_id: Any, notification_id: int) -> Row[Any]:
+    def _find(self, sender_id: AccountKey, notification_id: int) -> Row[Any]:
         query = _of(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
         if row is None:
@@ -123,7 +124,7 @@ def _last_counted(row: Row[Any]) -> LastCounted:
     return LastCounted(row.id, row.receivers, row.counts, row.counted_at)
 
 
-def _of(sender_id: Any) -> Select[Any]:
+def _of(sender_id: AccountKey) -> Select[Any]:
     """Rows and not objects: those would be read anew after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
     return select(*stored, Notification.counts, Notification.counted_at).where(

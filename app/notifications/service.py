@@ -15,6 +15,7 @@ from ..core.clock import Clock
 from ..core.context import done
 from ..core.db.transaction import AnySession, transaction, unhurried
 from ..core.hooks import Hooks
+from ..core.types import AccountModel
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from .actions import NOTIFICATION_SENT
@@ -37,7 +38,7 @@ class Sent(NamedTuple):
 @dataclass(eq=False)
 class Notifications:
     session: AnySession
-    account_model: type[Any]
+    account_model: AccountModel
     outbox: Outbox
     hooks: Hooks
     clock: Clock

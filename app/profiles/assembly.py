@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..accounts.actions import DELETED
 from ..accounts.models import AccountLike
@@ -11,6 +10,7 @@ from ..core.config.environment import SettingsError
 from ..core.config.settings import reveal
 from ..core.context import Context, current_frontdesk, service
 from ..core.extras import missing_extra
+from ..core.types import SignalOptions
 from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
@@ -40,7 +40,7 @@ def assemble(context: Context) -> None:
     context.actions.on(DELETED.name, forget_picture)
 
 
-def forget_picture(account: AccountLike, options: dict[str, Any]) -> None:
+def forget_picture(account: AccountLike, options: SignalOptions) -> None:
     """The database takes the profile along, not its file. Where the blueprint is mounted there are
     profiles, and their table."""
     if "profiles" in current_frontdesk.mounted.names:

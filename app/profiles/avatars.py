@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import islice
 from threading import BoundedSemaphore
-from typing import IO, Any
+from typing import IO
 
 from sqlalchemy import select
 
 from ..core.clock import Clock
 from ..core.db.transaction import AnySession, release, transaction
+from ..core.types import AccountKey, Values
 from ..storage import FileMissing, FileStore
 from .decoding import check_decoder, decode
 from .errors import PictureNotFound, TooManyPictures
@@ -41,9 +42,7 @@ class Avatars:
     clock: Clock
     _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(AT_ONCE), init=False)
 
-    def set(
-        self, account_id: Any, sent: IO[bytes], blank: Mapping[str, Any] | None = None
-    ) -> Profile:
+    def set(self, account_id: AccountKey, sent: IO[bytes], blank: Values | None = None) -> Profile:
         """Give an account's profile a picture; where it has none yet, `blank` makes one.
 
         The file is stored under a new name before the transaction, which must not wait for a slow

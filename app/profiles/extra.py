@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
+from ..core.types import JsonObject, Values
 from ..core.web.fields import storable
 
 MOST_PROPERTIES = 64
@@ -16,7 +16,7 @@ MOST_BYTES = 16 * 1024
 WHOLE = "_schema"
 
 
-def faults_in(extra: Mapping[str, Any]) -> dict[str, list[str]]:
+def faults_in(extra: Values) -> dict[str, list[str]]:
     """What is wrong with further properties, by name."""
     faults = {
         name: ["Contains what cannot be stored."]
@@ -30,13 +30,13 @@ def faults_in(extra: Mapping[str, Any]) -> dict[str, list[str]]:
     return faults
 
 
-def as_json(extra: Mapping[str, Any]) -> dict[str, Any]:
+def as_json(extra: Values) -> JsonObject:
     """What a host's schema makes of a value (a date, a decimal) is kept as text."""
-    found: dict[str, Any] = orjson.loads(_encoded(extra))
+    found: JsonObject = orjson.loads(_encoded(extra))
     return found
 
 
-def _encoded(extra: Mapping[str, Any]) -> bytes:
+def _encoded(extra: Values) -> bytes:
     return orjson.dumps(extra, default=str)
 
 

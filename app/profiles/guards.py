@@ -15,6 +15,7 @@ from ..auth.errors import NotAuthorized
 from ..auth.guards import Guard, check_named, guard
 from ..core.context import service
 from ..core.db.transaction import AnySession
+from ..core.types import Values
 from ..core.web.operation import Params, Result, synchronous
 from ..workspaces.errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from ..workspaces.guards import check_active_member, current_workspace, enter
@@ -33,13 +34,13 @@ class PathThenHeader:
         self,
         session: AnySession,
         account: Any,
-        path_params: Mapping[str, Any],
+        path_params: Values,
         headers: Mapping[str, str],
     ) -> str | None:
         by_path = self.path.name in path_params
         return (self.path if by_path else self.header)(session, account, path_params, headers)
 
-    def is_used(self, path_params: Mapping[str, Any], headers: Headers) -> bool:
+    def is_used(self, path_params: Values, headers: Headers) -> bool:
         """An empty header asks for a scope too, and finds none."""
         return self.path.name in path_params or self.header.name in headers
 

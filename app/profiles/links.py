@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 from flask import current_app, request, url_for
 
 from ..core.context import current_frontdesk
+from ..core.types import JsonObject
 
 # The names that we give to pictures: nobody guesses 128 random bits.
 PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:jpg|png)", re.ASCII)
@@ -68,6 +68,6 @@ def own_address() -> str:
     return ""
 
 
-def _mount_values() -> dict[str, Any]:
+def _mount_values() -> JsonObject:
     slug = (request.view_args or {}).get("workspace_slug")
     return {"workspace_slug": slug} if slug is not None else {}

@@ -1,10 +1,10 @@
 from datetime import date, datetime
-from typing import Any
 
 from sqlalchemy import JSON, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.types import AccountKey, JsonObject
 
 URL_LENGTH = 2048
 
@@ -16,7 +16,7 @@ class Profile(Base):
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key(unique=True)
+    account_id: Mapped[AccountKey] = account_key(unique=True)
     # Which of these a profile must have is said by the schema that it is created with.
     first_name: Mapped[str | None] = mapped_column(String(100))
     last_name: Mapped[str | None] = mapped_column(String(100))
@@ -34,7 +34,7 @@ class Profile(Base):
     avatar: Mapped[str | None] = mapped_column(String(URL_LENGTH))
     avatar_file: Mapped[str | None] = mapped_column(String(64), unique=True)
     # What clients keep here beside the properties that we know.
-    extra: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    extra: Mapped[JsonObject] = mapped_column(JSON, default=dict)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

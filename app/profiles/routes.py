@@ -10,6 +10,7 @@ from ..accounts.service import Accounts
 from ..auth.caller import caller
 from ..auth.guards import active_account_required
 from ..core.context import service
+from ..core.types import AccountKey, Loaded
 from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
@@ -79,7 +80,7 @@ def get_profile() -> Shown:
 @raises(ProfileExists)
 @takes(json=create_schema)
 @answers(200, read_schema)
-def create_profile(json: dict[str, Any]) -> Shown:
+def create_profile(json: Loaded) -> Shown:
     """Create the caller's profile"""
     return answer(service(Profiles).create(caller().account.id, to_store(create_schema, json)))
 
@@ -91,7 +92,7 @@ def create_profile(json: dict[str, Any]) -> Shown:
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_profile(json: dict[str, Any]) -> Shown:
+def update_profile(json: Loaded) -> Shown:
     """Change the caller's profile; what is left out stays"""
     return answer(service(Profiles).update(caller().account.id, to_store(update_schema, json)))
 
@@ -114,7 +115,7 @@ def delete_profile() -> Shown:
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=AvatarFile, max_body=MOST_FORM_BYTES)
 @answers(200, read_schema)
-def set_avatar(files: dict[str, Any]) -> Shown:
+def set_avatar(files: Loaded) -> Shown:
     """Give the caller's profile a picture: PNG, JPEG, WebP or GIF, up to 5 MiB"""
     return answer(service(Avatars).set(caller().account.id, files["avatar"], blank_profile()))
 
@@ -153,7 +154,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
-def get_account_profile(account_id: Any) -> Shown:
+def get_account_profile(account_id: AccountKey) -> Shown:
     """Get an account's profile"""
     viewer = caller().account
     return answer(service(Profiles).get(account_id, scope(), viewer), viewer)
@@ -169,7 +170,7 @@ def get_account_profile(account_id: Any) -> Shown:
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_account_profile(account_id: Any, json: dict[str, Any]) -> Shown:
+def update_account_profile(account_id: AccountKey, json: Loaded) -> Shown:
     """Change an account's profile: the caller's own, or as an admin"""
     fields = to_store(update_schema, json)
     return answer(service(Profiles).update(account_id, fields, scope()))

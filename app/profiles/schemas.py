@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import date
 from functools import cache
 from typing import IO, Any
@@ -20,6 +19,7 @@ from marshmallow import (
 from werkzeug.datastructures import FileStorage
 
 from ..core.context import current_frontdesk
+from ..core.types import JsonObject, Loaded, Values
 from ..core.web.fields import AccountId, Moment, Received, Text
 from ..core.web.operation import SchemaSource
 from ..core.web.reading import instance, schema_for
@@ -75,14 +75,12 @@ class ProfileCreate(Received):
     bio = Text(max=2000, allow_none=True)
 
     @validates_schema(skip_on_field_errors=False)
-    def bound_extra(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def bound_extra(self, data: Loaded, **kwargs: Any) -> None:
         if faults := faults_in(_extra(data)):
             raise ValidationError(faults)
 
     @post_load(pass_original=True)
-    def as_sent(
-        self, data: dict[str, Any], sent: Mapping[str, Any], **kwargs: Any
-    ) -> dict[str, Any]:
+    def as_sent(self, data: Loaded, sent: Values, **kwargs: Any) -> JsonObject:
         """In the order of the client's; marshmallow loads what it does not know out of a set."""
         order = {name: number for number, name in enumerate(sent)}
         return dict(sorted(data.items(), key=lambda item: order.get(item[0], -1)))
@@ -146,9 +144,7 @@ class ProfileRead(Schema):
     updated_at = Moment(required=True)
 
     @post_dump(pass_original=True)
-    def add_extra(
-        self, data: dict[str, Any], profile: Mapping[str, Any], **kwargs: Any
-    ) -> dict[str, Any]:
+    def add_extra(self, data: Loaded, profile: Values, **kwargs: Any) -> JsonObject:
         return {**_extra(profile), **data}
 
 
@@ -173,7 +169,7 @@ def _partial(schema: type[Schema]) -> type[Schema]:
     return type(f"{schema.__name__}Partial", (_Partial, schema), {})
 
 
-def to_store(source: SchemaSource, loaded: Mapping[str, Any]) -> dict[str, Any]:
+def to_store(source: SchemaSource, loaded: Values) -> JsonObject:
     """What a schema has loaded, as the service takes it: columns by name, all else in `extra`.
 
     Only what the schema itself declares goes into a column. Of our own names it passes over what is
@@ -185,7 +181,7 @@ def to_store(source: SchemaSource, loaded: Mapping[str, Any]) -> dict[str, Any]:
     return {**known, "extra": _extra(loaded)}
 
 
-def blank_profile() -> dict[str, Any] | None:
+def blank_profile() -> JsonObject | None:
     """What an empty body would make; nothing where the schema asks for something."""
     try:
         return to_store(create_schema, instance(create_schema()).load({}))
@@ -193,7 +189,7 @@ def blank_profile() -> dict[str, Any] | None:
         return None
 
 
-def to_show(profile: Profile) -> Mapping[str, Any]:
+def to_show(profile: Profile) -> Values:
     """A profile by the names of its properties, the client's own too, for any schema to read."""
     properties = profile.extra | {name: getattr(profile, name) for name in PROPERTIES}
     if profile.avatar_file:
@@ -201,13 +197,13 @@ def to_show(profile: Profile) -> Mapping[str, Any]:
     return properties
 
 
-def as_profile_read(properties: Mapping[str, Any]) -> dict[str, Any]:
+def as_profile_read(properties: Values) -> JsonObject:
     """What `ProfileRead` shows of them: the fields that it declares, and all that is not ours."""
     hidden = PROPERTIES.difference(ProfileRead._declared_fields)
     return {name: value for name, value in properties.items() if name not in hidden}
 
 
-def _extra(properties: Mapping[str, Any]) -> dict[str, Any]:
+def _extra(properties: Values) -> JsonObject:
     return {name: value for name, value in properties.items() if name not in PROPERTIES}
 
 

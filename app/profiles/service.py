@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,6 +16,7 @@ from ..core.context import done
 from ..core.data_export import DataSubject, Reading
 from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
 from ..core.errors import Fault, Invalid
+from ..core.types import AccountKey, JsonObject, Values
 from ..storage import FileMissing, FileStore
 from ..workspaces.models import Member
 from .actions import PROFILE_CREATED, PROFILE_DELETED, PROFILE_UPDATED
@@ -39,7 +40,7 @@ class Profiles:
     visibility: Visibility
 
     def get(
-        self, account_id: Any, within: int | None = None, viewer: AccountLike | None = None
+        self, account_id: AccountKey, within: int | None = None, viewer: AccountLike | None = None
     ) -> Profile:
         """Within a workspace, only its members' profiles are found; a viewer finds those that may
         be seen."""
@@ -53,7 +54,7 @@ class Profiles:
             raise ProfileNotFound
         return profile
 
-    def create(self, account_id: Any, fields: Mapping[str, Any]) -> Profile:
+    def create(self, account_id: AccountKey, fields: Values) -> Profile:
         self._check(fields)
         _refuse_ours(fields.get("avatar"))
         with transaction(self.session):
@@ -62,9 +63,7 @@ class Profiles:
                 raise ProfileExists
             return profile
 
-    def update(
-        self, account_id: Any, fields: Mapping[str, Any], within: int | None = None
-    ) -> Profile:
+    def update(self, account_id: AccountKey, fields: Values, within: int | None = None) -> Profile:
         """Change what is given; further properties are added to those that are there."""
         self._check(fields)
         with transaction(self.session):
@@ -83,7 +82,7 @@ class Profiles:
                 self._record_change(account_id, changed)
             return profile
 
-    def delete(self, account_id: Any) -> Profile:
+    def delete(self, account_id: AccountKey) -> Profile:
         with transaction(self.session):
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
@@ -92,7 +91,7 @@ class Profiles:
             return profile
 
     def show_picture(
-        self, account_id: Any, name: str, blank: Mapping[str, Any] | None = None
+        self, account_id: AccountKey, name: str, blank: Values | None = None
     ) -> Profile:
         """Let the profile show a picture of our store; the one before goes after the commit.
 
@@ -108,7 +107,7 @@ class Profiles:
             self._record_change(account_id, ["avatar"])
             return profile
 
-    def forget(self, account_id: Any) -> None:
+    def forget(self, account_id: AccountKey) -> None:
         """An account goes, and its profile with it; the picture would stay."""
         with transaction(self.session):
             name = self.session.scalar(
@@ -116,7 +115,7 @@ class Profiles:
             )
             self._drop_later(name)
 
-    def _insert(self, account_id: Any, fields: Mapping[str, Any]) -> Profile | None:
+    def _insert(self, account_id: AccountKey, fields: Values) -> Profile | None:
         """A new profile, or nothing where the account has one."""
         now = self.clock.now()
         given = {**fields, "extra": _kept(fields.get("extra", {}))}
@@ -127,14 +126,14 @@ class Profiles:
             done(self.session, PROFILE_CREATED, account_id=account_id)
         return made
 
-    def _record_change(self, account_id: Any, names: Collection[str]) -> None:
+    def _record_change(self, account_id: AccountKey, names: Collection[str]) -> None:
         """Of a client's own properties not even the names, which are its own words."""
         done(self.session, PROFILE_UPDATED, account_id=account_id, changed=sorted(names))
 
-    def _lock(self, account_id: Any) -> bool:
+    def _lock(self, account_id: AccountKey) -> bool:
         return lock_row(self.session, Profile, Profile.account_id == account_id)
 
-    def _hold(self, account_id: Any, within: int | None = None) -> Profile:
+    def _hold(self, account_id: AccountKey, within: int | None = None) -> Profile:
         """The profile as it is now, with nobody else changing it until the commit."""
         self._lock(account_id)
         return self.get(account_id, within)
@@ -153,17 +152,17 @@ class Profiles:
         if name is not None:
             after_commit(self.session, partial(self.files.delete, name))
 
-    def _check(self, fields: Mapping[str, Any]) -> None:
+    def _check(self, fields: Values) -> None:
         birth = fields.get("date_of_birth")
         if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
             raise Invalid.about("date_of_birth", "Lies in the future.")
 
 
-def _is_member(account_id: Any, workspace_id: int) -> Any:
+def _is_member(account_id: AccountKey, workspace_id: int) -> Any:
     return exists().where(Member.account_id == account_id, Member.workspace_id == workspace_id)
 
 
-def _kept(extra: Mapping[str, Any]) -> dict[str, Any]:
+def _kept(extra: Values) -> JsonObject:
     """As JSON has it, within bounds: each update was, and all of them together must be too."""
     if faults := faults_in(extra):
         raise Invalid(

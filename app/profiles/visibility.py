@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ from sqlalchemy import ColumnElement, exists, false, select
 from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
+from ..core.types import AccountKey, Values
 from ..workspaces.models import ACTIVE, Member
 
 # They look after accounts, and see them whole.
@@ -23,13 +23,13 @@ class Visibility:
     rule: Literal["everyone", "workspaces", "private"]
     public_fields: frozenset[str] | None
 
-    def condition(self, viewer: AccountLike, account_id: Any) -> ColumnElement[bool] | None:
+    def condition(self, viewer: AccountLike, account_id: AccountKey) -> ColumnElement[bool] | None:
         """What is asked along with the profile, so that it costs no query of its own."""
         if self.rule == "everyone" or _sees_all(viewer, account_id):
             return None
         return _share_a_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
 
-    def narrow(self, profile: Mapping[str, Any], viewer: AccountLike) -> Mapping[str, Any]:
+    def narrow(self, profile: Values, viewer: AccountLike) -> Values:
         """What of its properties this account sees."""
         if self.public_fields is None or _sees_all(viewer, profile["account_id"]):
             return profile
@@ -37,7 +37,7 @@ class Visibility:
         return {name: value for name, value in profile.items() if name in names}
 
 
-def _sees_all(viewer: AccountLike, account_id: Any) -> bool:
+def _sees_all(viewer: AccountLike, account_id: AccountKey) -> bool:
     return bool(viewer.id == account_id) or viewer.role in _MANAGERS
 
 

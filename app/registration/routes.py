@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ..accounts.errors import EmailTaken, TooManyHashes
@@ -17,6 +15,7 @@ from ..auth.sign_in.attempt import sign_in_options
 from ..auth.sign_in.gate import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import JsonObject, Loaded
 from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
@@ -50,7 +49,7 @@ def registration_required() -> None:
 @takes(json=registration_create)
 @answers(202, Message, description="The address must be proven first")
 @answers(201, login_read)
-def register(json: dict[str, Any]) -> dict[str, Any] | Response:
+def register(json: Loaded) -> JsonObject | Response:
     """Make an account of one's own"""
     outcome = service(Registration).register(sign_in_options(), **json)
     if outcome is None:
@@ -64,7 +63,7 @@ def register(json: dict[str, Any]) -> dict[str, Any] | Response:
 @raises(InvalidProof, KeystoreUnavailable)
 @takes(json=VerifyToken)
 @answers(200, Message)
-def verify_email(json: dict[str, Any]) -> dict[str, str]:
+def verify_email(json: Loaded) -> dict[str, str]:
     """Prove an account's address with the mailed token or code"""
     service(Verification).verify(json["token"], json.get("email"))
     return {"message": "Email verified"}
@@ -76,7 +75,7 @@ def verify_email(json: dict[str, Any]) -> dict[str, str]:
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=VerificationMail)
 @answers(202, Message)
-def mail_verification(json: dict[str, Any]) -> dict[str, str]:
+def mail_verification(json: Loaded) -> dict[str, str]:
     """Mail the token and a new code once more"""
     service(Verification).mail_again(json["email"], address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -28,6 +28,7 @@ from ..core.basics import BasicService
 from ..core.config.environment import SettingsError
 from ..core.context import Context, done
 from ..core.db.transaction import after_commit, release, transaction
+from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
@@ -88,7 +89,7 @@ class Registration(BasicService):
         return None
 
     def _at_once(
-        self, email: str, password: str, more: dict[str, Any], options: SignInOptions
+        self, email: str, password: str, more: JsonObject, options: SignInOptions
     ) -> Opened | Challenge:
         more["password_hash"] = self._hash(password)
         with transaction(self.session):
@@ -98,7 +99,7 @@ class Registration(BasicService):
                 after_commit(self.session, lambda: self.verification.mail(account))
             return self.gate.admit(account, (REGISTRATION,), options)
 
-    def _await_proof(self, email: str, more: dict[str, Any], is_welcome: bool) -> None:
+    def _await_proof(self, email: str, more: JsonObject, is_welcome: bool) -> None:
         with transaction(self.session):
             account = self.accounts.find(email)
             if account is None and is_welcome:
@@ -141,7 +142,7 @@ class Registration(BasicService):
         email: str,
         password: str,
         invitation: str,
-        more: dict[str, Any],
+        more: JsonObject,
         options: SignInOptions,
     ) -> Opened | Challenge:
         """The mailed secret proves the address."""

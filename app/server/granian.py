@@ -26,6 +26,7 @@ from granian.server.mp import MPServer
 
 from ..core.context import EXTENSION, Context
 from ..core.process.servers import forget_connections
+from ..core.types import JsonObject
 from .common import count_together, forget_worker, release_large_blocks
 from .turnstile import Turnstile
 
@@ -43,7 +44,7 @@ _LISTEN_FD = 3
 _PR_SET_PDEATHSIG = 1
 
 # granian's own lines have the application's form too: JSON in production.
-_LOGGING: dict[str, Any] = {
+_LOGGING: JsonObject = {
     "loggers": {"_granian": {"handlers": [], "propagate": True}},
     "handlers": {},
 }

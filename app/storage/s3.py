@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import IO, Any
 
+from ..core.types import JsonObject
 from .files import (
     CHUNK_BYTES,
     FileMissing,
@@ -105,7 +106,7 @@ class S3FileStore:
     def _key(self, name: str) -> str:
         return self._bucket.prefix + checked_name(name)
 
-    def _stored_file(self, item: dict[str, Any]) -> Iterator[StoredFile]:
+    def _stored_file(self, item: JsonObject) -> Iterator[StoredFile]:
         """Yield the object if this store could have written it; others share the bucket."""
         name = item["Key"].removeprefix(self._bucket.prefix)
         try:

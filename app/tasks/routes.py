@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from flask import request
 from marshmallow import Schema
@@ -9,6 +8,7 @@ from marshmallow import Schema
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.keystore import KeystoreUnavailable
+from ..core.types import Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
@@ -35,7 +35,7 @@ def update_schema() -> type[Schema]:
 @example(answer=[schemas.WATERED])
 @takes(headers=Owner, query=Page)
 @answers(200, TaskRead, paged=True)
-def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]:
+def list_tasks(headers: Loaded, query: Loaded) -> Sequence[Task]:
     """List the owner's tasks"""
     return service(Tasks).page(headers["owner"], **query)
 
@@ -46,7 +46,7 @@ def list_tasks(headers: dict[str, Any], query: dict[str, Any]) -> Sequence[Task]
 @raises(QuotaReached, TooManyTasks, KeystoreUnavailable)
 @takes(headers=Owner, json=create_schema)
 @answers(201, TaskRead)
-def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
+def create_task(headers: Loaded, json: Loaded) -> Task:
     """Create a task"""
     return service(Tasks).create(headers["owner"], json, request.remote_addr or "")
 
@@ -57,7 +57,7 @@ def create_task(headers: dict[str, Any], json: dict[str, Any]) -> Task:
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
-def get_task(task_id: int, headers: dict[str, Any]) -> Task:
+def get_task(task_id: int, headers: Loaded) -> Task:
     """Get a task"""
     return service(Tasks).get(headers["owner"], task_id)
 
@@ -68,7 +68,7 @@ def get_task(task_id: int, headers: dict[str, Any]) -> Task:
 @raises(TaskNotFound)
 @takes(headers=Owner, json=update_schema)
 @answers(200, TaskRead)
-def update_task(task_id: int, headers: dict[str, Any], json: dict[str, Any]) -> Task:
+def update_task(task_id: int, headers: Loaded, json: Loaded) -> Task:
     """Change a task"""
     return service(Tasks).update(headers["owner"], task_id, json)
 
@@ -79,6 +79,6 @@ def update_task(task_id: int, headers: dict[str, Any], json: dict[str, Any]) -> 
 @raises(TaskNotFound)
 @takes(headers=Owner)
 @answers(200, TaskRead)
-def delete_task(task_id: int, headers: dict[str, Any]) -> Task:
+def delete_task(task_id: int, headers: Loaded) -> Task:
     """Delete a task; the answer is the deleted one"""
     return service(Tasks).delete(headers["owner"], task_id)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import and_, select
 
@@ -13,6 +12,7 @@ from ..core.db.transaction import AnySession, lock_name, lock_row, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
 from ..core.request import network_of
+from ..core.types import JsonObject, Values
 from .models import Task
 from .schemas import TaskNotFound, TooManyTasks
 from .settings import TasksSettings
@@ -39,7 +39,7 @@ class Tasks:
             raise TaskNotFound
         return task
 
-    def create(self, owner: str, fields: Mapping[str, Any], address: str) -> Task:
+    def create(self, owner: str, fields: Values, address: str) -> Task:
         """The IP address is rate-limited because a client can name a new owner each time."""
         self.creations.count(network_of(address))
         with transaction(self.session):
@@ -51,7 +51,7 @@ class Tasks:
             self.session.flush()
             return task
 
-    def update(self, owner: str, task_id: int, fields: Mapping[str, Any]) -> Task:
+    def update(self, owner: str, task_id: int, fields: Values) -> Task:
         with transaction(self.session):
             task = self._hold(owner, task_id)
             for name, value in _columns(fields).items():
@@ -83,7 +83,7 @@ class Tasks:
         return self.get(owner, task_id)
 
 
-def _columns(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _columns(fields: Values) -> JsonObject:
     """A host's schema may load more than a task has, and never decides whose it is."""
     return {name: fields[name] for name in ("title", "done", "priority") if name in fields}
 

@@ -16,6 +16,7 @@ from ..core.db import rows
 from ..core.db.base import AUTOCOMMIT
 from ..core.db.session import follow_session, is_lite
 from ..core.keystore import DatabaseKeystore, Keystore, MemoryKeystore
+from ..core.types import JsonObject
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def _outer_transaction(engine: Engine) -> Iterator[Connection]:
                 yield connection
             return
         # Our sessions would leave the driver's autocommit by themselves, and cannot any more.
-        options: dict[str, Any] = {"isolation_level": "READ COMMITTED", AUTOCOMMIT: False}
+        options: JsonObject = {"isolation_level": "READ COMMITTED", AUTOCOMMIT: False}
         outer = connection.execution_options(**options).begin()
         try:
             yield connection

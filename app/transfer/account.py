@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from ..core.types import Values
 
 
 class RowFault(ValueError):
@@ -67,7 +69,7 @@ class ImportedAccount:
     current_workspace: str | None = None
     workspaces: Sequence[ImportedMembership] = ()
     identities: Sequence[ImportedIdentity] = ()
-    profile: Mapping[str, Any] | None = None
+    profile: Values | None = None
     # Where in the file it stands: the line, or the number among its like in a JSON document.
     line: int = 0
 

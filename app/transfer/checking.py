@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -21,6 +20,7 @@ from ..accounts.passwords import check_hash
 from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT
 from ..core.clock import Clock
 from ..core.db.base import MAX_ID
+from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..core.web.fields import says_something, storable
 from ..core.web.reading import instance
 from ..profiles.links import PICTURE_NAME
@@ -41,19 +41,19 @@ class Checked:
 
     line: int
     email: str
-    values: dict[str, Any]
+    values: JsonObject
     id: Any
     # As the file has it, where it is of a kind that our accounts cannot have.
-    other_id: Any
+    other_id: AccountKey
     hash_kind: str | None
     current_workspace: str | None
     memberships: list[ImportedMembership]
     identities: list[ImportedIdentity]
-    profile: dict[str, Any] | None
+    profile: JsonObject | None
 
 
 class Checks:
-    def __init__(self, model: type[Any], clock: Clock, *, trusts_addresses: bool) -> None:
+    def __init__(self, model: AccountModel, clock: Clock, *, trusts_addresses: bool) -> None:
         self._clock = clock
         self._key_kind = inspect(model).primary_key[0].type
         self._can_mark = getattr(model, "email_unverified_since", None) is not None
@@ -199,7 +199,7 @@ def _identity(given: ImportedIdentity) -> ImportedIdentity:
     return given
 
 
-def _profile(given: Mapping[str, Any]) -> dict[str, Any]:
+def _profile(given: Values) -> JsonObject:
     """As somebody's own update of it is checked, since nobody could mend it otherwise; what a
     profile must have is asked for where people write theirs."""
     sent = {name: value for name, value in given.items() if name != "avatar_file"}

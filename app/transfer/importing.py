@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any
 
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
@@ -18,6 +17,7 @@ from ..accounts.actions import ACCOUNTS_IMPORTED
 from ..accounts.service import Accounts
 from ..core.context import done
 from ..core.db.transaction import release, transaction, unhurried
+from ..core.types import AccountKey
 from .account import ImportedAccount, Row, RowFault, Unreadable
 from .checking import Checked, Checks
 from .present import Present
@@ -120,7 +120,7 @@ class Importer:
             if checked.other_id is not None:
                 self.report.renumber(checked.line, checked.email, checked.other_id, account_id)
 
-    def _meet_again(self, checked: Checked, account_id: Any) -> None:
+    def _meet_again(self, checked: Checked, account_id: AccountKey) -> None:
         if not self.choices.update:
             self.report.present += 1
             return

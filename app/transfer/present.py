@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from ..accounts.service import Accounts
 from ..auth.idp.models import Identity
+from ..core.types import AccountKey, JsonObject
 from ..workspaces.models import Workspace
 from .account import RowFault
 from .checking import Checked
@@ -21,7 +22,7 @@ _AT_ONCE = 5_000
 
 @dataclass
 class There:
-    ids: dict[str, Any]
+    ids: JsonObject
     emails: dict[Any, str]
     # Those that a row before is about to make have no moment yet, unless it is told.
     workspaces: dict[str, datetime | None]
@@ -39,7 +40,7 @@ class There:
             raise RowFault("email_taken", f"The account {known} has this email.")
         return known
 
-    def check(self, checked: Checked, account_id: Any) -> None:
+    def check(self, checked: Checked, account_id: AccountKey) -> None:
         for membership in checked.memberships:
             is_there = membership.slug in self.workspaces
             if not is_there and membership.name is None:

@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from typing import Any, TextIO
 
+from ..core.types import JsonObject
 from .account import RowFault
 
 COLUMNS = ("line", "email", "id", "outcome", "code", "reason")
@@ -30,7 +31,7 @@ class Report:
         self.new_ids += 1
         self._write(line, email, after, "imported", "new_id", f"It was {before}.")
 
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> JsonObject:
         return {
             "read": self.read,
             "imported": self.imported,

@@ -14,6 +14,7 @@ from ..accounts.service import Accounts
 from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
 from ..core.context import done
+from ..core.types import JsonObject
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
@@ -37,7 +38,7 @@ class AccountWriter:
         session, now = self.accounts.session, self.accounts.clock.now()
         workspaces = self.workspaces(each for checked in new for each in checked.memberships)
         ids = self._insert([self._values(checked, workspaces) for checked in new])
-        rows: dict[Any, list[dict[str, Any]]] = {Member: [], Identity: [], Profile: []}
+        rows: dict[Any, list[JsonObject]] = {Member: [], Identity: [], Profile: []}
         for checked, account_id in zip(new, ids, strict=True):
             for membership in checked.memberships:
                 workspace_id = workspaces[membership.slug]
@@ -73,7 +74,7 @@ class AccountWriter:
         session.flush()
         return known | {workspace.slug: workspace.id for workspace in made}
 
-    def member(self, given: ImportedMembership, workspace_id: int, key: Any) -> dict[str, Any]:
+    def member(self, given: ImportedMembership, workspace_id: int, key: Any) -> JsonObject:
         return {
             "workspace_id": workspace_id,
             "account_id": key,
@@ -82,7 +83,7 @@ class AccountWriter:
             "created_at": given.since or self.accounts.clock.now(),
         }
 
-    def identity(self, given: ImportedIdentity, email: str, key: Any) -> dict[str, Any]:
+    def identity(self, given: ImportedIdentity, email: str, key: Any) -> JsonObject:
         now = self.accounts.clock.now()
         return {
             "account_id": key,
@@ -111,7 +112,7 @@ class AccountWriter:
             },
         )
 
-    def _insert(self, rows: list[dict[str, Any]]) -> list[Any]:
+    def _insert(self, rows: list[JsonObject]) -> list[Any]:
         """The ids, in the order of the rows."""
         session, model = self.accounts.session, self.accounts.model
         if not _is_plain(inspect(model), rows[0].keys() | {"id"}):
@@ -125,10 +126,10 @@ class AccountWriter:
                 session.execute(insert(model), some, execution_options={"render_nulls": True})
         emails = [row["email"] for row in rows if "id" not in row]
         given = select(model.email, model.id).where(model.email.in_(emails))
-        ids: dict[str, Any] = dict(session.execute(given).all()) if emails else {}
+        ids: JsonObject = dict(session.execute(given).all()) if emails else {}
         return [row["id"] if "id" in row else ids[row["email"]] for row in rows]
 
-    def _values(self, checked: Checked, workspaces: Mapping[str, int]) -> dict[str, Any]:
+    def _values(self, checked: Checked, workspaces: Mapping[str, int]) -> JsonObject:
         model = self.accounts.model
         values = {**checked.values, "email": checked.email}
         values["created_at"] = values["created_at"] or self.accounts.clock.now()
@@ -167,8 +168,8 @@ def _is_plain(mapper: Any, names: set[str]) -> bool:
     return names.issubset(mapper.column_attrs.keys()) and not does_more and not is_watched
 
 
-def _alike(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+def _alike(rows: list[JsonObject]) -> Iterator[list[JsonObject]]:
+    by_columns: dict[tuple[str, ...], list[JsonObject]] = {}
     for row in rows:
         by_columns.setdefault(tuple(sorted(row)), []).append(row)
     yield from by_columns.values()

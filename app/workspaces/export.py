@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import or_, select
 
 from ..core.data_export import DataSubject, Reading
+from ..core.types import AccountKey
 from .invitations.models import Invitation
 from .models import Member, Workspace
 
@@ -19,7 +20,7 @@ def export_workspaces(subject: DataSubject, reading: Reading) -> Iterator[tuple[
         yield "invitations.jsonl", reading.rows(_invitations(subject.id, subject.email))
 
 
-def _workspaces(account_id: Any) -> Any:
+def _workspaces(account_id: AccountKey) -> Any:
     return (
         select(
             Member.id,
@@ -35,7 +36,7 @@ def _workspaces(account_id: Any) -> Any:
     )
 
 
-def _invitations(account_id: Any, email: str | None) -> Any:
+def _invitations(account_id: AccountKey, email: str | None) -> Any:
     """Select what the account sent, and what its verified address received."""
     sent = Invitation.inviter_id == account_id
     return (

@@ -21,6 +21,7 @@ from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
 from ..core.hooks import check_call
 from ..core.request import note_workspace
+from ..core.types import AnyFunction
 from ..core.web.operation import Params, Result
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
 from .lookup import Entry
@@ -110,7 +111,7 @@ def workspace_guard(
         shown = name or check.__name__
 
         def with_resolver(
-            view: Callable[..., Any] | None = None,
+            view: AnyFunction | None = None,
             /,
             *,
             resolver: WorkspaceResolver | None = None,

@@ -5,17 +5,15 @@ A host that wants some of it only registers these itself, or calls them from hoo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ..accounts.models import AccountLike
 from ..core.context import service
 from ..core.db.transaction import AnySession
+from ..core.types import JsonObject, SignalOptions, Values
 from .models import Member
 from .service import Workspaces
 
 
-def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, Any]:
+def workspace_claims(account: AccountLike, session: AnySession) -> Values:
     """Claims hook: the claims inform the client, and the server does not read them back."""
     _, entry = service(Workspaces).at_sign_in(account)
     if entry is None or entry.member is None:
@@ -23,7 +21,7 @@ def workspace_claims(account: AccountLike, session: AnySession) -> Mapping[str, 
     return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
 
 
-def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[str, Any]:
+def workspace_payload(payload: JsonObject, session: AnySession) -> Values:
     """Payload hook: `WorkspaceLoginRead` declares the fields that it adds."""
     entries, entry = service(Workspaces).at_sign_in(payload["account"])
     return {
@@ -34,7 +32,7 @@ def workspace_payload(payload: dict[str, Any], session: AnySession) -> Mapping[s
     }
 
 
-def _shown(member: Member) -> dict[str, Any]:
+def _shown(member: Member) -> JsonObject:
     """Plain values: a login schema that does not declare what a `user` is answers it as it is."""
     # Schemas are loaded by whoever needs one, and not at the start.
     from .schemas import UserRead
@@ -42,11 +40,11 @@ def _shown(member: Member) -> dict[str, Any]:
     return {name: getattr(member, name) for name in UserRead().fields}
 
 
-def make_default_workspace(account: AccountLike, options: dict[str, Any]) -> None:
+def make_default_workspace(account: AccountLike, options: SignalOptions) -> None:
     """Listener on `account-registered`."""
     service(Workspaces).welcome(account)
 
 
-def delete_own_workspace(account: AccountLike, options: dict[str, Any]) -> None:
+def delete_own_workspace(account: AccountLike, options: SignalOptions) -> None:
     """Listener on `account-deleted`."""
     service(Workspaces).bid_farewell(account)

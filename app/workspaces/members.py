@@ -13,6 +13,7 @@ from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.context import done
 from ..core.db.transaction import AnySession, lock_row, transaction
+from ..core.types import AccountKey
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
     AlreadyAMember,
@@ -63,7 +64,7 @@ class Members:
         rows = self.session.execute(listed.offset(offset).limit(limit))
         return [Listed(member, email) for member, email in rows]
 
-    def one(self, workspace_id: int, account_id: Any) -> Listed:
+    def one(self, workspace_id: int, account_id: AccountKey) -> Listed:
         found = self.find(workspace_id, account_id)
         if found is None:
             raise MemberNotFound
@@ -78,7 +79,7 @@ class Members:
             return Listed(self.insert(actor.workspace_id, account, kind, status), account.email)
 
     def change(
-        self, actor: Member, account_id: Any, kind: str | None, status: str | None
+        self, actor: Member, account_id: AccountKey, kind: str | None, status: str | None
     ) -> Listed:
         with transaction(self.session):
             manager = self.manager(actor)
@@ -91,7 +92,7 @@ class Members:
             member.type, member.status = new_kind, new_status
             return self._listed(member)
 
-    def remove(self, actor: Member, account_id: Any) -> Listed:
+    def remove(self, actor: Member, account_id: AccountKey) -> Listed:
         """Anyone may leave; who may remove others is in the table."""
         with transaction(self.session):
             if account_id == actor.account_id:
@@ -127,7 +128,7 @@ class Members:
         if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
             raise WorkspaceNotFound
 
-    def find(self, workspace_id: int, account_id: Any) -> Member | None:
+    def find(self, workspace_id: int, account_id: AccountKey) -> Member | None:
         """As it stands now, under the lock; a guard may have read it before somebody's change."""
         return self.session.scalar(
             select(Member)
@@ -135,7 +136,7 @@ class Members:
             .execution_options(populate_existing=True)
         )
 
-    def _get(self, workspace_id: int, account_id: Any) -> Member:
+    def _get(self, workspace_id: int, account_id: AccountKey) -> Member:
         member = self.find(workspace_id, account_id)
         if member is None:
             raise MemberNotFound

@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..core.db.base import Base, Id, UtcDateTime, account_key
+from ..core.types import AccountKey
 
 ACTIVE = "active"
 NAME_LENGTH = 200
@@ -26,7 +26,7 @@ class Workspace(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # Not a foreign key: it only counts what one account has made, and no id is given twice. Unset
     # for personal ones, an operator's, and those from before it was kept.
-    creator_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True, index=True)
+    creator_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True, index=True)
 
 
 class Member(Base):
@@ -43,7 +43,7 @@ class Member(Base):
     workspace_id: Mapped[int] = mapped_column(
         ForeignKey("frontdesk_workspaces.id", ondelete="CASCADE")
     )
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     type: Mapped[str] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(STATUS_LENGTH), default=ACTIVE)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

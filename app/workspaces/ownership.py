@@ -12,6 +12,7 @@ from sqlalchemy.orm import aliased
 from ..accounts.service import Accounts
 from ..core.context import done
 from ..core.db.transaction import AnySession, lock_row
+from ..core.types import AccountKey
 from .actions import MEMBER_UPDATED
 from .models import ACTIVE, Member, Workspace
 
@@ -26,7 +27,7 @@ class Ownership:
     session: AnySession
     accounts: Accounts
 
-    def has_other_owner(self, workspace_id: Any, account_id: Any) -> ColumnElement[bool]:
+    def has_other_owner(self, workspace_id: Any, account_id: AccountKey) -> ColumnElement[bool]:
         """The condition, for a workspace and the account that is not counted.
 
         Owners whose account is suspended or is being deleted do not count.
@@ -48,7 +49,7 @@ class Ownership:
         is_owned = self.has_other_owner(member.workspace_id, member.account_id)
         return not self.session.scalar(select(is_owned))
 
-    def owned_alone(self, account_id: Any) -> Sequence[Workspace]:
+    def owned_alone(self, account_id: AccountKey) -> Sequence[Workspace]:
         """The workspaces with other members that would have no active owner without the account,
         ordered by slug. Locks all workspaces that the account owns."""
         owned = select(Member.workspace_id).where(
@@ -72,7 +73,7 @@ class Ownership:
             .order_by(Workspace.slug)
         ).all()
 
-    def hand_over(self, account_id: Any) -> Sequence[Workspace]:
+    def hand_over(self, account_id: AccountKey) -> Sequence[Workspace]:
         """Before the account is deleted, appoint an owner of each workspace that it owns alone: the
         admin who is active and in it the longest, otherwise such a member. Guests become no owners.
 
@@ -96,7 +97,7 @@ class Ownership:
         self.session.flush()
         return left
 
-    def _heir(self, workspace_id: int, account_id: Any) -> Member | None:
+    def _heir(self, workspace_id: int, account_id: AccountKey) -> Member | None:
         account = self.accounts.model
         return self.session.scalar(
             select(Member)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
@@ -10,6 +9,7 @@ from ..auth.errors import NotAuthorized
 from ..auth.guards import active_account_required, fresh_required
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
+from ..core.types import AccountKey, Loaded
 from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
@@ -75,7 +75,7 @@ slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `de
 @example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
 @answers(200, WorkspaceRead, paged=True)
-def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
+def list_workspaces(query: Loaded) -> Sequence[Entry]:
     """List the caller's workspaces"""
     return service(Workspaces).page(caller().account, **query)
 
@@ -86,7 +86,7 @@ def list_workspaces(query: dict[str, Any]) -> Sequence[Entry]:
 @raises(SlugTaken, QuotaReached, TooManyWorkspaces)
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
-def create_workspace(json: dict[str, Any]) -> Entry:
+def create_workspace(json: Loaded) -> Entry:
     """Create a workspace that the caller owns"""
     return service(Workspaces).create(caller().account, **json)
 
@@ -97,7 +97,7 @@ def create_workspace(json: dict[str, Any]) -> Entry:
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
 @takes(json=WorkspaceSwitch)
 @answers(200, WorkspaceRead)
-def switch_workspace(json: dict[str, Any]) -> Entry:
+def switch_workspace(json: Loaded) -> Entry:
     """Make another workspace the current one"""
     return service(Workspaces).switch(caller().attached_account, json["slug"])
 
@@ -122,7 +122,7 @@ def get_workspace(workspace_slug: str) -> Entry:
 @raises(SlugTaken)
 @takes(json=WorkspaceChange)
 @answers(200, WorkspaceRead)
-def change_workspace(workspace_slug: str, json: dict[str, Any]) -> Entry:
+def change_workspace(workspace_slug: str, json: Loaded) -> Entry:
     """Give a workspace another name or slug"""
     return service(Upkeep).change(current_member, json.get("name"), json.get("slug"))
 
@@ -136,7 +136,7 @@ def change_workspace(workspace_slug: str, json: dict[str, Any]) -> Entry:
 @example(answer=schemas.TEAM_READ)
 @takes(query=WorkspaceEnd)
 @answers(200, WorkspaceRead)
-def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
+def delete_workspace(workspace_slug: str, query: Loaded) -> Entry:
     """Delete a workspace with its members and invitations; only owners do
 
     Asks for a sign-in of the last minutes.
@@ -151,7 +151,7 @@ def delete_workspace(workspace_slug: str, query: dict[str, Any]) -> Entry:
 @example(answer=[schemas.GRACE_READ])
 @takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
-def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]:
+def list_members(workspace_slug: str, query: Loaded) -> Sequence[Listed]:
     """List a workspace's members, or search among them"""
     return service(Members).page(current_workspace.id, **query)
 
@@ -165,7 +165,7 @@ def list_members(workspace_slug: str, query: dict[str, Any]) -> Sequence[Listed]
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
 @answers(200, AddedRead)
-def add_member(workspace_slug: str, json: dict[str, Any]) -> Listed:
+def add_member(workspace_slug: str, json: Loaded) -> Listed:
     """Invite somebody by their email, or add them where the settings say so"""
     if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
         return service(Members).add(current_member, json["email"], json["type"], json["status"])
@@ -183,7 +183,7 @@ def add_member(workspace_slug: str, json: dict[str, Any]) -> Listed:
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
-def update_member(workspace_slug: str, account_id: Any, json: dict[str, Any]) -> Listed:
+def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> Listed:
     """Change a member's type or status; only owners change owners"""
     return service(Members).change(current_member, account_id, json.get("type"), json.get("status"))
 
@@ -195,7 +195,7 @@ def update_member(workspace_slug: str, account_id: Any, json: dict[str, Any]) ->
 @example(answer=schemas.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, MemberRead)
-def remove_member(workspace_slug: str, account_id: Any) -> Listed:
+def remove_member(workspace_slug: str, account_id: AccountKey) -> Listed:
     """Remove a member, or leave"""
     return service(Members).remove(current_member, account_id)
 
@@ -208,7 +208,7 @@ def remove_member(workspace_slug: str, account_id: Any) -> Listed:
 @example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
-def list_invitations(workspace_slug: str, query: dict[str, Any]) -> Sequence[Invited]:
+def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[Invited]:
     """List whom a workspace has invited, newest first"""
     return service(Invitations).page(current_workspace.id, **query)
 
@@ -222,7 +222,7 @@ def list_invitations(workspace_slug: str, query: dict[str, Any]) -> Sequence[Inv
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
 @answers(201, InvitationRead, many=True)
-def invite(workspace_slug: str, json: dict[str, Any]) -> Sequence[Invited]:
+def invite(workspace_slug: str, json: Loaded) -> Sequence[Invited]:
     """Invite one address or several; only owners invite owners"""
     return service(Invitations).invite(current_member, json["email"], json["type"], json["message"])
 

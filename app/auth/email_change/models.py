@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
+from ...core.types import AccountKey
 
 
 class EmailChange(Base):
@@ -14,7 +14,7 @@ class EmailChange(Base):
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key(index=True)
+    account_id: Mapped[AccountKey] = account_key(index=True)
     old_email: Mapped[str] = mapped_column(String(320))
     new_email: Mapped[str] = mapped_column(String(320), index=True)
     # Nobody had proven the old one: who reads its mail may be a stranger, and has no say.

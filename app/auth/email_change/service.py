@@ -19,6 +19,7 @@ from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
+from ...core.types import AccountKey
 from ..actions import EMAIL_CHANGE_REQUESTED
 from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller, lock_caller
@@ -124,7 +125,7 @@ class EmailChanges(BasicService):
             raise ReauthenticationRequired(self.freshness.seconds, factors=2)
         return None
 
-    def waiting(self, account_id: Any) -> str:
+    def waiting(self, account_id: AccountKey) -> str:
         """The new address that is still to be confirmed; empty where none is."""
         since = self.clock.now() - self.proofs.confirming.token_life
         found = self.session.scalar(

@@ -18,6 +18,8 @@ from authlib.integrations.base_client import OAuthError
 from authlib.integrations.requests_client.oauth2_session import OAuth2ClientAuth
 from requests.auth import AuthBase, HTTPBasicAuth
 
+from ...core.types import JsonObject
+
 log = logging.getLogger(__name__)
 
 BASIC, POST, NONE = "client_secret_basic", "client_secret_post", "none"
@@ -45,7 +47,7 @@ class TokenEndpoint:
         self._client_secret = client_secret
         self._taken: str | None = None
 
-    def redeem(self, client: Any, methods: Sequence[str], **request: Any) -> dict[str, Any]:
+    def redeem(self, client: Any, methods: Sequence[str], **request: Any) -> JsonObject:
         """The tokens for a code; `methods` are those that the discovery document lists."""
         refused = []
         ways = self._ways(methods if self._client_secret else [NONE])
@@ -57,7 +59,7 @@ class TokenEndpoint:
                 refused.append(f"{way.name} ({error})")
         raise ClientRefused(", ".join(refused))
 
-    def _redeem_by(self, way: Way, client: Any, request: dict[str, Any]) -> dict[str, Any]:
+    def _redeem_by(self, way: Way, client: Any, request: JsonObject) -> JsonObject:
         try:
             token = client.fetch_access_token(auth=way.credentials, **request)
         except OAuthError as error:

@@ -13,6 +13,7 @@ from typing import Any
 import requests
 from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
 
+from ...core.types import JsonObject
 from ...core.web.fields import storable
 from .client_auth import BASIC, POST, tell_refusals
 from .models import LONGEST_ISSUER
@@ -73,7 +74,7 @@ def discover(metadata_url: str, client_id: str, client_secret: str, *, pkce: boo
     return Discovered(client, methods, until=time.monotonic() + KEEP_SECONDS)
 
 
-def _session_options(metadata: Any, pkce: bool) -> dict[str, Any]:
+def _session_options(metadata: Any, pkce: bool) -> JsonObject:
     options = {
         "scope": " ".join(_among(SCOPES, metadata, "scopes_supported", default=SCOPES)),
         "default_timeout": TIMEOUTS,

@@ -20,6 +20,7 @@ from joserfc.errors import (
 )
 from joserfc.jwk import KeySet
 
+from ...core.types import JsonObject
 from ...core.web.fields import storable
 from ..errors import SignInRefused
 from .discovery import Nonsense
@@ -56,7 +57,7 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
             raise
 
 
-def verified(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+def verified(client: Any, token: JsonObject, nonce: str | None) -> JsonObject:
     """The claims of the ID token in the token endpoint's answer.
 
     Raises `UnknownSignature` where newer metadata of the provider may verify it.
@@ -85,7 +86,7 @@ def verified(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str,
         raise SignInRefused from error
 
 
-def _parse(client: Any, token: dict[str, Any], nonce: str | None) -> dict[str, Any]:
+def _parse(client: Any, token: JsonObject, nonce: str | None) -> JsonObject:
     expected = {
         "iss": {"essential": True, "value": client.server_metadata["issuer"]},
         "aud": {"essential": True, "value": client.client_id},

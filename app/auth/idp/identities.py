@@ -11,6 +11,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.context import done
 from ...core.db.transaction import AnySession, insert_new, lock_row, transaction
+from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
 from .models import Identity
@@ -36,7 +37,7 @@ class Identities:
         )
         return found
 
-    def of(self, account_id: Any) -> Sequence[Identity]:
+    def of(self, account_id: AccountKey) -> Sequence[Identity]:
         return self.session.scalars(
             select(Identity).where(Identity.account_id == account_id).order_by(Identity.id)
         ).all()

@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
+from ...core.types import AccountKey
 
 LONGEST_ISSUER = 255
 # As OpenID Connect Core says, section 2.
@@ -18,7 +18,7 @@ class Identity(Base):
     __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key(index=True)
+    account_id: Mapped[AccountKey] = account_key(index=True)
     # What the settings call the provider; who somebody is, issuer and subject say.
     provider: Mapped[str] = mapped_column(String(50))
     issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))

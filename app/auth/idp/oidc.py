@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import requests
 from authlib.integrations.base_client import OAuthError
 
+from ...core.types import JsonObject
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
 from .discovery import Discovered, Nonsense, discover
@@ -76,14 +77,14 @@ class OpenIdProvider:
         )
         return made["url"], pending
 
-    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> dict[str, Any]:
+    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> JsonObject:
         """What the provider vouches for about the person who came back with `code`."""
         nonce = pending.nonce if pending else None
         request = {"code": code, "redirect_uri": redirect_uri}
         if pending and pending.code_verifier:
             request["code_verifier"] = pending.code_verifier
 
-        def ask() -> dict[str, Any]:
+        def ask() -> JsonObject:
             known = self._discovered()
             token = self._token_endpoint.redeem(known.client, known.auth_methods, **request)
             try:
@@ -125,7 +126,7 @@ class OpenIdProvider:
             return _within(STEP_SECONDS, call, self._seats.release)
 
 
-def _userinfo(client: Any, token: dict[str, Any], subject: str) -> dict[str, Any]:
+def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
     """Many providers tell the e-mail here only, and not in the ID token."""
     if not client.server_metadata["userinfo_endpoint"]:
         return {}

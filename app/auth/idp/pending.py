@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...core.clock import Clock
 from ...core.keystore import Keystore
+from ...core.types import JsonObject
 
 KEY = "frontdesk_idp"
 KEEP = 3
@@ -55,10 +56,10 @@ class PendingSignIns:
                 )
         return None
 
-    def _live(self) -> list[dict[str, Any]]:
+    def _live(self) -> list[JsonObject]:
         return [entry for entry in self._session.get(KEY, []) if entry["until"] > self._now]
 
-    def _store(self, entries: list[dict[str, Any]]) -> None:
+    def _store(self, entries: list[JsonObject]) -> None:
         # An empty session has no cookie at all.
         if entries:
             self._session[KEY] = entries

@@ -9,7 +9,7 @@ subject; the e-mail decides only at the first meeting.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from ...accounts.service import Accounts
 from ...core.basics import BasicService
 from ...core.context import done
 from ...core.db.transaction import after_commit, transaction
+from ...core.types import Values
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
 from ..admission import PROVIDER_DOOR, Admission
@@ -50,7 +51,7 @@ class IdpUserInfo(NamedTuple):
     # The id of the person at the provider, which stays when the e-mail changes.
     subject: str
     # All that the provider vouches for, such as `name` and `picture`.
-    claims: Mapping[str, Any]
+    claims: Values
     # Whose id `subject` is: others may give the same one to somebody else.
     issuer: str
 
@@ -59,9 +60,7 @@ class Provider(Protocol):
     def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
         """Where to send the browser, and what to remember until it is back."""
 
-    def claims(
-        self, code: str, redirect_uri: str, pending: PendingSignIn | None
-    ) -> Mapping[str, Any]:
+    def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> Values:
         """What the provider vouches for about the person who came back with `code`."""
 
 
@@ -183,7 +182,7 @@ class IdpSignIn(BasicService):
             self.identities.link(account, person.issuer, person.subject, person.email)
 
 
-def _email(claims: Mapping[str, Any]) -> str:
+def _email(claims: Values) -> str:
     """The address of somebody we have not met; one that is not verified may be anybody's."""
     email, is_verified = claims.get("email"), claims.get("email_verified")
     if is_verified is not True or not isinstance(email, str):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import Schema, fields
 
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
+from ...core.types import JsonObject, Loaded
 from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Received, Text
@@ -66,7 +65,7 @@ class MailedCode(Received):
 @raises(TooManyAttempts, KeystoreUnavailable)
 @takes(json=AskForCode)
 @answers(202, CodeAskedFor)
-def ask_for_code(json: dict[str, Any]) -> dict[str, str]:
+def ask_for_code(json: Loaded) -> dict[str, str]:
     """Mail a code that signs in; every address is answered alike"""
     return {"login_id": service(LoginByCode).ask(json["email"], address())}
 
@@ -78,7 +77,7 @@ def ask_for_code(json: dict[str, Any]) -> dict[str, str]:
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, login_read)
-def log_in_by_code(json: dict[str, Any]) -> dict[str, Any]:
+def log_in_by_code(json: Loaded) -> JsonObject:
     """Log in with the mailed code; where registration is open, it makes an account"""
     return _sign_in(json)
 
@@ -91,12 +90,12 @@ def log_in_by_code(json: dict[str, Any]) -> dict[str, Any]:
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, cookie_session_read)
-def open_cookie_session_by_code(json: dict[str, Any]) -> dict[str, Any]:
+def open_cookie_session_by_code(json: Loaded) -> JsonObject:
     """Sign in by a cookie, with the mailed code that was asked for at `/login/code`"""
     return _sign_in(json)
 
 
-def _sign_in(json: dict[str, Any]) -> dict[str, Any]:
+def _sign_in(json: Loaded) -> JsonObject:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], sign_in_options())
     return payload_of(outcome)

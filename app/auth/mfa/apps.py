@@ -15,6 +15,7 @@ from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
+from ...core.types import AccountKey, JsonObject
 from ..sign_in.attempt import TOTP, SignInOptions
 from ..sign_in.gate import Challenge, Gate, Opened
 from . import totp
@@ -56,10 +57,10 @@ class AuthenticatorApps:
             raise SecretUnreadable
         return None
 
-    def seal(self, secret: bytes, account_id: Any, authenticator_id: int) -> str:
+    def seal(self, secret: bytes, account_id: AccountKey, authenticator_id: int) -> str:
         return self.sealing.seal(secret, _row(account_id, authenticator_id))
 
-    def open(self, sealed: str | None, account_id: Any, authenticator_id: int) -> bytes:
+    def open(self, sealed: str | None, account_id: AccountKey, authenticator_id: int) -> bytes:
         try:
             return self.sealing.open(sealed or "", _row(account_id, authenticator_id))
         except Unopenable as error:
@@ -71,7 +72,7 @@ class AuthenticatorApps:
             )
             raise SecretUnreadable from None
 
-    def _of(self, account_id: Any) -> Sequence[Any]:
+    def _of(self, account_id: AccountKey) -> Sequence[Any]:
         return self.session.execute(
             select(Authenticator.id, Authenticator.secret, Authenticator.last_step)
             .where(
@@ -99,7 +100,7 @@ def use_steps(session: AnySession, used: Sequence[UsedStep]) -> None:
             raise WrongFactor
 
 
-def _row(account_id: Any, authenticator_id: int) -> str:
+def _row(account_id: AccountKey, authenticator_id: int) -> str:
     return f"{shown(account_id)}/{authenticator_id}"
 
 
@@ -125,7 +126,7 @@ class AppEnrolment:
     issuer: str
     clock: Clock
 
-    def begin(self, who: Enrolling, name: str | None) -> dict[str, Any]:
+    def begin(self, who: Enrolling, name: str | None) -> JsonObject:
         """The secret, here for the last time. The newest alone waits to be confirmed."""
         if TOTP_KIND not in self.authenticators.requirement.methods:
             raise FactorsOff
@@ -165,7 +166,7 @@ class AppEnrolment:
             self.accounts.end_tokens(account)
             return Enrolled(self.gate.admit(account, (*who.by, TOTP), options), codes)
 
-    def _waiting(self, account_id: Any, authenticator_id: int) -> Authenticator:
+    def _waiting(self, account_id: AccountKey, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(
             select(Authenticator).where(
                 Authenticator.id == authenticator_id,
@@ -179,6 +180,6 @@ class AppEnrolment:
             raise AuthenticatorNotFound
         return found
 
-    def _forget_waiting(self, account_id: Any) -> None:
+    def _forget_waiting(self, account_id: AccountKey) -> None:
         waiting = (Authenticator.kind == TOTP_KIND, Authenticator.confirmed_at.is_(None))
         self.authenticators.forget(account_id, *waiting)

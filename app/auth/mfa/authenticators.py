@@ -18,6 +18,7 @@ from ...core.context import done
 from ...core.db.base import Base
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
+from ...core.types import AccountKey
 from ..actions import (
     AUTHENTICATOR_ADDED,
     AUTHENTICATOR_REMOVED,
@@ -47,7 +48,7 @@ class Authenticators:
     notices: FactorNotices
     clock: Clock
 
-    def list(self, account_id: Any) -> Sequence[Authenticator]:
+    def list(self, account_id: AccountKey) -> Sequence[Authenticator]:
         """Those that count; one that waits to be confirmed does not yet."""
         return self.session.scalars(
             select(Authenticator)
@@ -55,7 +56,7 @@ class Authenticators:
             .order_by(Authenticator.id)
         ).all()
 
-    def rename(self, account_id: Any, authenticator_id: int, name: str) -> Authenticator:
+    def rename(self, account_id: AccountKey, authenticator_id: int, name: str) -> Authenticator:
         with transaction(self.session):
             found = self._get(account_id, authenticator_id)
             found.name = name
@@ -99,7 +100,7 @@ class Authenticators:
             self.notices.tell(self.notices.mails.removed(account.email, found.name, found.kind))
             return found
 
-    def forget(self, account_id: Any, *which: Any) -> int:
+    def forget(self, account_id: AccountKey, *which: Any) -> int:
         """All of an account's, or those that fulfil the conditions."""
         return _delete(self.session, Authenticator, Authenticator.account_id == account_id, *which)
 
@@ -113,7 +114,7 @@ class Authenticators:
             batch=batch,
         )
 
-    def _get(self, account_id: Any, authenticator_id: int) -> Authenticator:
+    def _get(self, account_id: AccountKey, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(
             select(Authenticator).where(
                 Authenticator.id == authenticator_id,
@@ -148,7 +149,7 @@ class FactorResets:
             self.notices.tell(self.notices.mails.reset(account.email))
             return gone
 
-    def reset_another(self, actor: AccountLike, account_id: Any) -> int:
+    def reset_another(self, actor: AccountLike, account_id: AccountKey) -> int:
         """One's own are removed as everybody's are, with a factor."""
         if account_id == actor.id:
             raise NotAuthorized

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...core.context import service
+from ...core.types import JsonObject
 from ..caller import caller, find_caller
 from ..guards import check_active
 from ..sign_in.by_host import dump, enter, require_mfa
@@ -59,7 +60,7 @@ class CallerAuthenticators:
         *,
         mfa_token: str | None = None,
         by_cookie: bool = False,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Confirm an authenticator app with one of its codes. Raises `WrongFactor`.
 
         Every earlier sign-in of the account ends, and this one goes on. Returns what

@@ -23,6 +23,7 @@ from ...core.context import done
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
 from ...core.request import current_origin
+from ...core.types import AccountKey
 from ..actions import DEVICE_FORGOTTEN, DEVICE_TRUSTED
 from ..sign_in.kept import kept_address, kept_user_agent
 from .errors import TrustedDeviceNotFound
@@ -85,11 +86,11 @@ class TrustedDevices:
         found.last_used_at = self.clock.now()
         return True
 
-    def list(self, account_id: Any) -> Sequence[TrustedDevice]:
+    def list(self, account_id: AccountKey) -> Sequence[TrustedDevice]:
         newest = select(TrustedDevice).where(*self._alive(account_id))
         return self.session.scalars(newest.order_by(TrustedDevice.id.desc())).all()
 
-    def revoke(self, account_id: Any, device_id: int) -> TrustedDevice:
+    def revoke(self, account_id: AccountKey, device_id: int) -> TrustedDevice:
         with transaction(self.session):
             found = self.session.scalar(
                 select(TrustedDevice).where(
@@ -103,7 +104,7 @@ class TrustedDevices:
             done(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
             return found
 
-    def forget(self, account_id: Any) -> None:
+    def forget(self, account_id: AccountKey) -> None:
         """All of an account's."""
         self._delete(TrustedDevice.account_id == account_id)
 
@@ -111,7 +112,7 @@ class TrustedDevices:
         over = TrustedDevice.expires_at <= self.clock.now()
         return delete_in_batches(self.session, TrustedDevice, over, batch=batch)
 
-    def _alive(self, account_id: Any) -> tuple[Any, ...]:
+    def _alive(self, account_id: AccountKey) -> tuple[Any, ...]:
         """By the setting as it is now too, which an operator may have made stricter."""
         now = self.clock.now()
         return (
@@ -120,7 +121,7 @@ class TrustedDevices:
             TrustedDevice.created_at > now - timedelta(days=self.days),
         )
 
-    def _make_room(self, account_id: Any) -> None:
+    def _make_room(self, account_id: AccountKey) -> None:
         newest = (
             select(TrustedDevice.id)
             .where(*self._alive(account_id))

@@ -11,6 +11,7 @@ from sqlalchemy import BindParameter, CompoundSelect, bindparam, literal, select
 
 from ...accounts.models import AccountLike
 from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.types import AccountKey
 from ..limits import Failures
 from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
 from .errors import SecretUnreadable, WrongFactor
@@ -52,7 +53,7 @@ class SecondFactors:
             after_commit(self.session, lambda: self.wrong_factors.remember(account_id, address))
             return proof
 
-    def methods(self, account_id: Any) -> list[str]:
+    def methods(self, account_id: AccountKey) -> list[str]:
         """What the account can answer a challenge by; empty where it has no authenticator."""
         found = set(self.session.scalars(self._found, {"account_id": account_id}))
         if found.isdisjoint(self.requirement.kinds):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...accounts.models import AccountLike
 from ...core.config.rates import Rate, parse_rates
 from ...core.db.account_ids import shown
 from ...core.keystore import Keystore
 from ...core.request import network_of
+from ...core.types import AccountKey
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
 from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
@@ -62,17 +62,17 @@ class FactorFailures:
         for key, seconds in counted:
             self.keystore.count(key, seconds, by=-1)
 
-    def remember(self, account_id: Any, address: str) -> None:
+    def remember(self, account_id: AccountKey, address: str) -> None:
         """The owner gave a right factor from this IP address. A right password is not enough:
         whoever guesses at factors has it."""
         if self.enabled:
             self.keystore.put(_known(account_id, address), "1", KNOWN_SECONDS)
 
-    def forgive(self, account_id: Any) -> None:
+    def forgive(self, account_id: AccountKey) -> None:
         """Start counting from zero, for all kinds of factors."""
         self.keystore.put(_round(account_id), secrets.token_hex(4), UNLOCK_SECONDS)
 
-    def forgive_after_reset(self, account_id: Any) -> None:
+    def forgive_after_reset(self, account_id: AccountKey) -> None:
         resets = self.keystore.count(f"factor-resets:{shown(account_id)}", DAY)
         if resets <= FORGIVING_RESETS_A_DAY:
             self.forgive(account_id)
@@ -83,15 +83,15 @@ class FactorFailures:
         return options.device is not None and self.devices.knows(account, options.device)
 
 
-def _key(account_id: Any, kind: str, rate: Rate, current: str | None) -> str:
+def _key(account_id: AccountKey, kind: str, rate: Rate, current: str | None) -> str:
     counter = "recovery-code" if kind == RECOVERY_CODE else "factor"
     key = f"{counter}-{rate.seconds}:{shown(account_id)}"
     return key if current is None else f"{key}:{current}"
 
 
-def _round(account_id: Any) -> str:
+def _round(account_id: AccountKey) -> str:
     return f"factor-round:{shown(account_id)}"
 
 
-def _known(account_id: Any, address: str) -> str:
+def _known(account_id: AccountKey, address: str) -> str:
     return f"factor-known:{shown(account_id)}:{network_of(address)}"

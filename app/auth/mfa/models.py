@@ -1,11 +1,11 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
 from ...core.db.tables import WHEN_MOUNTED
+from ...core.types import AccountKey
 
 TOTP_KIND, PASSKEY_KIND = "totp", "passkey"
 NAME_LENGTH = 64
@@ -27,7 +27,7 @@ class Authenticator(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     kind: Mapped[str] = mapped_column(String(10))
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -59,7 +59,7 @@ class RecoveryCode(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     digest: Mapped[str] = mapped_column(String(DIGEST_LENGTH), unique=True)
     used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
@@ -74,7 +74,7 @@ class TrustedDevice(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     digest: Mapped[str] = mapped_column(String(DIGEST_LENGTH), unique=True)
     user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
     ip: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))

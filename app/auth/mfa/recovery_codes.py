@@ -20,6 +20,7 @@ from ...core.clock import Clock
 from ...core.context import done
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
+from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
 from ..sign_in.attempt import RECOVERY_CODE
 from .errors import NoFactor, WrongFactor
@@ -47,10 +48,10 @@ class CodeDigests:
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = [derived(key, b"frontdesk.recovery-codes") for key in keys]
 
-    def newest(self, account_id: Any, code: str) -> str:
+    def newest(self, account_id: AccountKey, code: str) -> str:
         return _digest(self._keys[0], account_id, code)
 
-    def all(self, account_id: Any, code: str) -> list[str]:
+    def all(self, account_id: AccountKey, code: str) -> list[str]:
         return [_digest(key, account_id, code) for key in self._keys]
 
     @property
@@ -95,13 +96,13 @@ class RecoveryCodes:
         self.notices.tell(self.notices.mails.recovery_code_used(account.email, left))
         return RECOVERY_CODE
 
-    def left(self, account_id: Any) -> int:
+    def left(self, account_id: AccountKey) -> int:
         counted = select(func.count(RecoveryCode.id)).where(
             RecoveryCode.account_id == account_id, RecoveryCode.used_at.is_(None)
         )
         return self.session.scalar(counted) or 0
 
-    def forget(self, account_id: Any) -> None:
+    def forget(self, account_id: AccountKey) -> None:
         self.session.execute(
             delete(RecoveryCode)
             .where(RecoveryCode.account_id == account_id)
@@ -131,7 +132,7 @@ def _new() -> str:
     return f"{first}-{second}"
 
 
-def _digest(key: bytes, account_id: Any, code: str) -> str:
+def _digest(key: bytes, account_id: AccountKey, code: str) -> str:
     digest = hmac.new(key, f"{shown(account_id)}:{code}".encode(), hashlib.sha256).digest()
     return f"{id_of(key).hex()}:{urlsafe_b64encode(digest).decode().rstrip('=')}"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from marshmallow import Schema, fields
 
 from ...accounts.errors import AccountNotFound
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
+from ...core.types import AccountKey, JsonObject, Loaded
 from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
@@ -104,7 +104,7 @@ def fresh_factor_required() -> None:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
 @answers(200, second_step_read)
-def finish_login(json: dict[str, Any]) -> dict[str, Any]:
+def finish_login(json: Loaded) -> JsonObject:
     """Finish a sign-in with a second factor
 
     `mfa_token` came with the 403 `mfa_required`, and is good for five minutes and five tries.
@@ -129,7 +129,7 @@ def list_authenticators() -> Sequence[Authenticator]:
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=AppBegin)
 @answers(201, AppRead)
-def begin_app(json: dict[str, Any]) -> dict[str, Any]:
+def begin_app(json: Loaded) -> JsonObject:
     """Begin to set an authenticator app up
 
     It counts once one of its codes is confirmed, for which there are ten minutes. Asks for a
@@ -148,7 +148,7 @@ def begin_app(json: dict[str, Any]) -> dict[str, Any]:
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=AppConfirm)
 @answers(200, enrolled_read)
-def confirm_app(authenticator_id: int, json: dict[str, Any]) -> dict[str, Any]:
+def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
     """Confirm an authenticator app with one of its codes
 
     Every sign-in from before ends, and the answer has a new one. With the first authenticator come
@@ -168,7 +168,7 @@ def confirm_app(authenticator_id: int, json: dict[str, Any]) -> dict[str, Any]:
 @raises(AuthenticatorNotFound)
 @takes(json=AuthenticatorEdit)
 @answers(200, AuthenticatorRead)
-def rename_authenticator(authenticator_id: int, json: dict[str, Any]) -> Authenticator:
+def rename_authenticator(authenticator_id: int, json: Loaded) -> Authenticator:
     """Give an authenticator another name"""
     authenticators = service(Authenticators)
     return authenticators.rename(caller().account.id, authenticator_id, json["name"])
@@ -185,11 +185,11 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
     return service(Authenticators).remove(caller().attached_account, authenticator_id)
 
 
-def _enrolling(json: dict[str, Any]) -> Enrolling:
+def _enrolling(json: Loaded) -> Enrolling:
     return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
-def _finish(json: dict[str, Any]) -> dict[str, Any]:
+def _finish(json: Loaded) -> JsonObject:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     [field] = SHOWN.keys() & json.keys()
     outcome = service(SecondStep).finish(
@@ -217,7 +217,7 @@ def _with_device(session: type[Schema]) -> type[Schema]:
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)
 @answers(200, cookie_second_step_read)
-def finish_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
+def finish_cookie_session(json: Loaded) -> JsonObject:
     """Finish a sign-in by a cookie with a second factor
 
     `mfa_token` came with the 403 `mfa_required` of `POST /session`.
@@ -230,7 +230,7 @@ def finish_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
 @factors_required
 @example(answer=schemas.LEFT)
 @answers(200, RecoveryCodesLeft)
-def count_recovery_codes() -> dict[str, Any]:
+def count_recovery_codes() -> JsonObject:
     """Get how many recovery codes the caller has left"""
     return {"left": service(RecoveryCodes).left(caller().account.id)}
 
@@ -242,7 +242,7 @@ def count_recovery_codes() -> dict[str, Any]:
 @example(answer=schemas.RECOVERY_CODES)
 @raises(NoFactor)
 @answers(201, RecoveryCodesRead)
-def make_recovery_codes() -> dict[str, Any]:
+def make_recovery_codes() -> JsonObject:
     """Make ten new recovery codes; the old ones are dead"""
     return {"recovery_codes": service(CodeRenewal).renew(caller().attached_account)}
 
@@ -274,7 +274,7 @@ def forget_trusted_device(device_id: int) -> TrustedDevice:
 @example(answer=schemas.RESET)
 @raises(AccountNotFound, NotAuthorized)
 @answers(200, FactorsReset)
-def reset_authenticators(account_id: Any) -> dict[str, int]:
+def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
     """Take all second factors from somebody who has lost them, and end every sign-in of theirs
 
     Whoever asks for it must have shown you who they are in another way.

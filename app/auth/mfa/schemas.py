@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
+from ...core.types import Loaded
 from ...core.web.fields import Moment, Received, Text
 from ...core.web.words import Word, WordSet
 from ..examples import SIGNED_IN
@@ -48,7 +49,7 @@ class SecondStepForm(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def require_one(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def require_one(self, data: Loaded, **kwargs: Any) -> None:
         if sum(name in data for name in SHOWN) != 1:
             raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
 

@@ -13,10 +13,10 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...core.clock import Clock
 from ...core.keystore import Keystore
+from ...core.types import JsonObject
 from ..errors import PasskeyRefused
 from ..mfa.models import Authenticator
 from .relying_party import ALGORITHMS, RelyingParty
@@ -79,7 +79,7 @@ def creation_options(
     handle: bytes,
     challenge: bytes,
     present: Iterable[Authenticator],
-) -> dict[str, Any]:
+) -> JsonObject:
     """A passkey that is found without a name, and that asks its holder for a finger or a PIN."""
     return {
         "rp": {"id": party.id, "name": party.name},
@@ -99,7 +99,7 @@ def creation_options(
 
 def request_options(
     party: RelyingParty, challenge: bytes, allowed: Iterable[Authenticator] = ()
-) -> dict[str, Any]:
+) -> JsonObject:
     return {
         "rpId": party.id,
         "challenge": as_base64url(challenge),
@@ -109,8 +109,8 @@ def request_options(
     }
 
 
-def _described(passkey: Authenticator) -> dict[str, Any]:
-    described: dict[str, Any] = {
+def _described(passkey: Authenticator) -> JsonObject:
+    described: JsonObject = {
         "type": "public-key",
         "id": as_base64url(passkey.credential_id or b""),
     }

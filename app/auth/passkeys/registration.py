@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
@@ -12,6 +12,7 @@ from ...core.basics import BasicService
 from ...core.db.account_ids import shown
 from ...core.db.transaction import transaction
 from ...core.errors import Conflict
+from ...core.types import JsonObject
 from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
@@ -61,7 +62,7 @@ class PasskeyRegistration(BasicService):
     party: RelyingParty
     gate: Gate
 
-    def options(self, who: Enrolling) -> dict[str, Any]:
+    def options(self, who: Enrolling) -> JsonObject:
         """For the browser of who may add one."""
         self._check(who)
         account = who.account

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
+from ...core.types import JsonObject, Loaded
 from ...core.web.answering import answers, json_response
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
@@ -48,7 +49,7 @@ blueprint = Blueprint(
 @raises(TooManyAuthenticators, FactorsOff)
 @takes(json=PasskeyBegin)
 @answers(200, CreationOptions, ready=True)
-def begin_passkey(json: dict[str, Any]) -> dict[str, Any]:
+def begin_passkey(json: Loaded) -> JsonObject:
     """Get what a browser needs to make a passkey: good for five minutes, and for one
 
     Asks for a sign-in of the last minutes, with a second factor where the account has one, or for
@@ -67,7 +68,7 @@ def begin_passkey(json: dict[str, Any]) -> dict[str, Any]:
 @takes(json=NewPasskey)
 @answers(200, enrolled_read, description="It is a second factor: signed in anew")
 @answers(201, AuthenticatorRead)
-def add_passkey(json: dict[str, Any]) -> Any:
+def add_passkey(json: Loaded) -> Any:
     """Add the passkey that the browser has made
 
     Where it is a second factor too, every sign-in from before ends, and the answer has a new one,
@@ -89,7 +90,7 @@ def add_passkey(json: dict[str, Any]) -> Any:
 @raises(InvalidProof)
 @takes(json=PasskeyLoginBegin)
 @answers(200, RequestOptions, ready=True)
-def begin_passkey_login(json: dict[str, Any]) -> dict[str, Any]:
+def begin_passkey_login(json: Loaded) -> JsonObject:
     """Get what a browser needs to sign in by a passkey: nobody is named
 
     With the `mfa_token` of a 403 `mfa_required`: to show one as the second factor, to `/login/mfa`.
@@ -104,7 +105,7 @@ def begin_passkey_login(json: dict[str, Any]) -> dict[str, Any]:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, login_read)
-def log_in_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
+def log_in_by_passkey(json: Loaded) -> JsonObject:
     """Sign in by a passkey"""
     return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))
 
@@ -113,12 +114,12 @@ def log_in_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
 @account_required
 @example(answer=bodies.REQUEST_OPTIONS)
 @answers(200, RequestOptions, ready=True)
-def begin_reauthentication() -> dict[str, Any]:
+def begin_reauthentication() -> JsonObject:
     """Get what a browser needs to show one of the caller's passkeys once more"""
     return service(PasskeyProofs).options(STEP_UP, caller().account.id)
 
 
-def _enrolling(json: dict[str, Any]) -> Enrolling:
+def _enrolling(json: Loaded) -> Enrolling:
     return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
@@ -130,6 +131,6 @@ def _enrolling(json: dict[str, Any]) -> Enrolling:
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, cookie_session_read)
-def open_cookie_session_by_passkey(json: dict[str, Any]) -> dict[str, Any]:
+def open_cookie_session_by_passkey(json: Loaded) -> JsonObject:
     """Sign in by a cookie, with a passkey"""
     return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))

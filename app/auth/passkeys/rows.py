@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select, update
 
 from ...core.db.transaction import AnySession, insert_new
+from ...core.types import AccountKey
 from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from .relying_party import Asserted
@@ -17,7 +18,7 @@ class Registered(NamedTuple):
     """What is needed of a passkey to check what it has signed."""
 
     id: int
-    account_id: Any
+    account_id: AccountKey
     public_key: bytes
     user_handle: bytes
     sign_count: int
@@ -45,7 +46,7 @@ class Passkeys:
 
     session: AnySession
 
-    def of(self, account_id: Any) -> Sequence[Authenticator]:
+    def of(self, account_id: AccountKey) -> Sequence[Authenticator]:
         return self.session.scalars(
             select(Authenticator)
             .where(Authenticator.account_id == account_id, Authenticator.kind == PASSKEY_KIND)

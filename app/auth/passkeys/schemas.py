@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load
 
+from ...core.types import Loaded
 from ...core.web.fields import Received, Text
 from ...core.web.words import Word, WordSet
 from .relying_party import Assertion, Creation
@@ -75,7 +76,7 @@ class CreatedCredential(_Credential):
     response = fields.Nested(CreationResponse, required=True)
 
     @post_load
-    def as_creation(self, data: dict[str, Any], **kwargs: Any) -> Creation:
+    def as_creation(self, data: Loaded, **kwargs: Any) -> Creation:
         found = data["response"]
         return Creation(
             data["id"], found["clientDataJSON"], found["attestationObject"], found["transports"]
@@ -88,7 +89,7 @@ class AssertedCredential(_Credential):
     response = fields.Nested(AssertionResponse, required=True)
 
     @post_load
-    def as_assertion(self, data: dict[str, Any], **kwargs: Any) -> Assertion:
+    def as_assertion(self, data: Loaded, **kwargs: Any) -> Assertion:
         found = data["response"]
         return Assertion(
             data["id"],

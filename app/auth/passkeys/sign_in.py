@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from ...core.db.transaction import (
     write_last,
 )
 from ...core.errors import Invalid
+from ...core.types import AccountKey, JsonObject, Values
 from ...core.web.reading import instance
 from ..actions import PASSKEY_SUSPECTED
 from ..caller import Caller
@@ -58,20 +58,20 @@ class PasskeyProofs:
     notices: FactorNotices
     clock: Clock
 
-    def options(self, purpose: str, account_id: Any = None) -> dict[str, Any]:
+    def options(self, purpose: str, account_id: AccountKey = None) -> JsonObject:
         """For a browser. Without an account, whoever has a passkey says by it who they are: the
         answer is alike for everybody."""
         challenge = self.challenges.make(*_bound(purpose, account_id))
         allowed = () if account_id is None else self.passkeys.of(account_id)
         return request_options(self.party, challenge, allowed)
 
-    def check(self, given: Assertion, purpose: str, account_id: Any = None) -> AccountLike:
+    def check(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> AccountLike:
         """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused."""
         shown = self.verify(given, purpose, account_id)
         with transaction(self.session):
             return self.accept(shown)
 
-    def verify(self, given: Assertion, purpose: str, account_id: Any = None) -> Use:
+    def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> Use:
         """Rightly signed, for a challenge that is used up by this; otherwise PasskeyRefused."""
         # Host code around us may have: its session stays as it is.
         in_use = is_open(self.session) or is_in_use(self.session)
@@ -101,7 +101,7 @@ class PasskeyProofs:
         self.check(given, SECOND_FACTOR, account.id)
         return PASSKEY
 
-    def _find(self, given: Assertion, account_id: Any) -> Registered:
+    def _find(self, given: Assertion, account_id: AccountKey) -> Registered:
         passkey = self.passkeys.find(given.id)
         if passkey is None:
             raise PasskeyRefused("unknown")
@@ -132,7 +132,7 @@ class PasskeyProofs:
         after_rollback(self.session, tell)
 
 
-def _bound(purpose: str, account_id: Any) -> tuple[str, ...]:
+def _bound(purpose: str, account_id: AccountKey) -> tuple[str, ...]:
     return (purpose,) if account_id is None else (purpose, str(written(account_id)))
 
 
@@ -143,7 +143,7 @@ class PasskeyLogin:
     tokens: MfaTokens
     gate: Gate
 
-    def options(self, mfa_token: str | None) -> dict[str, Any]:
+    def options(self, mfa_token: str | None) -> JsonObject:
         """For whoever comes, and says by a passkey who they are; or for somebody who has shown that
         already, and is asked for one of theirs beside it."""
         if mfa_token is None:
@@ -161,7 +161,7 @@ class PasskeyLogin:
 def by_passkey(proofs: PasskeyProofs) -> Way:
     """Who is in shows one of theirs once more."""
 
-    def show(caller: Caller, given: Mapping[str, Any], _: SignInOptions) -> str:
+    def show(caller: Caller, given: Values, _: SignInOptions) -> str:
         try:
             credential = instance(AssertedCredential).load(given)
         except ValidationError:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from flask import Request
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import Context
+from ...core.types import JsonObject
 from ...core.web.envelope import origin_of
 from ...core.web.operation import WayIn
 from ...delivery.mail.one_off import OneOffMail, Untold
@@ -92,7 +92,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
             return None
         return door.read(request, optional)
 
-    def signed_out(account: AccountLike, _: dict[str, Any]) -> None:
+    def signed_out(account: AccountLike, _: JsonObject) -> None:
         door.logged_out(account)
         if not auth.keeps_sessions:
             # Tokens may come back with the next sign-in, and no cookie does.

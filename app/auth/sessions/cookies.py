@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID
 
 from flask import Request, Response, after_this_request, current_app, request
@@ -23,6 +22,7 @@ from flask import Request, Response, after_this_request, current_app, request
 from ...core.clock import Clock
 from ...core.context import find_context
 from ...core.errors import Forbidden
+from ...core.types import Values
 from ...core.web.envelope import origin_of
 from ..errors import InvalidCredentials
 
@@ -133,7 +133,7 @@ class CrossSiteCheck:
     # Scheme and host, besides our own: of the client, and further ones that CORS lets in.
     origins: frozenset[str]
 
-    def check(self, request: Request, note: Mapping[str, Any] | None = None) -> None:
+    def check(self, request: Request, note: Values | None = None) -> None:
         environ = request.environ
         if environ.get("HTTP_SEC_FETCH_SITE") in _OWN:
             return

@@ -1,5 +1,4 @@
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 from sqlalchemy import Index, LargeBinary, String, Uuid, text
@@ -7,6 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
 from ...core.db.tables import WHEN_MOUNTED
+from ...core.types import AccountKey
 from .settings import SessionLimits
 
 TOKEN, COOKIE = "token", "cookie"
@@ -36,7 +36,7 @@ class AccountSession(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     # What the outside knows it by.
     public_id: Mapped[UUID] = mapped_column(Uuid, unique=True, default=uuid4)
-    account_id: Mapped[Any] = account_key()
+    account_id: Mapped[AccountKey] = account_key()
     kind: Mapped[str] = mapped_column(String(10))
     # Of a cookie: the digest of its secret. Of a token: what its refresh tokens are made of,
     # together with the application's key.

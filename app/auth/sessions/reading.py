@@ -11,6 +11,7 @@ from sqlalchemy import and_, bindparam
 from ...accounts.models import AccountLike
 from ...accounts.rows import AccountRows
 from ...core.db.rows import Rows
+from ...core.types import AccountModel
 from .models import AccountSession
 from .settings import SessionLimits
 
@@ -33,7 +34,7 @@ _COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
 
 
 class SessionRows:
-    def __init__(self, accounts: AccountRows, model: type[Any], limits: SessionLimits) -> None:
+    def __init__(self, accounts: AccountRows, model: AccountModel, limits: SessionLimits) -> None:
         self.accounts = accounts
         self._limits = limits
         named = AccountSession.public_id == bindparam("public_id")

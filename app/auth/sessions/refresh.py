@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import select, update
 
@@ -21,6 +20,7 @@ from ...core.basics import BasicService
 from ...core.config.settings import CoreSettings
 from ...core.context import done
 from ...core.db.transaction import after_commit, transaction
+from ...core.types import JsonObject
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
@@ -47,7 +47,7 @@ class Refresh(BasicService):
     notices: OneOffMail
     settings: AuthSettings
 
-    def exchange(self, text: str) -> dict[str, Any]:
+    def exchange(self, text: str) -> JsonObject:
         """What a sign-in answers, for a refresh token that counts; otherwise InvalidGrant."""
         claimed = self.tokens.read(text)
         with transaction(self.session):
@@ -57,7 +57,7 @@ class Refresh(BasicService):
             raise InvalidGrant
         return answer
 
-    def _exchange(self, claimed: Claimed) -> dict[str, Any] | None:
+    def _exchange(self, claimed: Claimed) -> JsonObject | None:
         for _ in range(TRIES):
             held = self._find(claimed)
             account = self.accounts.by_id(held.account_id) if held is not None else None

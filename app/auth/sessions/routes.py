@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...accounts.errors import AccountNotFound, TooManyHashes
 from ...accounts.service import Accounts
 from ...core.context import service
+from ...core.types import AccountKey, JsonObject, Loaded
 from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
@@ -65,7 +65,7 @@ blueprint = Blueprint(
 @example(answer=[schemas.SESSION])
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
-def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
+def list_sessions(query: Loaded) -> Sequence[OwnSession]:
     """List where the caller's account is signed in, the newest first"""
     return service(OwnSessions).list(caller(), caller().account, **query)
 
@@ -75,7 +75,7 @@ def list_sessions(query: dict[str, Any]) -> Sequence[OwnSession]:
 @example(answer=schemas.ENDED)
 @takes(query=EndSessions)
 @answers(200, EndedSessions)
-def end_sessions(query: dict[str, Any]) -> dict[str, int]:
+def end_sessions(query: Loaded) -> dict[str, int]:
     """End all of the caller's sessions, or all but the one that asks"""
     ended = service(OwnSessions).end_all(caller(), others=query["others"])
     if not query["others"]:
@@ -106,7 +106,7 @@ REFRESH_TOKEN = "refresh_token"
 @raises(InvalidGrant, UnsupportedGrant)
 @takes(form=Grant)
 @answers(200, login_read)
-def refresh(form: dict[str, Any]) -> dict[str, Any]:
+def refresh(form: Loaded) -> JsonObject:
     """Exchange a refresh token for an access token, and for the refresh token that follows it
 
     The same one is answered once more for some seconds. After that a token that was used ends the
@@ -124,7 +124,7 @@ def refresh(form: dict[str, Any]) -> dict[str, Any]:
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
-def list_account_sessions(account_id: Any, query: dict[str, Any]) -> Sequence[OwnSession]:
+def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[OwnSession]:
     """List where an account is signed in, the newest first"""
     account = service(Accounts).by_id(account_id)
     if account is None:
@@ -141,7 +141,7 @@ def list_account_sessions(account_id: Any, query: dict[str, Any]) -> Sequence[Ow
 @raises(TooManyAttempts, TooManyHashes)
 @takes(json=CookieSignIn)
 @answers(200, cookie_session_read)
-def open_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
+def open_cookie_session(json: Loaded) -> JsonObject:
     """Sign in by a cookie, with email and password"""
     options = sign_in_options(otp=json["otp"])
     return payload_of(service(Login).with_password(json["email"], json["password"], options))
@@ -151,7 +151,7 @@ def open_cookie_session(json: dict[str, Any]) -> dict[str, Any]:
 @account_required
 @example(answer=by_cookie.SESSION)
 @answers(200, cookie_session_read)
-def get_cookie_session() -> dict[str, Any]:
+def get_cookie_session() -> JsonObject:
     """Get who is signed in, and until when"""
     found = caller()
     if found.session is None:

@@ -15,6 +15,7 @@ from ...core.clock import Clock
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
 from ...core.request import current_origin
+from ...core.types import JsonObject
 from ..settings import AuthSettings
 from ..sign_in.attempt import SignInOptions, has_factor, methods, written
 from ..sign_in.kept import kept_address, kept_user_agent
@@ -86,7 +87,7 @@ class Sessions:
                 .execution_options(synchronize_session=False)
             )
 
-    def refreshing(self, session: AccountSession, options: SignInOptions) -> dict[str, Any]:
+    def refreshing(self, session: AccountSession, options: SignInOptions) -> JsonObject:
         """What goes beside an access token for whoever keeps itself signed in: always the token of
         the step at which the session stands."""
         if session.kind != TOKEN or not self._is_refreshed(options):

@@ -5,7 +5,6 @@ It passes the same limits and the same gate as whoever comes by our routes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from flask import has_request_context, request
@@ -15,6 +14,7 @@ from ...accounts.models import VERIFIED_STATE, AccountLike
 from ...accounts.service import Accounts, state_of
 from ...core.context import find_context, service
 from ...core.errors import Invalid, SetupError
+from ...core.types import JsonObject, Values
 from ...core.web.reading import instance
 from ..caller import Caller, caller
 from ..guards import check_active
@@ -46,7 +46,7 @@ def sign_in(
     by_cookie: bool = False,
     otp: str | None = None,
     trusted_device: str | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     options = enter(by_cookie, otp, trusted_device)
     stored = _stored(account)
     verified = getattr(account, VERIFIED_STATE, None)
@@ -56,9 +56,7 @@ def sign_in(
     return dump(login_read(), service(Gate).admit(stored, by, options))
 
 
-def finish_sign_in(
-    mfa_token: str, factors: Mapping[str, Any], trust: bool, by_cookie: bool
-) -> dict[str, Any]:
+def finish_sign_in(mfa_token: str, factors: Values, trust: bool, by_cookie: bool) -> JsonObject:
     # For its weight: most applications have no second factors.
     from ..mfa.schemas import SHOWN, second_step_read
     from ..mfa.sign_in import SecondStep
@@ -70,7 +68,7 @@ def finish_sign_in(
     return dump(second_step_read(), outcome)
 
 
-def reauthenticate(ways: Mapping[str, Any], login_id: str | None) -> dict[str, Any]:
+def reauthenticate(ways: Values, login_id: str | None) -> JsonObject:
     name, value = _only_one(ways)
     check_active()
     given = (login_id or "", value) if name == "code" else value
@@ -92,8 +90,8 @@ def enter(
     return sign_in_options(otp=otp, device=device, caller=caller)
 
 
-def dump(schema: type[Schema], outcome: Opened | Challenge, **more: Any) -> dict[str, Any]:
-    response: dict[str, Any] = instance(schema).dump({**payload_of(outcome), **more})
+def dump(schema: type[Schema], outcome: Opened | Challenge, **more: Any) -> JsonObject:
+    response: JsonObject = instance(schema).dump({**payload_of(outcome), **more})
     return response
 
 
@@ -102,7 +100,7 @@ def require_mfa() -> None:
         raise SetupError("Multi-factor authentication is off in this application: set AUTH.MFA.")
 
 
-def _only_one(given: Mapping[str, Any]) -> tuple[str, Any]:
+def _only_one(given: Values) -> tuple[str, Any]:
     """Which of them a form has is up to whoever sends it, and no error of the application."""
     named = [(name, value) for name, value in given.items() if value is not None]
     if len(named) != 1:

@@ -13,6 +13,7 @@ from ...core.context import done
 from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
 from ...core.request import note_account
+from ...core.types import JsonObject
 from ..actions import LOGIN_SUCCEEDED
 from ..errors import (
     AccountDeleting,
@@ -55,7 +56,7 @@ class SignIn:
 class Opened(NamedTuple):
     """Signed in: what the login route answers, and the server's own record of it."""
 
-    payload: dict[str, Any]
+    payload: JsonObject
     session: AccountSession | None = None
     # What a cookie is to hold; here for the last time.
     secret: bytes | None = None
@@ -70,7 +71,7 @@ class Challenge(NamedTuple):
     problem: Problem
 
 
-def payload_of(outcome: Opened | Challenge) -> dict[str, Any]:
+def payload_of(outcome: Opened | Challenge) -> JsonObject:
     """What is answered to somebody who is in; what more is asked for is raised."""
     if isinstance(outcome, Challenge):
         raise outcome.problem
@@ -176,25 +177,25 @@ class Gate(BasicService):
             self.set_cookie(opened)
         return opened
 
-    def _answered(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
+    def _answered(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
         carried = self.carried(sign_in, session)
         payload = {**carried, "account": sign_in.account, "user": None}
-        answered: dict[str, Any] = self.hooks.payload(payload, self.session)
+        answered: JsonObject = self.hooks.payload(payload, self.session)
         return answered
 
-    def go_on(self, account: AccountLike, session: AccountSession) -> dict[str, Any]:
+    def go_on(self, account: AccountLike, session: AccountSession) -> JsonObject:
         """As at a sign-in, for whoever is in already and refreshes that: what hooks say of the
         account may have changed."""
         note_account(account.id)
         return self._answered(SignIn(account, (), SignInOptions(refresh=True)), session)
 
-    def carried(self, sign_in: SignIn, session: AccountSession | None) -> dict[str, Any]:
+    def carried(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
         """What the client shows from now on: an access token, or a cookie that the answer sets."""
         account = sign_in.account
         claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
-        told: dict[str, Any] = {AMR: methods(sign_in.by)}
+        told: JsonObject = {AMR: methods(sign_in.by)}
         latest = None
         if session is not None:
             latest = session.expires_at

@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
+from ...core.types import Loaded
 from ...core.web.fields import Received, Text
 from ..schemas import GivenPassword
 
@@ -32,7 +33,7 @@ class Reauthenticate(Received):
     )
 
     @validates_schema
-    def require_one_way(self, data: dict[str, Any], **kwargs: Any) -> None:
+    def require_one_way(self, data: Loaded, **kwargs: Any) -> None:
         given = [way for way in WAYS if way in data]
         if len(given) != 1:
             raise ValidationError(f"Exactly one of {', '.join(WAYS)} must be given.")

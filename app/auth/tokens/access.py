@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from ...accounts.addresses import fold
 from ...core.clock import Clock
 from ...core.db.transaction import AnySession, after_commit
 from ...core.keystore import Keystore, KeystoreUnavailable
+from ...core.types import JsonObject, Values
 from ...core.web.fields import storable
 from ..errors import InvalidCredentials
 from ..sign_in.attempt import tells_of_factor
@@ -50,7 +51,7 @@ REMEMBERED_TOKENS = 10_000
 
 _KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
 _TYPES = (None, "JWT", "at+jwt")
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Values = MappingProxyType({})
 _OPTIONS: Any = {
     "verify_exp": False,
     "verify_nbf": False,
@@ -99,8 +100,8 @@ class Tokens:
     def issue(
         self,
         email: str,
-        claims: Mapping[str, Any],
-        sign_in: Mapping[str, Any] = _NOTHING,
+        claims: Values,
+        sign_in: Values = _NOTHING,
         latest: datetime | None = None,
     ) -> tuple[str, datetime]:
         """A token and the moment of its expiry, which is not after `latest`. No claim of the host's
@@ -155,7 +156,7 @@ class Tokens:
             _session_id(payload.get("sid")) if "sid" in self._told else None,
         )
 
-    def _decode(self, token: str) -> dict[str, Any]:
+    def _decode(self, token: str) -> JsonObject:
         for secret in self._secrets:
             try:
                 return jwt.decode_complete(token, secret, algorithms=[ALGORITHM], options=_OPTIONS)
@@ -165,7 +166,7 @@ class Tokens:
                 break
         raise InvalidCredentials
 
-    def _theirs(self, claims: Mapping[str, Any]) -> dict[str, Any]:
+    def _theirs(self, claims: Values) -> JsonObject:
         """The host's claims, with our issuer and with ourselves among its audiences."""
         ours = OURS | self._told if self.issuer is None else OURS | self._told | {"iss"}
         if refused := sorted(ours & claims.keys()):
@@ -231,7 +232,7 @@ class Signer:
         )
         JWTManager(self._own)
 
-    def sign(self, email: str, claims: Mapping[str, Any]) -> str:
+    def sign(self, email: str, claims: Values) -> str:
         with self._own.app_context():
             signed = create_access_token(
                 email, expires_delta=False, additional_claims={**claims, "type": "access"}

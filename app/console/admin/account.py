@@ -20,6 +20,7 @@ from ...auth.mfa import routes as mfa_api
 from ...auth.sessions import routes as sessions_api
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
+from ...core.types import AccountKey, JsonObject
 from ...core.web.operation import View, hidden
 from ...deletion.service import Deletion
 from ...exports.service import Exports
@@ -37,14 +38,12 @@ from .reading import roles
 OWN = "managed_account_page"
 
 
-def details_of(account_id: Any) -> dict[str, Any]:
-    found: dict[str, Any] = get_from_api(
-        administration_api.get_managed_account, account_id=account_id
-    )
+def details_of(account_id: AccountKey) -> JsonObject:
+    found: JsonObject = get_from_api(administration_api.get_managed_account, account_id=account_id)
     return found
 
 
-def may_change(details: dict[str, Any], account_id: Any) -> bool:
+def may_change(details: JsonObject, account_id: AccountKey) -> bool:
     """Whether the caller's forms for this account would not be refused for who it is."""
     actor = caller().account
     return bool(actor.id != account_id and may_look_after(actor.role, details["role"]))
@@ -52,7 +51,7 @@ def may_change(details: dict[str, Any], account_id: Any) -> bool:
 
 @administrators_only
 @hidden
-def managed_account_page(account_id: Any) -> Response:
+def managed_account_page(account_id: AccountKey) -> Response:
     details = details_of(account_id)
     account = service(Accounts).by_id(account_id)
     assert account is not None
@@ -80,12 +79,12 @@ def _roles(own: str) -> list[tuple[str, str]]:
     return roles(given if own in given else [own, *given])
 
 
-def _back(said: str, account_id: Any, undo: Undo | None = None) -> Response:
+def _back(said: str, account_id: AccountKey, undo: Undo | None = None) -> Response:
     return go(f".{OWN}", said, undo=undo, account_id=account_id)
 
 
 @calls_api(administration_api.update_managed_account, refused=managed_account_page)
-def change_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     """Its role, or its status where no date goes with that."""
     changed = call_api()
     if "role" in request.form:
@@ -101,44 +100,44 @@ def change_managed_account(call_api: ApiCall, account_id: Any) -> Response:
     )
 
 
-def _undo_status(account_id: Any) -> Undo:
+def _undo_status(account_id: AccountKey) -> Undo:
     url = to(".change_managed_account", account_id=account_id)
     return Undo(url, {"status": service(Accounts).active_status})
 
 
 @calls_api(administration_api.recover_account, refused=managed_account_page)
-def mail_managed_account_password(call_api: ApiCall, account_id: Any) -> Response:
+def mail_managed_account_password(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return _back(_("A mail to choose a new password with is on its way."), account_id)
 
 
 @calls_api(administration_api.sign_out_account, refused=managed_account_page)
-def sign_out_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+def sign_out_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return _back(_("{email} is signed out everywhere.", email=email), account_id)
 
 
 @calls_api(administration_api.unlock_account, refused=managed_account_page)
-def unlock_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+def unlock_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return _back(_("The wrong passwords of {email} are forgotten.", email=email), account_id)
 
 
 @calls_api(administration_api.verify_account, refused=managed_account_page)
-def verify_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
     return _back(_("{email} counts as proven.", email=email), account_id)
 
 
 @calls_api(mfa_api.reset_authenticators, refused=managed_account_page)
-def reset_managed_account_factors(call_api: ApiCall, account_id: Any) -> Response:
+def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
     return _back(_("The second factors are gone, and every sign-in has ended."), account_id)
 
 
 @administrators_only
 @hidden
-def delete_managed_account_page(account_id: Any) -> Response:
+def delete_managed_account_page(account_id: AccountKey) -> Response:
     details = details_of(account_id)
     return page(
         "admin/delete_account.html",
@@ -149,7 +148,7 @@ def delete_managed_account_page(account_id: Any) -> Response:
 
 
 @calls_api(administration_api.delete_managed_account, refused=delete_managed_account_page)
-def delete_managed_account(call_api: ApiCall, account_id: Any) -> Response:
+def delete_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     # Typed out, or nothing is deleted.
     gone = call_api(query={"email": request.form.get("email", "")})
     return go(f".{AT}", _("The account {email} is deleted.", email=gone["email"]))
@@ -160,10 +159,10 @@ FEW = 8
 SOME = 50
 
 
-def around(account: AccountLike) -> dict[str, Any]:
+def around(account: AccountLike) -> JsonObject:
     on = service(Desk).on
     account_id = account.id
-    found: dict[str, Any] = {
+    found: JsonObject = {
         "profile": _profile(account_id),
         "sessions": _list(sessions_api.list_account_sessions, account_id, SOME),
         "memberships": _list(administration_api.list_account_memberships, account_id, SOME),
@@ -186,19 +185,19 @@ def around(account: AccountLike) -> dict[str, Any]:
     return found
 
 
-def _profile(account_id: Any) -> Profile | None:
+def _profile(account_id: AccountKey) -> Profile | None:
     found: Profile | None = current_frontdesk.session.scalar(
         select(Profile).where(Profile.account_id == account_id)
     )
     return found
 
 
-def _list(view: View, account_id: Any, limit: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = get_from_api(view, query={"limit": limit}, account_id=account_id)
+def _list(view: View, account_id: AccountKey, limit: int) -> list[JsonObject]:
+    rows: list[JsonObject] = get_from_api(view, query={"limit": limit}, account_id=account_id)
     return rows
 
 
-def _factors(account_id: Any) -> Sequence[Any]:
+def _factors(account_id: AccountKey) -> Sequence[Any]:
     # Loaded only where it is switched on.
     from ...auth.mfa.authenticators import Authenticators
 

@@ -15,6 +15,7 @@ from ...administration.rules import may_look_after
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
+from ...core.types import JsonObject
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, ListPage, calls_api, list_from_api
 from ..desk import Desk
@@ -65,7 +66,7 @@ def _known_statuses() -> list[str]:
     return [*service(Accounts).statuses(), PENDING, DELETING]
 
 
-def _faces(rows: list[dict[str, Any]]) -> dict[Any, Any]:
+def _faces(rows: list[JsonObject]) -> dict[Any, Any]:
     ids = current_frontdesk.tables.account_ids
     return service(Desk).persons.find_all(ids.from_path(str(row["id"])) for row in rows)
 
@@ -99,7 +100,7 @@ def roles_to_give() -> list[str]:
 @calls_api(administration_api.create_managed_account, refused=new_managed_account_page)
 def make_managed_account(call_api: ApiCall) -> Response:
     way, form = request.form.get("way", "invite"), request.form
-    given: dict[str, Any] = {"email": form.get("email", ""), "invite": way == "invite"}
+    given: JsonObject = {"email": form.get("email", ""), "invite": way == "invite"}
     given |= {name: form[name] for name in ("phone", "role") if form.get(name)}
     if way == "password":
         given["password"] = form.get("password", "")

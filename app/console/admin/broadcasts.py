@@ -8,6 +8,7 @@ from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
+from ...core.types import Loaded
 from ...core.web.fields import Received, Whole
 from ...core.web.reading import takes
 from ...notifications import admin_routes as broadcasts_api
@@ -32,7 +33,7 @@ class FailedView(Received):
 
 @admins_only
 @takes(query=SentView)
-def broadcasts_page(query: dict[str, Any]) -> Response:
+def broadcasts_page(query: Loaded) -> Response:
     before = query["before"]
     sent = service(SentNotifications).page_as_counted(
         caller().account.id, limit=LISTED + 1, before=before
@@ -43,7 +44,7 @@ def broadcasts_page(query: dict[str, Any]) -> Response:
 
 @admins_only
 @takes(query=FailedView)
-def broadcast_page(query: dict[str, Any], notification_id: int) -> Response:
+def broadcast_page(query: Loaded, notification_id: int) -> Response:
     item = service(SentNotifications).get_as_counted(caller().account.id, notification_id)
     failed: list[Any] = []
     if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):

@@ -10,6 +10,7 @@ from ...administration import routes as administration_api
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
+from ...core.types import JsonObject
 from ...core.web.reading import checked
 from ...delivery.message import Email
 from ...delivery.settings import DeliverySettings
@@ -135,7 +136,7 @@ def _checking(draft: DraftOfBroadcast, said: str = "") -> Response:
     )
 
 
-def _reach(call_api: ApiCall, draft: DraftOfBroadcast) -> dict[str, Any]:
+def _reach(call_api: ApiCall, draft: DraftOfBroadcast) -> JsonObject:
     asked = {name: value for name, value in draft.body.items() if name != "data"}
     reach = call_api(json={**asked, "channels": draft.channels})
     count = reach["receivers"]

@@ -12,6 +12,7 @@ from flask import request
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from ...core.context import current_frontdesk, service
+from ...core.types import JsonObject
 from ...delivery.message import Receiver
 from ...delivery.outbox.enqueue import Outbox
 from ...notifications.schemas import CHANNEL, INAPP
@@ -52,7 +53,7 @@ class DraftOfBroadcast:
         return self.audience == EVERYONE
 
     @property
-    def body(self) -> dict[str, Any]:
+    def body(self) -> JsonObject:
         """As the API takes it. Nobody chosen is an empty list, which it refuses."""
         data = {"title": self.title, "message": self.message, "channels": self.channels}
         return {"data": data} | ({} if self.is_for_everyone else {"account_receiver_ids": self.ids})

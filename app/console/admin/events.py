@@ -14,6 +14,7 @@ from ...core.actions import Action
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import shown
 from ...core.errors import Invalid
+from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
 from ..api_calls import ListPage, get_from_api, list_from_api
 from ..navigation import ADMINS
@@ -71,8 +72,8 @@ def admin_events_file() -> Response:
     return lines
 
 
-def _query(given: Mapping[str, str]) -> dict[str, Any]:
-    query: dict[str, Any] = with_moments(given, starts="since", ends="until")
+def _query(given: Mapping[str, str]) -> JsonObject:
+    query: JsonObject = with_moments(given, starts="since", ends="until")
     for name in PEOPLE:
         if "@" in query.get(name, ""):
             found = service(Accounts).find(query[name])
@@ -88,7 +89,7 @@ def _types() -> list[tuple[str, str]]:
     return [(action.name, _capital(_(action.title))) for action in catalogue.values()]
 
 
-def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def with_names(rows: Iterable[Values]) -> list[JsonObject]:
     """Ready for a page: what happened in words, and whoever is named by their address."""
     rows, ids = list(rows), current_frontdesk.tables.account_ids
     people = [row[name] for row in rows for name in ("actor_id", "account_id")]
@@ -97,9 +98,7 @@ def with_names(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [_told(row, known, catalogue.get(row["type"])) for row in rows]
 
 
-def _told(
-    row: Mapping[str, Any], known: Mapping[Any, str], action: Action | None
-) -> dict[str, Any]:
+def _told(row: Values, known: Mapping[Any, str], action: Action | None) -> JsonObject:
     return {
         **row,
         "what": _capital(_(action.title)) if action else row["type"],
@@ -115,7 +114,7 @@ def _told(
     }
 
 
-def _changes(data: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _changes(data: Values) -> Iterator[tuple[str, str, str]]:
     """What was so before, and is so after it."""
     before, after = data.get("before") or {}, data.get("after") or {}
     for name in [*before, *(each for each in after if each not in before)]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from flask import Response, request
 
@@ -14,6 +13,7 @@ from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
+from ...core.types import AccountKey, JsonObject
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page
@@ -29,7 +29,7 @@ DAYS = ("1", "7", "30")
 
 @administrators_only
 @hidden
-def suspend_managed_account_page(account_id: Any) -> Response:
+def suspend_managed_account_page(account_id: AccountKey) -> Response:
     details = details_of(account_id)
     return page(
         "admin/suspend_account.html",
@@ -41,8 +41,8 @@ def suspend_managed_account_page(account_id: Any) -> Response:
 
 
 @calls_api(administration_api.update_managed_account, refused=suspend_managed_account_page)
-def suspend_managed_account(call_api: ApiCall, account_id: Any) -> Response:
-    given: dict[str, Any] = {"status": SUSPENDED}
+def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
+    given: JsonObject = {"status": SUSPENDED}
     if until := _until():
         given["suspended_until"] = until
     if reason := request.form.get("suspended_reason", "").strip():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, request
 
 from ...auth.errors import InvalidProof
@@ -12,6 +10,7 @@ from ...auth.sessions.cookie_door import CookieDoor
 from ...auth.sign_in.attempt import PASSWORD, sign_in_options
 from ...auth.sign_in.gate import Challenge, Gate
 from ...core.context import find_context, service
+from ...core.types import Loaded
 from ...core.web.fields import Received, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.reading import takes
@@ -45,7 +44,7 @@ def first_root_page() -> Response:
 @hidden
 @show_form_again(first_root_page)
 @takes(form=FirstRootMake)
-def make_first_root(form: dict[str, Any]) -> Response:
+def make_first_root(form: Loaded) -> Response:
     made = FirstRoot(find_context()).make(**form)
     service(CookieDoor).enter()
     if isinstance(service(Gate).admit(made, (PASSWORD,), sign_in_options()), Challenge):

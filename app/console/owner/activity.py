@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from flask import Response
@@ -13,6 +13,7 @@ from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...auth.sessions.devices import label_of
 from ...core.context import service
+from ...core.types import Loaded, Values
 from ...core.web.fields import Received
 from ...core.web.operation import hidden
 from ...core.web.reading import takes
@@ -49,7 +50,7 @@ class ActivityView(Received):
 @active_account_required
 @hidden
 @takes(query=ActivityView)
-def activity_page(query: dict[str, Any]) -> Response:
+def activity_page(query: Loaded) -> Response:
     found = service(Records).of_oneself(caller().account.id, query["after"], AT_ONCE)
     return page(
         "owner/activity.html",
@@ -60,19 +61,19 @@ def activity_page(query: dict[str, Any]) -> Response:
     )
 
 
-def deeds(rows: Iterable[Mapping[str, Any]]) -> list[OwnDeed]:
+def deeds(rows: Iterable[Values]) -> list[OwnDeed]:
     me = caller().account.id
     return [_deed(row, me) for row in rows]
 
 
-def _deed(row: Mapping[str, Any], me: Any) -> OwnDeed:
+def _deed(row: Values, me: Any) -> OwnDeed:
     name = row["type"]
     action = ACTIONS.get(name)
     # The titles of the application's own types are written for operators.
     return OwnDeed(_(action.title) if action else name, row["at"], _origin(row, me), name in _ODD)
 
 
-def _origin(row: Mapping[str, Any], me: Any) -> str:
+def _origin(row: Values, me: Any) -> str:
     if row["actor_kind"] == "system":
         return _("By the service itself")
     if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):

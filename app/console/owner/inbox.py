@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from flask import Response, request
@@ -14,6 +14,7 @@ from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
+from ...core.types import JsonObject, Loaded
 from ...core.web.fields import Received, Whole
 from ...core.web.operation import hidden
 from ...core.web.reading import takes
@@ -73,14 +74,14 @@ class NewSince(InboxView):
 @active_account_required
 @hidden
 @takes(query=InboxView)
-def dashboard(query: dict[str, Any]) -> Response:
+def dashboard(query: Loaded) -> Response:
     return page("owner/inbox.html", unread=unread(caller().account), **_page(query))
 
 
 @active_account_required
 @hidden
 @takes(query=InboxView)
-def older_items(query: dict[str, Any]) -> Response:
+def older_items(query: Loaded) -> Response:
     """What comes below, for whoever has scrolled down there."""
     return fragment("owner/inbox_older.html", **_page(query))
 
@@ -88,7 +89,7 @@ def older_items(query: dict[str, Any]) -> Response:
 @active_account_required
 @hidden
 @takes(query=NewSince)
-def new_items(query: dict[str, Any]) -> Response:
+def new_items(query: Loaded) -> Response:
     """What has come since the page was made: asked for again and again, and nearly always 304."""
     account, show = caller().account, query["show"]
     found = service(Inbox).newer(
@@ -123,7 +124,7 @@ def item_part(item: Item) -> Response:
     return fragment("owner/inbox_item.html", item=item, preview=preview)
 
 
-def _page(query: dict[str, Any]) -> dict[str, Any]:
+def _page(query: Loaded) -> JsonObject:
     """One more than is shown tells whether there is a further page."""
     inbox, me, before = service(Inbox), caller().account.id, query["before"]
     is_read, limit = _SHOWN[query["show"]], AT_ONCE + 1

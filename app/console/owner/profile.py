@@ -11,6 +11,7 @@ from marshmallow import Schema, fields, validate
 
 from ...auth.guards import active_account_required
 from ...core.errors import Fault, Problem, TooLarge
+from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
 from ...core.web.reading import instance
 from ...profiles import routes as profiles_api
@@ -73,15 +74,15 @@ def remove_avatar(call_api: ApiCall) -> Response:
     return go(".profile_page", _("Your picture is removed."))
 
 
-def _profile() -> dict[str, Any] | None:
+def _profile() -> JsonObject | None:
     try:
-        found: dict[str, Any] = get_from_api(profiles_api.get_profile)
+        found: JsonObject = get_from_api(profiles_api.get_profile)
     except ProfileNotFound:
         return None
     return found
 
 
-def _others(profile: Mapping[str, Any], groups: list[Group]) -> list[tuple[str, str]]:
+def _others(profile: Values, groups: list[Group]) -> list[tuple[str, str]]:
     """What is kept there by others than this page: shown, and left alone."""
     shown = {field.name for group in groups for field in group.fields} | PROPERTIES
     return [(name, _as_text(value)) for name, value in profile.items() if name not in shown]

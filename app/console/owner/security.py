@@ -17,6 +17,7 @@ from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.sessions.own import OwnSession, OwnSessions
 from ...core.context import service
+from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ..desk import Desk
 from ..pages import page
@@ -82,7 +83,7 @@ def glance_at(caller: Caller) -> Glance:
     )
 
 
-def codes_left(account_id: Any, authenticators: Sequence[Any]) -> int | None:
+def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | None:
     if not service(Desk).on.factors:
         return None
     kinds = service(Authenticators).requirement.kinds

@@ -20,6 +20,7 @@ from ...auth.mfa.routes import factors_required
 from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
+from ...core.types import JsonObject
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page
@@ -89,7 +90,7 @@ def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
     return go(".factors_page", _("{device} is asked for a second factor again.", device=device))
 
 
-def _page_of(authenticator: dict[str, Any]) -> str:
+def _page_of(authenticator: JsonObject) -> str:
     return ".passkeys_page" if authenticator["kind"] == PASSKEY_KIND else ".factors_page"
 
 
@@ -127,7 +128,7 @@ def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
     return go(".factors_page", _("The app is set up. You are signed out everywhere but here."))
 
 
-def _to_be_confirmed(made: dict[str, Any]) -> Response:
+def _to_be_confirmed(made: JsonObject) -> Response:
     return page("owner/security/app_confirm.html", at="security_page", made=made)
 
 

@@ -12,6 +12,7 @@ from ...auth.passkeys import routes as passkeys_api
 from ...auth.sessions.cookie_door import CookieDoor
 from ...core.context import service
 from ...core.errors import Problem
+from ...core.types import JsonObject
 from ...core.web.operation import anyone, hidden
 from ..api_calls import ApiCall, calls_api
 from ..pages import page
@@ -130,7 +131,7 @@ def _enrolment_page(mfa_token: str, methods: list[str]) -> Response:
     return page("visitor/enrolment.html", carried=carried, methods=methods, passkey_options=options)
 
 
-def _app_page(made: dict[str, Any]) -> Response:
+def _app_page(made: JsonObject) -> Response:
     form = request.form
     carried = {name: form.get(name, "") for name in ("mfa_token", "methods", "next")}
     carried |= {"secret": made["secret"], "uri": made["uri"]}

@@ -14,6 +14,7 @@ from ...audit.service import Records
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.errors import Invalid
+from ...core.types import Values
 from ...core.web.operation import hidden
 from ...extension.actions import ACTIONS
 from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
@@ -141,7 +142,7 @@ def _strong(text: str) -> Markup:
     return Markup("<b>{}</b>").format(text)
 
 
-def _change(data: Mapping[str, Any]) -> Markup:
+def _change(data: Values) -> Markup:
     """From what to what, of those that changed."""
     before, after = data.get("before") or {}, data.get("after") or {}
     changed = [

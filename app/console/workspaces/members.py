@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, request
 
 from ...auth.caller import caller
 from ...auth.guards import active_account_required
 from ...core.context import service
+from ...core.types import AccountKey
 from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import (
@@ -63,7 +62,7 @@ def workspace_page(workspace_slug: str) -> Response:
 @active_member_required(resolver=IN_PATH)
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
 @hidden
-def member_page(workspace_slug: str, account_id: Any) -> Response:
+def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
     shown = service(Members).one(current_workspace.id, account_id)
     status = shown.member.status
     return room_page(
@@ -79,14 +78,18 @@ def member_page(workspace_slug: str, account_id: Any) -> Response:
 
 
 @calls_api(workspaces_api.update_member, refused=member_page)
-def change_workspace_member(call_api: ApiCall, workspace_slug: str, account_id: Any) -> Response:
+def change_workspace_member(
+    call_api: ApiCall, workspace_slug: str, account_id: AccountKey
+) -> Response:
     changed = call_api()
     said = _("{email} is changed.", email=changed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)
 
 
 @calls_api(workspaces_api.remove_member, refused=member_page)
-def remove_workspace_member(call_api: ApiCall, workspace_slug: str, account_id: Any) -> Response:
+def remove_workspace_member(
+    call_api: ApiCall, workspace_slug: str, account_id: AccountKey
+) -> Response:
     removed = call_api()
     said = _("{email} is no member any more.", email=removed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)

@@ -10,6 +10,7 @@ from flask import Response
 
 from ...auth.caller import caller
 from ...core.context import service
+from ...core.types import JsonObject
 from ...workspaces.guards import current_member, current_workspace
 from ...workspaces.rules import MANAGERS, TYPES, may_manage
 from ...workspaces.service import Workspaces
@@ -47,7 +48,7 @@ def types_to_give() -> Sequence[str]:
     return [kind for kind in TYPES if may_manage(current_member.type, kind)]
 
 
-def _tabs(current: str) -> list[dict[str, Any]]:
+def _tabs(current: str) -> list[JsonObject]:
     titles = {
         "members": _("Members"),
         "invitations": _("Invitations"),

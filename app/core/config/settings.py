@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
+from ..types import Values
 from .kinds import Bind, DatabaseUrl, HeaderName, MountPath, Origin, RedisUrl, UrlPath
 
 
@@ -158,7 +159,7 @@ class LoadedSettings:
     # By name: `CORE`, `AUTH` …
     namespaces: Mapping[str, Namespace]
     # The values of names without a namespace, such as SMS_ACCOUNT_SID.
-    plain: Mapping[str, Any]
+    plain: Values
     secret_key: str
     # By namespace and name; a setting that is missing here has its default.
     origins: Mapping[tuple[str, str], SettingOrigin]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -16,6 +15,8 @@ from flask import current_app, has_app_context
 from sqlalchemy import BigInteger, Integer, SmallInteger, String, Uuid
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
+
+from ..types import AccountKey, Values
 
 MAX_ID = 2**63 - 1
 
@@ -37,7 +38,7 @@ class WholeIds:
     type: TypeEngine[Any]
     most: int
     pattern: ClassVar[str] = "-?[0-9]+"
-    path_schema: ClassVar[Mapping[str, Any]] = {"type": "integer", "minimum": 1}
+    path_schema: ClassVar[Values] = {"type": "integer", "minimum": 1}
 
     def from_path(self, text: str) -> int:
         """In ASCII digits. One that no row can have is looked for all the same and not found, so
@@ -54,7 +55,7 @@ class UuidIds:
     # Whether the model's attribute is the text of it.
     as_text: bool
     pattern: ClassVar[str] = UUID_PATTERN
-    path_schema: ClassVar[Mapping[str, Any]] = {"type": "string", "format": "uuid"}
+    path_schema: ClassVar[Values] = {"type": "string", "format": "uuid"}
 
     def from_path(self, text: str) -> Any:
         if not re.fullmatch(UUID_PATTERN, text):
@@ -71,7 +72,7 @@ class TextIds:
     type: TypeEngine[Any]
     most: int
     pattern: ClassVar[str] = "[^/]+"
-    path_schema: ClassVar[Mapping[str, Any]] = {"type": "string"}
+    path_schema: ClassVar[Values] = {"type": "string"}
 
     def from_path(self, text: str) -> str:
         if len(text) > self.most or "\x00" in text or not text.isprintable():
@@ -114,7 +115,7 @@ def _most(type_: TypeEngine[Any]) -> int:
     return MAX_ID
 
 
-def shown(account_id: Any) -> Any:
+def shown(account_id: AccountKey) -> Any:
     """As it is written outside."""
     return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
 

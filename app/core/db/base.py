@@ -17,6 +17,7 @@ from sqlalchemy.orm import DeclarativeBase, MappedColumn, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 from ..process.folders import private
+from ..types import JsonObject
 from .account_ids import MAX_ID as MAX_ID
 from .account_ids import AccountIdType, ReceiverId
 from .account_ids import Id as Id
@@ -129,14 +130,14 @@ def _from_text(text: str | None) -> datetime | None:
     return _in_utc(datetime.fromisoformat(text))
 
 
-def engine_options(url: str, pool_size: int) -> dict[str, Any]:
+def engine_options(url: str, pool_size: int) -> JsonObject:
     """What the service asks of its engine.
 
     Reads run in autocommit: a BEGIN and a ROLLBACK around one SELECT are two more round trips.
     `transaction()` takes the connection out of autocommit for as long as it writes.
     """
     # What is bound to a statement may be a password's hash, and errors are logged.
-    options: dict[str, Any] = {"hide_parameters": True}
+    options: JsonObject = {"hide_parameters": True}
     if make_url(url).get_backend_name() != "postgresql":
         return options
     return options | {

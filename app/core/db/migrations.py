@@ -11,6 +11,7 @@ from flask import current_app
 from sqlalchemy import Connection, text
 
 from ..errors import SetupError
+from ..types import JsonObject
 from .first_schema import adopt_first_schema, drop_former_names
 from .migration_state import render_item
 
@@ -28,7 +29,7 @@ def run_migrations() -> None:
     with migrate.db.engine.connect() as connection:
         is_sqlite = connection.dialect.name == "sqlite"
         with (_sqlite if is_sqlite else _postgresql)(connection) as prepared:
-            options: dict[str, Any] = {
+            options: JsonObject = {
                 "render_item": render_item,
                 "process_revision_directives": _nothing_new,
                 "render_as_batch": True,

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import ExceptionContext
 
 from ..process.breaker import Breaker
+from ..types import JsonObject
 
 PATIENCE_SECONDS = 2.0
 _SILENT = "the server is silent"
@@ -57,7 +58,7 @@ class PatientConnection(psycopg.Connection[Any]):
 def prepare_postgres(engine: Engine) -> None:
     arguments, found = engine.dialect.create_connect_args(engine.url)
     # Under two seconds the driver does not go.
-    quick: dict[str, Any] = {**found, "connect_timeout": 2}
+    quick: JsonObject = {**found, "connect_timeout": 2}
 
     def reach() -> None:
         psycopg.connect(*arguments, **quick).close()

@@ -9,7 +9,7 @@ writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Select
@@ -17,6 +17,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import scoped_session
 
+from ..types import Values
 from .session import FollowingSession
 from .transaction import AnySession
 
@@ -33,7 +34,7 @@ class _Compiled(NamedTuple):
     # The same for a parameter, on its way to the driver.
     writers: Sequence[tuple[str, Callable[[Any], Any]]]
     # What the statement says itself, such as the words of a host's `case`.
-    fixed: Mapping[str, Any]
+    fixed: Values
 
 
 class Rows:

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Column, ForeignKey, MetaData, Table
 
 from ..errors import SetupError
+from ..types import AccountModel
 from .account_ids import WHOLE, IdKind, kind_of, receiver_type
 from .base import OF_A_RECEIVER, OF_AN_ACCOUNT, Base
 
@@ -31,7 +32,7 @@ class ApplicationTables:
 
     metadata: MetaData
     # The application's class of an account; None where it has none to give.
-    account_model: type[Any] | None
+    account_model: AccountModel | None
     # The kind of its ids.
     account_ids: IdKind
 

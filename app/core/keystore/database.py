@@ -31,6 +31,7 @@ from sqlalchemy.types import BigInteger
 
 from ..clock import Clock
 from ..db.base import Base, UtcDateTime, insert_of
+from ..types import JsonObject
 from .base import KeystoreUnavailable
 from .state_file import StateEngine
 
@@ -126,7 +127,7 @@ class DatabaseKeystore:
         return self._clock.now() + timedelta(seconds=seconds)
 
     def _upsert(
-        self, key: str, value: str, seconds: int, changes: dict[str, Any], *, replace: bool
+        self, key: str, value: str, seconds: int, changes: JsonObject, *, replace: bool
     ) -> Insert:
         """An expired entry is replaced in any case: it is there only until it is swept."""
         insert = insert_of(self._engine().dialect)

@@ -20,6 +20,7 @@ from ..db.base import (
     sqlite_path,
 )
 from ..process.servers import after_fork
+from ..types import JsonObject
 
 SUFFIX = "-state"
 
@@ -69,7 +70,7 @@ def state_path(url: URL) -> Path | None:
 
 def _open(path: Path | None, table: Table) -> Engine:
     url = URL.create("sqlite", database=str(path) if path else None)
-    options: dict[str, Any] = engine_options(str(url), 1)
+    options: JsonObject = engine_options(str(url), 1)
     if path is None:
         # One connection, lent to one thread at a time: each other connection were another database.
         options |= {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0}

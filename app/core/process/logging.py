@@ -11,12 +11,13 @@ import logging.config
 import re
 import time
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 from flask import Flask, Response, g, has_request_context, request
 
 from ..request import request_id
+from ..types import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class DevelopmentServer(logging.Filter):
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # Those of the security log; for machines they stand beside the message.
-        fields: dict[str, Any] = getattr(record, "fields", {})
+        fields: JsonObject = getattr(record, "fields", {})
         line = {
             "time": datetime.fromtimestamp(record.created, UTC),
             "level": record.levelname,
@@ -117,7 +118,7 @@ def logs_json() -> bool:
     return any(isinstance(handler.formatter, JsonLines) for handler in handlers)
 
 
-def _short(fields: dict[str, Any]) -> str:
+def _short(fields: JsonObject) -> str:
     return f"{fields['event']} {fields['outcome']}"
 
 

@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import JSON, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ..db.base import Base, Id, UtcDateTime, account_key
+from ..types import AccountKey, JsonObject
 
 TYPE_LENGTH = 64
 ADDRESS_LENGTH = 45
@@ -59,13 +59,13 @@ class Record(Base):
     type: Mapped[str] = mapped_column(String(TYPE_LENGTH))
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     actor_kind: Mapped[str] = mapped_column(String(20))
-    actor_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True)
+    actor_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True)
     # Whom it is about: who acts, where nobody else is concerned.
-    account_id: Mapped[Any | None] = account_key(ondelete=None, nullable=True)
+    account_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True)
     workspace_id: Mapped[int | None] = mapped_column(Id)
     target_kind: Mapped[str | None] = mapped_column(String(TYPE_LENGTH))
     target_id: Mapped[str | None] = mapped_column(String(TARGET_LENGTH))
     address: Mapped[str | None] = mapped_column(String(ADDRESS_LENGTH))
     user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
     request_id: Mapped[str | None] = mapped_column(String(REQUEST_ID_LENGTH))
-    data: Mapped[dict[str, Any]] = mapped_column(JSON)
+    data: Mapped[JsonObject] = mapped_column(JSON)

@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from ..actions import Action, Actions, Row, write_records
 from ..db.transaction import AnySession, has_begun, transaction
 from ..request import Origin, current_origin
+from ..types import Values
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ class RefusalKeeper:
     # Whether the session holds no uncommitted work of the application's own.
     owns_application: bool
 
-    def keep(self, event: str, facts: Mapping[str, Any]) -> None:
+    def keep(self, event: str, facts: Values) -> None:
         """Write an entry if the security log's event has an audited action.
 
         An error is logged and not raised: it must not change the response of a rejected request.

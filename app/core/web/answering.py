@@ -16,6 +16,7 @@ from flask import Response, request
 from marshmallow import Schema, fields
 
 from ..errors import SetupError
+from ..types import JsonObject, Values
 from .fields import IsUnset
 from .operation import (
     DocumentedAnswer,
@@ -50,7 +51,7 @@ def json_response(
 
 def row_reader(
     schema: type[Schema], columns: Sequence[str] | None = None
-) -> Callable[[Sequence[Any]], dict[str, Any]]:
+) -> Callable[[Sequence[Any]], JsonObject]:
     """Makes what a read schema shows of rows that have just these columns, in this order; or those
     of `columns`, and then what a row does not have is left out.
 
@@ -67,7 +68,7 @@ def row_reader(
             items.append(f"{name!r}: row[{places[field.attribute]}] is None")
         elif name in places:
             items.append(f"{name!r}: row[{places[name]}]")
-    reader: Callable[[Sequence[Any]], dict[str, Any]] = eval(  # noqa: S307
+    reader: Callable[[Sequence[Any]], JsonObject] = eval(  # noqa: S307
         f"lambda row: {{{', '.join(items)}}}"
     )
     return reader
@@ -106,7 +107,7 @@ def answers(
 
         @wraps(view)
         def view_then_answer(*args: Params.args, **kwargs: Params.kwargs) -> Response:
-            query: Mapping[str, Any] = {}
+            query: Values = {}
             if paged:
                 query = _query(view, kwargs)
                 kwargs["query"] = one_more(query)
@@ -130,13 +131,13 @@ def answers(
     return decorate
 
 
-def _query(view: View, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _query(view: View, given: Values) -> Values:
     if "query" not in given:
         raise SetupError(
             f"@answers(…, paged=True) on {view.__qualname__} needs the query's offset and limit:"
             " write @takes(query=Page) above it."
         )
-    query: Mapping[str, Any] = given["query"]
+    query: Values = given["query"]
     return query
 
 

@@ -12,6 +12,8 @@ from flask import Flask, Request, Response
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from werkzeug.routing import Rule
 
+from ..types import JsonObject
+
 log = logging.getLogger(__name__)
 
 UNBELIEVED = (
@@ -71,7 +73,7 @@ def warn_of_proxies(app: Flask, hops: int) -> None:
     inner = app.wsgi_app
     unwarned = [True]
 
-    def look(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def look(environ: JsonObject, start_response: Any) -> Iterable[bytes]:
         if unwarned and (warning := _warning(environ, hops)):
             # Two threads may come here at once: the second one finds the list empty.
             with suppress(IndexError):
@@ -82,7 +84,7 @@ def warn_of_proxies(app: Flask, hops: int) -> None:
     app.wsgi_app = look  # type: ignore[method-assign]
 
 
-def _warning(environ: dict[str, Any], hops: int) -> str | None:
+def _warning(environ: JsonObject, hops: int) -> str | None:
     values = environ.get("HTTP_X_FORWARDED_FOR")
     if not hops:
         return UNBELIEVED if values is not None else None

@@ -19,6 +19,7 @@ from ..context import EXTENSION, Context
 from ..db.account_ids import WHOLE, IdKind
 from ..errors import SetupError
 from ..process.folders import templates_folder
+from ..types import SignalOptions
 from .operation import note_needs
 from .problems import handlers
 
@@ -83,7 +84,7 @@ class Blueprint(flask.Blueprint):
         for kind, handler in handlers():
             self.register_error_handler(kind, handler)
 
-    def register(self, app: App, options: dict[str, Any]) -> None:
+    def register(self, app: App, options: SignalOptions) -> None:
         context = app.extensions.get(EXTENSION)
         if not isinstance(context, Context):
             raise SetupError(

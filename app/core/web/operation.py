@@ -17,6 +17,7 @@ from flask import Flask, current_app
 from marshmallow import Schema
 
 from ..errors import Problem
+from ..types import JsonObject
 
 # Those that change nothing.
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -78,7 +79,7 @@ class Operation:
     needs: type[Any] | None = None
     # The view of the API that a form of the console calls.
     calls: View | None = None
-    examples: dict[str, Any] = field(default_factory=dict)
+    examples: JsonObject = field(default_factory=dict)
     # What the variables of the path mean.
     variables: dict[str, str] = field(default_factory=dict)
 

@@ -8,15 +8,15 @@ from urllib.parse import quote, urlencode
 
 from flask import request
 
+from ..types import JsonObject, Values
 
-def one_more(query: Mapping[str, Any]) -> dict[str, Any]:
+
+def one_more(query: Values) -> JsonObject:
     """One row beyond the page tells without a second query whether there is a next one."""
     return {**query, "limit": query["limit"] + 1}
 
 
-def page_of(
-    rows: Sequence[Any], query: Mapping[str, Any]
-) -> tuple[Sequence[Any], Mapping[str, str]]:
+def page_of(rows: Sequence[Any], query: Values) -> tuple[Sequence[Any], Mapping[str, str]]:
     """The page, and the headers that tell of the rest.
 
     A total is told where the page itself shows it, which is on the last one: counting the rows of
@@ -51,11 +51,11 @@ class Slice(NamedTuple):
         return headers
 
 
-def _asked() -> dict[str, Any]:
+def _asked() -> JsonObject:
     return request.args.to_dict(flat=False)
 
 
-def _next(asked: Mapping[str, Any]) -> str:
+def _next(asked: Values) -> str:
     """A path, since the host that a request names is not to be believed."""
     return f'<{own_path()}?{urlencode(asked, doseq=True)}>; rel="next"'
 

@@ -16,6 +16,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 from ..context import find_context
 from ..errors import Conflict, Problem, Unavailable
 from ..security_log import Refusals
+from ..types import JsonObject
 
 log = logging.getLogger(__name__)
 
@@ -176,7 +177,7 @@ def problem_document(status: int, code: str, detail: str, **more: Any) -> bytes:
 
 
 def _render(
-    status: int, code: str, detail: str, headers: dict[str, str], more: dict[str, Any]
+    status: int, code: str, detail: str, headers: dict[str, str], more: JsonObject
 ) -> Response:
     document = problem_document(status, code, detail, **more)
     response = Response(document, status=status, content_type=PROBLEM_TYPE)

@@ -19,6 +19,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ..errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMediaType
+from ..types import JsonObject, Values
 from .operation import (
     Keeping,
     Params,
@@ -82,7 +83,7 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
     return decorate
 
 
-def checked(schema: type[Schema], body: Mapping[str, Any]) -> Any:
+def checked(schema: type[Schema], body: Values) -> Any:
     """As `takes` reads it, for what was put together here."""
     try:
         return instance(schema).load(body)
@@ -119,9 +120,9 @@ def _reads_alike(schema: Schema) -> bool:
 
 
 @lru_cache(256)
-def _load_query(schema: Schema, query: str) -> Mapping[str, Any]:
+def _load_query(schema: Schema, query: str) -> Values:
     """Clients ask for the same pages again and again; to read one costs as much as to link it."""
-    loaded: Mapping[str, Any] = schema.load(_read_query(schema))
+    loaded: Values = schema.load(_read_query(schema))
     return loaded
 
 
@@ -132,7 +133,7 @@ def _read(place: str, schema: Schema) -> Any:
     return present(place, schema)
 
 
-def _placed(fault: Fault, places: Mapping[str, SchemaSource], loaded: Mapping[str, Any]) -> Fault:
+def _placed(fault: Fault, places: Mapping[str, SchemaSource], loaded: Values) -> Fault:
     """A service knows which field is wrong, and only the route where the request carried it."""
     if fault.location:
         return fault
@@ -205,7 +206,7 @@ def _refuse_over_limit(size: int) -> None:
         raise TooLarge
 
 
-def _read_form(schema: Schema) -> dict[str, Any]:
+def _read_form(schema: Schema) -> JsonObject:
     _expect_form((FORM, MULTIPART))
     return _single(_parsed(lambda: request.form), schema)
 
@@ -233,7 +234,7 @@ def _parsed(read: Callable[[], MultiDict[str, Any]]) -> MultiDict[str, Any]:
     return values
 
 
-def _read_query(schema: Schema) -> dict[str, Any]:
+def _read_query(schema: Schema) -> JsonObject:
     return _single(request.args, schema)
 
 
@@ -241,10 +242,10 @@ def _read_headers(schema: Schema) -> dict[str, str]:
     return {name: request.headers[name] for name in _names(schema) if name in request.headers}
 
 
-def _single(values: MultiDict[str, Any], schema: Schema) -> dict[str, Any]:
+def _single(values: MultiDict[str, Any], schema: Schema) -> JsonObject:
     """One value for each name, save for the fields that are lists."""
     loaded = {field.data_key or name: field for name, field in schema.load_fields.items()}
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     twice: dict[str, list[str]] = {}
     for name, given in values.lists():
         if isinstance(loaded.get(name), fields.List):

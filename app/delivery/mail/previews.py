@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from jinja2 import Template, meta, nodes
 
 from ...core.config.settings import CoreSettings
 from ...core.process.folders import templates_folder
+from ...core.types import JsonObject, Values
 from ..message import Email, StoredMessage
 from .channel import TEMPLATE, Pages
 from .markup import linked
@@ -20,7 +19,7 @@ TITLE = "Closed on Friday"
 MESSAGE = "We are closed on Friday, and open again on Monday.\nSee https://example.com/hours."
 TOKEN = "a-sample-that-opens-nothing"
 # By the names that templates use, one value for all of them.
-SAMPLES: Mapping[str, Any] = {
+SAMPLES: Values = {
     "title": TITLE,
     "message": MESSAGE,
     "message_html": linked(MESSAGE),
@@ -58,7 +57,7 @@ class Previews:
         """For a list of them all: making each mail whole would take ten times as long."""
         return _title(self.templates.get(f"{name}.html"), self._samples(to)) or name
 
-    def email(self, name: str, to: str, given: Mapping[str, Any] | None = None) -> Email:
+    def email(self, name: str, to: str, given: Values | None = None) -> Email:
         """Raises jinja2's `TemplateNotFound`. `given` counts before the samples, and what has none
         is shown by its name."""
         template = self.templates.get(f"{name}.html")
@@ -75,7 +74,7 @@ class Previews:
 
     def unknown(self, name: str) -> set[str]:
         """What a template asks for that neither a sample nor the application gives."""
-        given: dict[str, Any] = {}
+        given: JsonObject = {}
         self.templates.app.update_template_context(given)
         known = {*self._samples(""), "brand", *given, *self.templates.environment.globals}
         return self._asked_for(f"{name}.html") - known
@@ -91,7 +90,7 @@ class Previews:
         own = {name if isinstance(name, str) else name[1] for name in imports}
         return set(meta.find_undeclared_variables(tree)) - own
 
-    def _samples(self, to: str) -> dict[str, Any]:
+    def _samples(self, to: str) -> JsonObject:
         host = self.core.page_host
         return {
             **SAMPLES,
@@ -103,7 +102,7 @@ class Previews:
         }
 
 
-def _title(template: Template, context: Mapping[str, Any]) -> str:
+def _title(template: Template, context: Values) -> str:
     title = template.blocks.get("title")
     return "".join(title(template.new_context(dict(context)))) if title else ""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from email.utils import formataddr
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from ...core.config.environment import wrong_settings
 from ...core.config.settings import LoadedSettings, reveal
+from ...core.types import JsonObject, Values
 from ..settings import DEFAULT_SENDER
 from .mime import one_line
 
@@ -51,7 +51,7 @@ class MailSettings(BaseModel):
     suppress_send: bool = False
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], settings: LoadedSettings) -> MailSettings:
+    def read(cls, config: Values, settings: LoadedSettings) -> MailSettings:
         names = [str(field.alias) for field in cls.model_fields.values()]
         found = {name: reveal(config.get(name, settings.top_level(name))) for name in names}
         try:
@@ -60,7 +60,7 @@ class MailSettings(BaseModel):
         except ValidationError as error:
             raise wrong_settings(error) from None
 
-    def as_config(self) -> dict[str, Any]:
+    def as_config(self) -> JsonObject:
         """As Flask-Mail reads it; what was not given is not there."""
         return self.model_dump(by_alias=True, exclude_unset=True) | {
             "MAIL_DEFAULT_SENDER": self.default_sender

@@ -5,7 +5,7 @@ and a lane at a time, and each settled by itself by the one statement that runs 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from ...core.clock import Clock
 from ...core.db.base import AUTOCOMMIT
 from ...core.db.rows import Rows, ask
 from ...core.queue import LeasedQueue
+from ...core.types import AccountKey, Values
 from ..message import StoredMessage
 from .messages import stored_messages
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
@@ -36,7 +37,7 @@ class ClaimedDelivery(NamedTuple):
 
     id: int
     attempts: int
-    receiver_id: Any
+    receiver_id: AccountKey
     message: StoredMessage
 
 
@@ -186,7 +187,7 @@ class Batches:
         found = [moment for moment in firsts if moment]
         return (min(found) - self._clock.now()).total_seconds() if found else None
 
-    def _run(self, statement: Executable, values: Mapping[str, Any] | None = None) -> int:
+    def _run(self, statement: Executable, values: Values | None = None) -> int:
         with self._engine.connect() as connection:
             return int(connection.execute(statement, values or {}).rowcount)
 

@@ -1,12 +1,12 @@
 """Outgoing messages: a message once, and one delivery for each receiver and channel."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, ForeignKey, Index, SmallInteger, String, Text, and_, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, receiver_key
+from ...core.types import AccountKey
 from ..message import Subject
 
 # A delivery is pending from the beginning, in a worker's hands and between two attempts.
@@ -67,7 +67,7 @@ class Delivery(Base):
         Id, ForeignKey("frontdesk_outgoing_messages.id", ondelete="CASCADE")
     )
     # No foreign key: the result of an email stays when its receiver is deleted.
-    receiver_id: Mapped[Any] = receiver_key()
+    receiver_id: Mapped[AccountKey] = receiver_key()
     channel: Mapped[str] = mapped_column(String(50))
     lane: Mapped[int] = mapped_column(SmallInteger)
     state: Mapped[str] = mapped_column(String(10))

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, String, case, cast, literal, select
 
 from ...core.db.account_ids import LONGEST_TEXT, IdKind, WholeIds
 from ...core.db.transaction import AnySession
+from ...core.types import AccountKey, JsonObject
 from ..channel import AccountAddressBook, Channels
 from .models import Delivery, OutgoingMessage
 
@@ -20,8 +21,8 @@ class ReceivedDeliveries:
     ids: IdKind
 
     def page(
-        self, account_id: Any, subject_kind: str, *, before: int | None, limit: int
-    ) -> list[dict[str, Any]]:
+        self, account_id: AccountKey, subject_kind: str, *, before: int | None, limit: int
+    ) -> list[JsonObject]:
         """The newest first, with the id of what a message is about where that is of this kind."""
         about = case((OutgoingMessage.subject_kind == subject_kind, OutgoingMessage.subject_id))
         rows = (
@@ -45,7 +46,7 @@ class ReceivedDeliveries:
             rows = rows.where(Delivery.id < before)
         return [dict(row) for row in self.session.execute(rows).mappings()]
 
-    def _theirs(self, account_id: Any) -> list[ColumnElement[bool]]:
+    def _theirs(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
         receiver: Any = literal(account_id, self.ids.type)
         if not isinstance(self.ids, WholeIds):
             # As the database itself has written it.

@@ -20,6 +20,7 @@ from ...core.context import EXTENSION
 from ...core.errors import SetupError
 from ...core.process.logging import logs_json
 from ...core.process.servers import forget_connections
+from ...core.types import JsonObject
 from .background import Background
 from .engine import Engine
 from .worker import Worker
@@ -193,7 +194,7 @@ def _make(url: str, queue: str) -> Celery:
     return celery
 
 
-def _transport(url: str) -> dict[str, Any]:
+def _transport(url: str) -> JsonObject:
     """A silent broker must not hold a thread for ever, nor a lost one end the worker."""
     if url.startswith(("redis", "sentinel")):
         return {

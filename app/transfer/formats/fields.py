@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from ...core.types import JsonObject, Values
 from ..account import ImportedIdentity, RowFault
 
 _TRUE, _FALSE = {"true", "t", "1", "yes"}, {"false", "f", "0", "no"}
 
 
-def text(row: Mapping[str, Any], name: str) -> str | None:
+def text(row: Values, name: str) -> str | None:
     value = row.get(name)
     if value is None or value == "":
         return None
@@ -22,14 +22,14 @@ def text(row: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def needed(row: Mapping[str, Any], name: str) -> str:
+def needed(row: Values, name: str) -> str:
     value = text(row, name)
     if value is None:
         raise RowFault("missing_field", f"There is no {name!r}.")
     return value
 
 
-def flag(row: Mapping[str, Any], name: str, default: bool) -> bool:
+def flag(row: Values, name: str, default: bool) -> bool:
     value = row.get(name)
     if value is None or value == "":
         return default
@@ -39,7 +39,7 @@ def flag(row: Mapping[str, Any], name: str, default: bool) -> bool:
     return word in _TRUE
 
 
-def moment(row: Mapping[str, Any], name: str) -> datetime | None:
+def moment(row: Values, name: str) -> datetime | None:
     """ISO 8601, as databases write it too; without an offset it is taken for UTC."""
     value = text(row, name)
     if value is None:
@@ -51,7 +51,7 @@ def moment(row: Mapping[str, Any], name: str) -> datetime | None:
         raise _wrong(name, "a moment such as 2030-12-31T12:00:00Z") from None
 
 
-def from_milliseconds(row: Mapping[str, Any], name: str) -> datetime | None:
+def from_milliseconds(row: Values, name: str) -> datetime | None:
     value = row.get(name)
     if value is None or value == "":
         return None
@@ -61,7 +61,7 @@ def from_milliseconds(row: Mapping[str, Any], name: str) -> datetime | None:
         raise _wrong(name, "a number of milliseconds") from None
 
 
-def objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def objects(row: Values, name: str) -> list[Values]:
     """A list of objects, in CSV as JSON."""
     value = _parsed(row, name)
     if value is None:
@@ -71,14 +71,14 @@ def objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return value
 
 
-def mapping(row: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+def mapping(row: Values, name: str) -> JsonObject | None:
     value = _parsed(row, name)
     if value is not None and not isinstance(value, dict):
         raise _wrong(name, "an object")
     return value
 
 
-def words(row: Mapping[str, Any], name: str) -> list[str]:
+def words(row: Values, name: str) -> list[str]:
     """A list of words: as JSON, or with commas between."""
     value = row.get(name)
     if isinstance(value, str):
@@ -92,7 +92,7 @@ def words(row: Mapping[str, Any], name: str) -> list[str]:
     return [item.strip().lower() for item in found if isinstance(item, str) and item.strip()]
 
 
-def _parsed(row: Mapping[str, Any], name: str) -> Any:
+def _parsed(row: Values, name: str) -> Any:
     value = row.get(name)
     if value == "":
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
+from ...core.types import JsonObject
 from ..account import ImportedAccount, ImportedIdentity, ImportedMembership, Row
 from .fields import flag, mapping, moment, needed, objects, text
 from .rows import Fields, each, table
@@ -37,7 +38,7 @@ def account(row: Fields) -> ImportedAccount:
     )
 
 
-def _membership(row: dict[str, Any] | Fields) -> ImportedMembership:
+def _membership(row: JsonObject | Fields) -> ImportedMembership:
     return ImportedMembership(
         slug=needed(row, "slug"),
         type=text(row, "type") or "member",
@@ -50,7 +51,7 @@ def _membership(row: dict[str, Any] | Fields) -> ImportedMembership:
     )
 
 
-def _identity(row: dict[str, Any] | Fields) -> ImportedIdentity:
+def _identity(row: JsonObject | Fields) -> ImportedIdentity:
     return ImportedIdentity(
         issuer=needed(row, "issuer"),
         subject=needed(row, "subject"),

@@ -10,6 +10,7 @@ import orjson
 
 from ...accounts.models import ROLES
 from ...core.clock import SystemClock
+from ...core.types import JsonObject
 from ..account import ImportedAccount, ImportedIdentity, Row, RowFault
 from .fields import flag, from_milliseconds, identity, mapping, moment, needed, objects, text, words
 from .rows import Fields, documents, each, table
@@ -128,7 +129,7 @@ def _keycloak_hash(row: Fields) -> str | None:
         raise RowFault("unknown_hash", "The credential is in no form that is known here.") from None
 
 
-def _in_common_form(value: str, salt: str, how: dict[str, Any]) -> str:
+def _in_common_form(value: str, salt: str, how: JsonObject) -> str:
     """The same in the form that passlib, or Argon2 itself, has for it."""
     rounds, algorithm = int(how["hashIterations"]), how["algorithm"]
     made, salted = _unpadded(value), _unpadded(salt)

@@ -1,10 +1,10 @@
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.db.base import Base, Id, UtcDateTime, account_key
+from ...core.types import AccountKey
 
 PENDING, ACCEPTED, DECLINED, REVOKED, EXPIRED = (
     "pending",
@@ -42,7 +42,9 @@ class Invitation(Base):
     workspace_id: Mapped[int] = mapped_column(
         ForeignKey("frontdesk_workspaces.id", ondelete="CASCADE")
     )
-    inviter_id: Mapped[Any | None] = account_key(ondelete="SET NULL", nullable=True, index=True)
+    inviter_id: Mapped[AccountKey | None] = account_key(
+        ondelete="SET NULL", nullable=True, index=True
+    )
     email: Mapped[str] = mapped_column(String(320))
     type: Mapped[str] = mapped_column(String(20))
     message: Mapped[str | None] = mapped_column(String(MESSAGE_LENGTH))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select
 
@@ -14,6 +13,7 @@ from ...core.clock import Clock
 from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
+from ...core.types import AccountKey
 from ..actions import INVITATION_ACCEPTED, INVITATION_DECLINED
 from ..members import Listed, Members
 from ..rules import may_manage
@@ -126,7 +126,7 @@ class ReceivedInvitations:
         invitation.state = DECLINED
         self._report(INVITATION_DECLINED, invitation, None)
 
-    def _report(self, action: Action, invitation: Invitation, account_id: Any) -> None:
+    def _report(self, action: Action, invitation: Invitation, account_id: AccountKey) -> None:
         done(
             self.session,
             action,

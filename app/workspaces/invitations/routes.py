@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...accounts.service import Accounts
 from ...auth.caller import caller
 from ...auth.errors import InvalidProof
 from ...auth.guards import active_account_required
 from ...core.context import service
+from ...core.types import Loaded
 from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
@@ -41,7 +41,7 @@ DECLINED = {"message": "Invitation declined"}
 @raises(AddressNotProven)
 @takes(query=Page)
 @answers(200, ReceivedInvitationRead, paged=True)
-def list_received_invitations(query: dict[str, Any]) -> Sequence[Invited]:
+def list_received_invitations(query: Loaded) -> Sequence[Invited]:
     """List the open invitations to the caller's address"""
     return service(ReceivedInvitations).page(caller().account, **query)
 
@@ -73,7 +73,7 @@ def decline_received_invitation(invitation_id: int) -> dict[str, str]:
 @raises(InvalidProof)
 @takes(query=InvitationSecret)
 @answers(200, MailedInvitationRead)
-def get_mailed_invitation(query: dict[str, Any]) -> Invited:
+def get_mailed_invitation(query: Loaded) -> Invited:
     """Get an invitation by its mailed secret; nothing changes"""
     return service(ReceivedInvitations).show(query["token"])
 
@@ -84,7 +84,7 @@ def get_mailed_invitation(query: dict[str, Any]) -> Invited:
 @raises(InvalidProof, OtherAddress, InviterGone)
 @takes(json=InvitationSecret)
 @answers(200, MemberRead)
-def accept_mailed_invitation(json: dict[str, Any]) -> Listed:
+def accept_mailed_invitation(json: Loaded) -> Listed:
     """Accept an invitation by its mailed secret"""
     return service(ReceivedInvitations).accept_by_token(caller().attached_account, json["token"])
 
@@ -95,7 +95,7 @@ def accept_mailed_invitation(json: dict[str, Any]) -> Listed:
 @raises(InvalidProof)
 @takes(json=InvitationSecret)
 @answers(200, Message)
-def decline_mailed_invitation(json: dict[str, Any]) -> dict[str, str]:
+def decline_mailed_invitation(json: Loaded) -> dict[str, str]:
     """Decline an invitation by its mailed secret"""
     service(ReceivedInvitations).decline_by_token(json["token"])
     return DECLINED

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from apispec import APISpec
 from flask import Flask
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Rule
 
+from ...types import JsonObject
 from ..blueprint import Blueprint
 from ..operation import Operation, find_operation
 from .failures import PROBLEM, ProblemRead
@@ -34,7 +34,7 @@ carries `X-Request-ID`, the client's own where it sends one, and the log has it 
 """
 
 
-def make_document(app: Flask, title: str, version: str, server: str) -> dict[str, Any]:
+def make_document(app: Flask, title: str, version: str, server: str) -> JsonObject:
     spec = APISpec(
         title,
         version,
@@ -64,7 +64,7 @@ def make_document(app: Flask, title: str, version: str, server: str) -> dict[str
             spec.path(path_of(rule), operations={method.lower(): {"tags": [tag], **written}})
     for tag, about in sorted(tags.items()):
         spec.tag({"name": tag, "description": about} if about else {"name": tag})
-    document: dict[str, Any] = spec.to_dict()
+    document: JsonObject = spec.to_dict()
     _complete_examples(document["paths"], spec.components.schemas)
     return document
 
@@ -111,7 +111,7 @@ def _about(app: Flask, mount: str) -> str:
     return blueprint.about if isinstance(blueprint, Blueprint) else ""
 
 
-def _complete_examples(paths: dict[str, Any], components: Components) -> None:
+def _complete_examples(paths: JsonObject, components: Components) -> None:
     for operations in paths.values():
         for described in operations.values():
             for part in (described.get("requestBody", {}), *described["responses"].values()):

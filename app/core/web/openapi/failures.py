@@ -14,6 +14,7 @@ from werkzeug.routing import Rule
 from ...context import find_context
 from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
+from ...types import JsonObject
 from ..operation import SAFE_METHODS, Operation
 from ..problems import problem_response
 from ..words import Word, WordSet
@@ -69,7 +70,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
 
 def failures(
     spec: APISpec, operation: str, described: Operation, method: str, rule: Rule
-) -> dict[str, Any]:
+) -> JsonObject:
     by_status = documented(described, method, rule)
     if not by_status:
         return {}
@@ -89,7 +90,7 @@ def failures(
     }
 
 
-def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) -> dict[str, Any]:
+def _component(spec: APISpec, operation: str, kinds: Iterable[type[Problem]]) -> JsonObject:
     """The operation's own problem: a client that handles all of its codes has missed none."""
     name = f"{operation[0].upper()}{operation[1:]}Problem"
     spec.components.schema(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from ...types import JsonObject
 from ..operation import DocumentedAnswer, Operation
 
 
-def _header(description: str, **schema: Any) -> dict[str, Any]:
+def _header(description: str, **schema: Any) -> JsonObject:
     return {"description": description, "schema": {"type": "string", **schema}}
 
 
-HEADERS: dict[str, dict[str, Any]] = {
+HEADERS: dict[str, JsonObject] = {
     "X-Request-ID": _header("Names the request, in the log too", maxLength=128),
     "Retry-After": {
         "description": "In how many seconds to try again",
@@ -32,7 +33,7 @@ _WAIT = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVIC
 
 def headers_of(
     status: int, described: Operation, answer: DocumentedAnswer | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     names = ["X-Request-ID"]
     if status == HTTPStatus.UNAUTHORIZED:
         names.append("WWW-Authenticate")

@@ -8,6 +8,7 @@ from apispec import APISpec
 from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
+from ...types import JsonObject
 from ..operation import DocumentedAnswer, Operation, schema_class
 from ..reading import may_be_missing
 from .failures import failures
@@ -20,7 +21,7 @@ _BODIES = {
     "files": "multipart/form-data",
 }
 # What a path's variable may be; a host's own routes use Flask's converters.
-_CONVERTERS: dict[str | None, dict[str, Any]] = {
+_CONVERTERS: dict[str | None, JsonObject] = {
     "row_id": {"type": "integer", "minimum": 1},
     "int": {"type": "integer", "minimum": 0},
     "float": {"type": "number", "minimum": 0},
@@ -35,7 +36,7 @@ _IF_NONE_MATCH = {
 }
 
 
-def _schema_of(converter: str | None) -> dict[str, Any]:
+def _schema_of(converter: str | None) -> JsonObject:
     if converter == "account_id":
         return dict(current_frontdesk.tables.account_ids.path_schema)
     return _CONVERTERS.get(converter, {"type": "string"})
@@ -58,9 +59,9 @@ class Operations:
 
     def write(
         self, name: str, method: str, rule: Rule, described: Operation, docstring: str
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         summary, _, description = docstring.strip().partition("\n")
-        written: dict[str, Any] = {
+        written: JsonObject = {
             "operationId": name,
             "summary": summary,
             "parameters": [*_path_parameters(rule, described), *_other_parameters(described)],
@@ -82,7 +83,7 @@ class Operations:
         return [{}, *ways] if described.optional else ways
 
 
-def _path_parameters(rule: Rule, described: Operation) -> list[dict[str, Any]]:
+def _path_parameters(rule: Rule, described: Operation) -> list[JsonObject]:
     found = []
     for name, converter in variables_of(rule):
         schema = _schema_of(converter)
@@ -93,7 +94,7 @@ def _path_parameters(rule: Rule, described: Operation) -> list[dict[str, Any]]:
     return found
 
 
-def _other_parameters(described: Operation) -> list[dict[str, Any]]:
+def _other_parameters(described: Operation) -> list[JsonObject]:
     found = [
         {"in": where, "schema": schema_class(described.reads[place])}
         for place, where in (("query", "query"), ("headers", "header"))
@@ -106,15 +107,15 @@ def _other_parameters(described: Operation) -> list[dict[str, Any]]:
     return [*found, _IF_NONE_MATCH] if described.polled else found
 
 
-def _body(described: Operation, place: str, kind: str) -> dict[str, Any]:
+def _body(described: Operation, place: str, kind: str) -> JsonObject:
     schema = schema_class(described.reads[place])
-    content: dict[str, Any] = {"schema": schema}
+    content: JsonObject = {"schema": schema}
     if place in described.examples:
         content["example"] = described.examples[place]
     return {"required": not may_be_missing(schema), "content": {kind: content}}
 
 
-def _answers(described: Operation) -> dict[str, Any]:
+def _answers(described: Operation) -> JsonObject:
     answers = dict(described.answers)
     if described.polled:
         nothing_new = "Nothing has changed since the answer that `If-None-Match` names"
@@ -129,14 +130,12 @@ def _answers(described: Operation) -> dict[str, Any]:
     }
 
 
-def _content(answer: DocumentedAnswer, described: Operation, status: int) -> dict[str, Any]:
+def _content(answer: DocumentedAnswer, described: Operation, status: int) -> JsonObject:
     if answer.schema is None:
         binary = {"schema": {"type": "string", "format": "binary"}}
         return {"content": dict.fromkeys(answer.media, binary)} if answer.media else {}
     schema: Any = schema_class(answer.schema)
-    content: dict[str, Any] = {
-        "schema": {"type": "array", "items": schema} if answer.many else schema
-    }
+    content: JsonObject = {"schema": {"type": "array", "items": schema} if answer.many else schema}
     examples = described.examples
     if status < HTTPStatus.MULTIPLE_CHOICES and "answer" in examples:
         content["example"] = examples.get(f"answer_{status}", examples["answer"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...types import JsonObject
 from .json_schemas import JsonSchema
 
 Components = dict[str, JsonSchema]
@@ -13,7 +14,7 @@ _BY_FORMAT = {
     "date": "2030-01-01",
     "uuid": "1f0c2a52-8f3e-4d55-9a0e-6d3c5b7f9e21",
 }
-_BY_TYPE: dict[str, Any] = {"string": "text", "integer": 1, "number": 1.0, "boolean": False}
+_BY_TYPE: JsonObject = {"string": "text", "integer": 1, "number": 1.0, "boolean": False}
 
 
 def completed(example: Any, schema: JsonSchema, components: Components) -> Any:

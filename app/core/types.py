@@ -1,0 +1,21 @@
+"""Names for values without a narrower type: each says where its values come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# The id of an account: the application's account model chooses an int, a UUID or a string.
+AccountKey = Any
+# The application's account class. It has the columns of `AccountLike`, and others of its choice.
+AccountModel = type[Any]
+# What a schema loaded from a request: the schema says which keys there are.
+Loaded = dict[str, Any]
+# An object that a schema or the JSON encoder writes into a response, an email or an export.
+JsonObject = dict[str, Any]
+# Values by the names of columns or fields, of any type that a column can have.
+Values = Mapping[str, Any]
+# What a listener of a signal is given beside the subject: `session`, `origin`.
+SignalOptions = dict[str, Any]
+# A hook, a view or a command: the code that calls it knows its arguments.
+AnyFunction = Callable[..., Any]
