@@ -56,7 +56,7 @@ class AccountRows:
         rows = self._rows.read(self.session, email=email)
         return self.of(rows[0]) if rows else None
 
-    def selected(self, *more: Any) -> Select[Any]:
+    def selected(self, *more: object) -> Select[Any]:
         """A question for accounts and, beside their columns, for more."""
         return select(*self._asked, *more)
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
@@ -41,7 +40,7 @@ class AccountRead(Schema):
 
 
 class Phone(Text):
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         try:
             return read_phone(super()._deserialize(value, attr, data, **kwargs))
         except InvalidPhone:
@@ -49,7 +48,7 @@ class Phone(Text):
 
 
 class Locale(Text):
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         found = locale_of(super()._deserialize(value, attr, data, **kwargs))
         if found is None:
             raise ValidationError("Not a language tag, such as en or pt-BR.")
@@ -57,7 +56,7 @@ class Locale(Text):
 
 
 class TimeZone(Text):
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         name = super()._deserialize(value, attr, data, **kwargs)
         if name not in time_zones():
             raise ValidationError("Not a time zone, such as Europe/London.")

@@ -174,7 +174,7 @@ class Accounts(Generic[A]):
         role: str = "user",
         status: str = "active",
         phone: str | None = None,
-        **more: Any,
+        **more: object,
     ) -> A:
         """A new account, told to `account-registered` in the same transaction, or once its address
         is proven where it waits for that."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ..accounts.models import REASON_LENGTH
@@ -64,7 +62,7 @@ class AccountQuery(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_two_places(self, data: Loaded, **kwargs: Any) -> None:
+    def refuse_two_places(self, data: Loaded, **kwargs: object) -> None:
         if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
 
@@ -93,7 +91,7 @@ class AccountCreate(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_both(self, data: Loaded, **kwargs: Any) -> None:
+    def refuse_both(self, data: Loaded, **kwargs: object) -> None:
         if data["invite"] and data["password"] is not None:
             raise ValidationError("Not together with a password.", "invite")
 

@@ -45,7 +45,7 @@ class AccountSearch:
         offset: int = 0,
         after: str | None = None,
         sort: str | None = None,
-        **filters: Any,
+        **filters: object,
     ) -> Slice:
         sort = sort or ("email" if "search" in filters else "-created_at")
         order = ordering(self.accounts.model, sort, self.ids, self._dialect)

@@ -53,7 +53,7 @@ def happened(
     return Happened(hours, since if is_whole else min(hours), is_whole)
 
 
-def _hour(at: Any, dialect: str) -> ColumnElement[Any]:
+def _hour(at: object, dialect: str) -> ColumnElement[Any]:
     if dialect == "postgresql":
         return func.date_trunc("hour", func.timezone("UTC", at))
     return func.substr(type_coerce(at, String), 1, 13)

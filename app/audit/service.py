@@ -129,7 +129,7 @@ class Records:
         return which
 
 
-def _columns(schema: Any) -> Select[Any]:
+def _columns(schema: object) -> Select[Any]:
     return select(*(getattr(Record, name) for name in shown(schema)))
 
 

@@ -22,7 +22,7 @@ TOKEN_TYPE = WordSet("TokenType", ("bearer",))
 class GivenPassword(Text):
     """Whatever somebody typed: what nobody can have is simply the wrong one."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         if not isinstance(value, str):
             raise self.make_error("invalid")
         return value
@@ -69,7 +69,7 @@ class VerifyToken(Received):
     email = Text(min=1, blank=True, max=320, metadata={"description": "Required with a code"})
 
     @validates_schema
-    def require_email_with_code(self, data: Loaded, **kwargs: Any) -> None:
+    def require_email_with_code(self, data: Loaded, **kwargs: object) -> None:
         if len(data.get("token", "")) < SHORTEST_TOKEN and data.get("email") is None:
             raise ValidationError("Missing data for required field.", "email")
 
@@ -86,7 +86,7 @@ class NewPassword(Text):
             **{"required": True, **more},
         )
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         password = super()._deserialize(value, attr, data, **kwargs)
         if reason := unfit(password):
             raise ValidationError(reason)
@@ -128,7 +128,7 @@ class MailedToken(Received):
 
 
 class RedirectUri(Text):
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         uri = super()._deserialize(value, attr, data, **kwargs)
         if not service(RedirectUris).allows(uri):
             raise ValidationError("Not an allowed redirect URI.")
@@ -141,14 +141,14 @@ class IdpLogin(Received):
     )
 
     @pre_load
-    def fill_in_redirect_uri(self, data: Any, **kwargs: Any) -> Any:
+    def fill_in_redirect_uri(self, data: object, **kwargs: object) -> Any:
         default = service(RedirectUris).default
         if isinstance(data, Mapping) and default:
             return {"redirect_uri": default, **data}
         return data
 
     @validates_schema(skip_on_field_errors=True)
-    def require_redirect_uri(self, data: Loaded, **kwargs: Any) -> None:
+    def require_redirect_uri(self, data: Loaded, **kwargs: object) -> None:
         if "redirect_uri" not in data:
             raise ValidationError("Missing data for required field.", "redirect_uri")
 
@@ -163,11 +163,11 @@ class IdpCallback(IdpLogin):
     )
 
     @pre_load
-    def fill_in_auth_data(self, data: Any, **kwargs: Any) -> Any:
+    def fill_in_auth_data(self, data: object, **kwargs: object) -> Any:
         return {"auth_data": {}, **data} if isinstance(data, Mapping) else data
 
     @post_load
-    def hand_on_payload(self, data: Loaded, **kwargs: Any) -> JsonObject:
+    def hand_on_payload(self, data: Loaded, **kwargs: object) -> JsonObject:
         """Only what a schema of the host's has validated goes further."""
         auth_data = data.pop("auth_data")
         checked = isinstance(self.fields["auth_data"], fields.Nested)

@@ -36,7 +36,7 @@ def in_words(command: AnyFunction) -> AnyFunction:
     """A problem is one sentence here, and exit code 1; so is a database that cannot be used."""
 
     @wraps(command)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         try:
             return command(*args, **kwargs)
         except Problem as problem:

@@ -43,7 +43,7 @@ def _made(command: AnyFunction) -> AnyFunction:
     """A template that is not there, or that fails, is one sentence."""
 
     @wraps(command)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> Any:
         try:
             return command(*args, **kwargs)
         except TemplateNotFound as error:

@@ -37,7 +37,9 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
             help="Read the password from this file; `-` is standard input.",
         )
         @wraps(command)
-        def run(*args: Any, password: str | None, password_file: Any, **kwargs: Any) -> Any:
+        def run(
+            *args: object, password: str | None, password_file: object, **kwargs: object
+        ) -> Any:
             if password_file is not None:
                 if password is not None:
                     raise click.UsageError("Give --password or --password-file, not both.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import click
 import orjson
@@ -24,7 +23,7 @@ from .accounts import in_words
 group = AppGroup("workspaces", help="Make workspaces and say who is in them.")
 
 
-def show(schema: type[Schema], thing: Any) -> None:
+def show(schema: type[Schema], thing: object) -> None:
     click.echo(orjson.dumps(instance(schema).dump(thing)).decode())
 
 

@@ -56,7 +56,7 @@ class ApiCall:
         *,
         json: Values | None = None,
         query: Values | None = None,
-        **path: Any,
+        **path: object,
     ) -> Any:
         """Return the view's response as data.
 
@@ -73,7 +73,7 @@ class ApiCall:
         return _data(_call(self.view, present, {**self.path, **path}))
 
 
-def get_from_api(view: View, *, query: Values | None = None, **path: Any) -> Any:
+def get_from_api(view: View, *, query: Values | None = None, **path: object) -> Any:
     """Return what a GET route of the API responds with, as data."""
     return _data(_call(view, lambda place, schema: query or {}, path))
 
@@ -86,7 +86,7 @@ class ListPage(NamedTuple):
     further: Mapping[str, str]
 
 
-def list_from_api(view: View, *, query: Values | None = None, **path: Any) -> ListPage:
+def list_from_api(view: View, *, query: Values | None = None, **path: object) -> ListPage:
     """Return one page of a list of the API, with the query of the next page."""
     response = _call(view, lambda place, schema: query or {}, path)
     link, _, _ = response.headers.get("Link", "").removeprefix("<").partition(">")
@@ -107,7 +107,7 @@ def show_form_again(refused: View | None) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def go_or_show(*given: Any, **path: Any) -> Any:
+        def go_or_show(*given: object, **path: object) -> Any:
             try:
                 return view(*given, **path)
             except Exception as error:
@@ -131,7 +131,7 @@ def calls_api(view: View, *, refused: View | None = None) -> Callable[[View], Vi
 
     def decorate(form: View) -> View:
         @wraps(form)
-        def call_then_go(**path: Any) -> Any:
+        def call_then_go(**path: object) -> Any:
             return shown(ApiCall(view, path), **path)
 
         shown = show_form_again(refused)(form)
@@ -154,7 +154,7 @@ def report(problem: Problem) -> None:
     find_context().get(Refusals).tell(problem)
 
 
-def _data(response: Any) -> Any:
+def _data(response: object) -> Any:
     if not isinstance(response, Response) or response.mimetype != "application/json":
         return response
     return orjson.loads(response.get_data())

@@ -41,7 +41,7 @@ class LazyView:
         """`owner.inbox.dashboard`: a module of this package, and a function in it."""
         self.module, _, self.__name__ = reference.rpartition(".")
 
-    def __call__(self, *args: Any, **values: Any) -> Any:
+    def __call__(self, *args: object, **values: object) -> Any:
         return self.view(*args, **values)
 
     @cached_property

@@ -44,7 +44,7 @@ class ShownForm:
 
     faults: dict[str, str]
 
-    def value(self, _name: str, default: Any = "") -> Any:
+    def value(self, _name: str, default: object = "") -> Any:
         return default
 
     def values(self, _name: str, default: Iterable[Any] = ()) -> list[Any]:

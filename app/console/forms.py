@@ -43,7 +43,7 @@ class FormState:
     def __post_init__(self) -> None:
         self._shown: set[str] = set()
 
-    def value(self, name: str, default: Any = "") -> Any:
+    def value(self, name: str, default: object = "") -> Any:
         if self.problem is None:
             return "" if default is None else default
         return request.form.get(name, "")

@@ -77,7 +77,7 @@ class HostConsole:
 
         return add
 
-    def render(self, template: str, **context: Any) -> Response:
+    def render(self, template: str, **context: object) -> Response:
         """A page made of a template of the host's own, which extends `console/desk.html`."""
         return self.render_page(template, **context)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ..auth.caller import known_caller
@@ -18,7 +17,7 @@ def asset(name: str) -> str:
     return to(".static_asset", digest=version(), name=name)
 
 
-def url(endpoint: str, **values: Any) -> str:
+def url(endpoint: str, **values: object) -> str:
     return to(endpoint, **values)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ..accounts.models import AccountLike
@@ -22,13 +20,13 @@ FRAMED = (
 )
 
 
-def page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
+def page(template: str, *, status: int = 200, at: str = "", **context: object) -> Response:
     """`at` is the endpoint of the navigation's entry under which the page lies, where it is not one
     of its own."""
     return host_page(f"console/{template}", status=status, at=at, **context)
 
 
-def host_page(template: str, *, status: int = 200, at: str = "", **context: Any) -> Response:
+def host_page(template: str, *, status: int = 200, at: str = "", **context: object) -> Response:
     """Of a template anywhere, the host's own perhaps."""
     desk = service(Desk)
     text = _render(desk, template, **_whole(desk, at), **context)
@@ -41,7 +39,7 @@ def framed(html: str) -> Response:
     return Response(html, mimetype="text/html", headers=headers)
 
 
-def fragment(template: str, **context: Any) -> Response:
+def fragment(template: str, **context: object) -> Response:
     """A part of a page, for a script that asks for it alone: what stands around it is not read."""
     desk = service(Desk)
     text = _render(desk, f"console/{template}", me=_me(), **context)
@@ -59,7 +57,7 @@ def _me() -> AccountLike | None:
     return None if caller is None else caller.account
 
 
-def _render(desk: Desk, template: str, **context: Any) -> str:
+def _render(desk: Desk, template: str, **context: object) -> str:
     found = desk.environment.get_template(template)
     return found.render(on=desk.on, brand=desk.brand, **context)
 

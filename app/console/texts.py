@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import cache
 from gettext import NullTranslations, translation
 from pathlib import Path
-from typing import Any
 
 from flask import current_app, has_request_context, request
 from markupsafe import Markup, escape
@@ -26,12 +25,12 @@ OURS = Path(__file__).parent / "translations"
 _LANGUAGE = "frontdesk_language"
 
 
-def _(text: str, **values: Any) -> Markup:
+def _(text: str, **values: object) -> Markup:
     """A text in the reader's language; what is put into it is escaped."""
     return _filled(_catalogue().gettext(text), values)
 
 
-def _n(one: str, many: str, n: int, **values: Any) -> Markup:
+def _n(one: str, many: str, n: int, **values: object) -> Markup:
     return _filled(_catalogue().ngettext(one, many, n), {"n": n, **values})
 
 

@@ -37,7 +37,7 @@ def go(
     *,
     kind: str = "success",
     undo: Undo | None = None,
-    **values: Any,
+    **values: object,
 ) -> Response:
     """After a form: the next page, which says once what has been done."""
     return go_to(to(endpoint, **values), said, kind=kind, undo=undo)

@@ -94,13 +94,13 @@ class Actions:
     def on(self, signal: str, listener: Listener) -> None:
         check_signal(signal, self._known)
 
-        def receive(subject: Any, options: SignalOptions) -> object:
+        def receive(subject: object, options: SignalOptions) -> object:
             return listener(subject, options)
 
         # A strong reference: a listener that is defined inside a function would vanish with it.
         self._signals.signal(signal).connect(receive, weak=False)
 
-    def emit(self, signal: str, subject: Any, session: AnySession) -> int:
+    def emit(self, signal: str, subject: object, session: AnySession) -> int:
         """Notify the listeners and return how many there were."""
         check_signal(signal, self._known)
         return self._send(signal, subject, session)
@@ -109,9 +109,9 @@ class Actions:
         self,
         session: AnySession,
         action: Action,
-        subject: Any,
+        subject: object,
         account_id: AccountKey,
-        workspace_id: Any,
+        workspace_id: object,
         target: Target | None,
         data: Values,
     ) -> int:
@@ -128,7 +128,7 @@ class Actions:
         session: AnySession,
         action: Action,
         account_id: AccountKey,
-        workspace_id: Any,
+        workspace_id: object,
         target: Target | None,
         data: Values,
         *,
@@ -166,7 +166,7 @@ class Actions:
         origin: Origin,
         name: str,
         account_id: AccountKey,
-        workspace_id: Any = None,
+        workspace_id: object = None,
         target: Target | None = None,
         data: Values = _NOTHING,
     ) -> Row:
@@ -195,7 +195,7 @@ class Actions:
             )
         return found
 
-    def _send(self, name: str, subject: Any, session: AnySession) -> int:
+    def _send(self, name: str, subject: object, session: AnySession) -> int:
         signal = self._signals.signal(name)
         if not signal.receivers:
             return 0

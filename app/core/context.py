@@ -181,12 +181,12 @@ def service(kind: type[Service]) -> Service:
 def done(
     session: AnySession,
     action: Action,
-    subject: Any = None,
+    subject: object = None,
     *,
     account_id: AccountKey = None,
-    workspace_id: Any = None,
+    workspace_id: object = None,
     target: Target | None = None,
-    **data: Any,
+    **data: object,
 ) -> int:
     """Report an action in its open transaction, and return the number of the signal's listeners.
 

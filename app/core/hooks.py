@@ -33,7 +33,7 @@ def merged(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     if not registered:
         return default
 
-    def call(*args: Any) -> JsonObject:
+    def call(*args: object) -> JsonObject:
         answer: JsonObject = {}
         for hook in registered:
             answer |= _mapping(default, hook, hook(*args))
@@ -47,7 +47,7 @@ def chained(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     if not registered:
         return default
 
-    def call(value: JsonObject, *args: Any) -> JsonObject:
+    def call(value: JsonObject, *args: object) -> JsonObject:
         for hook in registered:
             value = dict(_mapping(default, hook, hook(value, *args)))
         return value
@@ -58,14 +58,14 @@ def chained(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
 def each(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Each takes part, in order; nothing is returned."""
 
-    def call(*args: Any) -> None:
+    def call(*args: object) -> None:
         for hook in registered:
             hook(*args)
 
     return call
 
 
-def _mapping(default: AnyFunction, hook: AnyFunction, given: Any) -> Values:
+def _mapping(default: AnyFunction, hook: AnyFunction, given: object) -> Values:
     """A hook that has forgotten its `return` is told so by its name."""
     if not isinstance(given, Mapping):
         kind, name = default.__name__, getattr(hook, "__qualname__", type(hook).__qualname__)
@@ -102,7 +102,7 @@ class Hook(Generic[F]):
         """As they are shown to people: `account, session`, or `email_to=, token=`."""
         return _shown([each.name for each in self.parameters], self.by_name)
 
-    def check(self, function: Any, shown: str = "") -> None:
+    def check(self, function: object, shown: str = "") -> None:
         names = [each.name for each in self.parameters]
         check_call(function, names, shown or f"@frontdesk.{self.name}", by_name=self.by_name)
 
@@ -146,7 +146,9 @@ def named_moment(default: F) -> NamedHook[F]:
     return NamedHook(default)
 
 
-def check_call(function: Any, names: Sequence[str], shown: str, *, by_name: bool = False) -> None:
+def check_call(
+    function: object, names: Sequence[str], shown: str, *, by_name: bool = False
+) -> None:
     """Refuse where it is registered what would fail at the first request that it serves."""
     arguments = _shown(names, by_name)
     if not callable(function):

@@ -47,7 +47,7 @@ class LeasedQueue:
             due = connection.execute(first).scalar()
         return None if due is None else (due - self._clock.now()).total_seconds()
 
-    def claim(self, most: int, *columns: Any) -> Claim | None:
+    def claim(self, most: int, *columns: object) -> Claim | None:
         """Take what is due, so that no other worker does before the lease ends."""
         token = secrets.token_hex(16)
         with self.engine.connect() as connection:
@@ -85,19 +85,19 @@ class LeasedQueue:
     def renew(self, token: str, ids: Sequence[int]) -> None:
         self._run(self.claimed(token, ids).values(due_at=self._clock.now() + LEASE))
 
-    def postpone(self, token: str, ids: Sequence[int], seconds: float, **values: Any) -> None:
+    def postpone(self, token: str, ids: Sequence[int], seconds: float, **values: object) -> None:
         """Try these again later; the attempt counts."""
         due = self._clock.now() + timedelta(seconds=seconds)
         self._run(self.claimed(token, ids).values(due_at=due, **values))
 
     def give_back(
-        self, token: str, ids: Sequence[int], seconds: float = 0.0, **values: Any
+        self, token: str, ids: Sequence[int], seconds: float = 0.0, **values: object
     ) -> None:
         """These were not tried to their end: the attempt is taken back."""
         attempts = self._model.attempts - 1
         self.postpone(token, ids, seconds, attempts=attempts, claim=None, **values)
 
-    def finish(self, token: str, row_id: int, **values: Any) -> bool:
+    def finish(self, token: str, row_id: int, **values: object) -> bool:
         """Whether the job was still this worker's: its row, or the claim, may be gone."""
         return self._run(self.claimed(token, [row_id]).values(values)) == 1
 

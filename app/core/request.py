@@ -74,7 +74,7 @@ def note_account(account_id: AccountKey, asked: Request | None = None) -> None:
         setattr(asked or request, _ACCOUNT, account_id)
 
 
-def note_workspace(workspace_id: Any) -> None:
+def note_workspace(workspace_id: object) -> None:
     if has_request_context():
         setattr(request, _WORKSPACE, workspace_id)
 

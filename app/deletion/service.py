@@ -182,7 +182,7 @@ class KeepingProofs:
         return _subject(named, (self.ids.from_text(shown_id), moment))
 
 
-def _subject(named: Any, row: Any = None) -> ProofSubject[Any]:
+def _subject(named: object, row: object = None) -> ProofSubject[Any]:
     """The account and the moment at which it goes: another deletion is another subject."""
     return ProofSubject(KIND, named, (), row)
 

@@ -53,6 +53,6 @@ class DeliveryVariables(BaseSettings):
         "MAIL_PORT", "MAIL_USE_TLS", "MAIL_USE_SSL", "MAIL_SUPPRESS_SEND", mode="before"
     )
     @classmethod
-    def _empty_is_unset(cls, given: Any, info: ValidationInfo) -> Any:
+    def _empty_is_unset(cls, given: object, info: ValidationInfo) -> Any:
         """A variable that is set to nothing (`MAIL_PORT=`) keeps its default."""
         return cls.model_fields[str(info.field_name)].default if given == "" else given

@@ -19,7 +19,7 @@ _LONGEST_NAME = 100
 _ODD = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*]')
 
 
-def as_json(value: Any, options: int = _JSON) -> bytes:
+def as_json(value: object, options: int = _JSON) -> bytes:
     """Moments, dates and UUIDs as they are usually written; what JSON has no word for, as text."""
     return orjson.dumps(value, default=str, option=options)
 
@@ -45,7 +45,7 @@ class Archive:
     def bytes(self, name: str, data: bytes) -> None:
         self._zip.writestr(self._entry(name), data)
 
-    def json(self, name: str, value: Any) -> None:
+    def json(self, name: str, value: object) -> None:
         self.bytes(name, as_json(value, _JSON | orjson.OPT_INDENT_2))
 
     def lines(self, name: str, rows: Iterable[Any]) -> None:
@@ -59,7 +59,7 @@ class Archive:
                     waiting.clear()
             entry.write(waiting)
 
-    def foreign(self, folder: str, name: object, content: Any) -> None:
+    def foreign(self, folder: str, name: object, content: object) -> None:
         """A file by somebody else's name, in their folder and never outside."""
         name = self._free(f"{_folder(folder)}/{_file(name)}")
         if isinstance(content, bytes | bytearray | memoryview):

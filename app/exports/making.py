@@ -126,7 +126,7 @@ def _write_file(archive: Archive, name: str, content: Any) -> None:
         archive.json(name, content)
 
 
-def _account_data(account: Any) -> JsonObject:
+def _account_data(account: object) -> JsonObject:
     """Return all columns that Frontdesk uses and all that the owner may read, without the hash."""
     names = (name for name in asked_of(type(account)) if name != "password_hash")
     columns = {name: getattr(account, name) for name in names}

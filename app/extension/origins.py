@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, SecretStr
@@ -70,12 +69,12 @@ def _plain(context: Context) -> Iterator[Setting]:
         yield _setting(name, fields[name].description, value, origin)
 
 
-def _setting(name: str, about: str | None, value: Any, origin: SettingOrigin) -> Setting:
+def _setting(name: str, about: str | None, value: object, origin: SettingOrigin) -> Setting:
     is_secret = _is_secret(name, value)
     return Setting(name, about or "", shown(value, is_secret), is_secret, *origin)
 
 
-def shown(value: Any, is_secret: bool) -> str:
+def shown(value: object, is_secret: bool) -> str:
     if isinstance(value, (list, tuple)):
         if is_secret:
             return str(len(value)) if value else ""
@@ -104,6 +103,6 @@ def _address(secret: str) -> str:
     return f"{parts.scheme}://{masked}{host}{parts.path}"
 
 
-def _is_secret(name: str, value: Any) -> bool:
+def _is_secret(name: str, value: object) -> bool:
     values = value if isinstance(value, (list, tuple)) else [value]
     return bool(_HIDDEN.search(name)) or any(isinstance(each, SecretStr) for each in values)

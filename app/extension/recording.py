@@ -36,10 +36,10 @@ class Recording:
         self,
         name: str,
         *,
-        account: Any = None,
-        workspace: Any = None,
+        account: object = None,
+        workspace: object = None,
         target: tuple[str, Any] | None = None,
-        **data: Any,
+        **data: object,
     ) -> None:
         """Write an audit log entry in the open transaction, or in the one the application commits.
 

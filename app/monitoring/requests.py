@@ -17,7 +17,7 @@ def matched_route() -> str:
     return request.url_rule.rule if request.url_rule else "unmatched"
 
 
-def is_at(bind: str, sockname: Any) -> bool:
+def is_at(bind: str, sockname: object) -> bool:
     """Whether a socket of this name belongs to `bind`; a machine has too many names to compare."""
     if isinstance(sockname, tuple):
         return bind.rpartition(":")[2] == str(sockname[1])

@@ -43,7 +43,7 @@ def account_model_required(view: View) -> View:
     """Without a model there is no account that could enter: said before anybody is refused."""
 
     @wraps(view)
-    def check_then_view(*args: Any, **kwargs: Any) -> Any:
+    def check_then_view(*args: object, **kwargs: object) -> Any:
         if not find_context().has(SentNotifications):
             raise AccountModelMissing
         return view(*args, **kwargs)

@@ -59,13 +59,13 @@ _KINDS: Mapping[bool | None, tuple[Any, ...]] = {
 }
 
 
-def _newest(*conditions: Any) -> Select[Any]:
+def _newest(*conditions: object) -> Select[Any]:
     newest_first = _ITEMS.where(*conditions).order_by(InboxItem.id.desc())
     some: Select[Any] = newest_first.limit(bindparam("limit"))
     return some
 
 
-def _each(*conditions: Any) -> Mapping[bool | None, Rows]:
+def _each(*conditions: object) -> Mapping[bool | None, Rows]:
     return {is_read: Rows(_newest(*kind, *conditions)) for is_read, kind in _KINDS.items()}
 
 

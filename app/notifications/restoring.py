@@ -69,7 +69,7 @@ class Restoring:
             return self.inbox.get(receiver_id, values["id"])
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: object) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return value if isinstance(value, bool) else shown(value)
@@ -81,5 +81,5 @@ def _from_json(column: ColumnElement[Any], value: Any) -> Any:
     return value
 
 
-def _subject(stated: Any) -> ProofSubject[Any]:
+def _subject(stated: object) -> ProofSubject[Any]:
     return ProofSubject(KIND, stated, (), stated)

@@ -113,7 +113,7 @@ class SentNotifications:
         return row
 
 
-def sent_item(notification: Any, counts: NotificationCounts | None) -> SentItem:
+def sent_item(notification: object, counts: NotificationCounts | None) -> SentItem:
     item = {name: getattr(notification, name) for name in _STORED}
     if counts is None:
         return {**item, "read": None, "deliveries": None}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from ..core.types import JsonObject, Values
@@ -40,7 +38,7 @@ def _encoded(extra: Values) -> bytes:
     return orjson.dumps(extra, default=str)
 
 
-def _is_storable(value: Any) -> bool:
+def _is_storable(value: object) -> bool:
     """Whoever reads the body has bounded how deep it is nested."""
     if isinstance(value, int):
         return -(2**63) <= value < 2**64  # what the JSON of an answer has

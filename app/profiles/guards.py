@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any
 
 from flask import request
 from werkzeug.datastructures import Headers
@@ -33,7 +32,7 @@ class PathThenHeader:
     def __call__(
         self,
         session: AnySession,
-        account: Any,
+        account: object,
         path_params: Values,
         headers: Mapping[str, str],
     ) -> str | None:

@@ -34,7 +34,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 class Day(fields.Date):
     """2030-12-31 and nothing else; Python's own reading also takes weeks and no hyphens."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> date:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> date:
         if not isinstance(value, str) or not _DAY.fullmatch(value):
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         found: date = super()._deserialize(value, attr, data, **kwargs)
@@ -44,7 +44,7 @@ class Day(fields.Date):
 class PictureAddress(Text):
     """An http(s) address; or one of ours, which a client sends back with the rest of a profile."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not (is_own_path(text) or is_web_address(text)):
             raise ValidationError(NOT_AN_ADDRESS)
@@ -75,12 +75,12 @@ class ProfileCreate(Received):
     bio = Text(max=2000, allow_none=True)
 
     @validates_schema(skip_on_field_errors=False)
-    def bound_extra(self, data: Loaded, **kwargs: Any) -> None:
+    def bound_extra(self, data: Loaded, **kwargs: object) -> None:
         if faults := faults_in(_extra(data)):
             raise ValidationError(faults)
 
     @post_load(pass_original=True)
-    def as_sent(self, data: Loaded, sent: Values, **kwargs: Any) -> JsonObject:
+    def as_sent(self, data: Loaded, sent: Values, **kwargs: object) -> JsonObject:
         """In the order of the client's; marshmallow loads what it does not know out of a set."""
         order = {name: number for number, name in enumerate(sent)}
         return dict(sorted(data.items(), key=lambda item: order.get(item[0], -1)))
@@ -100,7 +100,9 @@ class ProfileUpdate(_Partial, ProfileCreate):
 class SentFile(fields.Raw):
     """A file of a form, to be read when there is room for what is in it."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> IO[bytes]:
+    def _deserialize(
+        self, value: object, attr: object, data: object, **kwargs: object
+    ) -> IO[bytes]:
         if not isinstance(value, FileStorage):
             raise self.make_error("invalid")
         return value.stream
@@ -144,7 +146,7 @@ class ProfileRead(Schema):
     updated_at = Moment(required=True)
 
     @post_dump(pass_original=True)
-    def add_extra(self, data: Loaded, profile: Values, **kwargs: Any) -> JsonObject:
+    def add_extra(self, data: Loaded, profile: Values, **kwargs: object) -> JsonObject:
         return {**_extra(profile), **data}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import ColumnElement, exists, false, select
 from sqlalchemy.orm import aliased
@@ -41,7 +41,7 @@ def _sees_all(viewer: AccountLike, account_id: AccountKey) -> bool:
     return bool(viewer.id == account_id) or viewer.role in _MANAGERS
 
 
-def _share_a_workspace(one: Any, other: Any) -> ColumnElement[bool]:
+def _share_a_workspace(one: object, other: object) -> ColumnElement[bool]:
     first, second = aliased(Member), aliased(Member)
     return exists(
         select(1)

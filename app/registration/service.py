@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import update
 
@@ -63,7 +62,7 @@ class Registration(BasicService):
         email: str,
         password: str,
         invitation: str | None,
-        **more: Any,
+        **more: object,
     ) -> Opened | Challenge | None:
         """Signed in, or None where the address must be proven first."""
         self.limits.count(options.address)

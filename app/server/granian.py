@@ -71,7 +71,7 @@ class Server(MPServer):
         holder: Any = SocketHolder  # of which the stubs do not know what it takes
         self._shd: Any = holder(self.listener.fileno(), not _is_tcp(self.listener), BACKLOG)
 
-    def _spawn_worker(self, *arguments: Any, **options: Any) -> Any:
+    def _spawn_worker(self, *arguments: object, **options: object) -> Any:
         worker: Any = super()._spawn_worker(*arguments, **options)
         watch = worker._watcher
 
@@ -125,7 +125,7 @@ class Server(MPServer):
             begin()
         return Turnstile(self.app, self.turns)
 
-    def close_door(self, *_: Any) -> None:
+    def close_door(self, *_: object) -> None:
         """Have a worker let nobody in any more: nobody ever comes to what it listens at now."""
         with socket.socket(socket.AF_UNIX) as nowhere:
             nowhere.setblocking(False)
@@ -134,7 +134,7 @@ class Server(MPServer):
             os.dup2(nowhere.fileno(), self.listener.fileno())
 
 
-def _leave(*_: Any) -> None:
+def _leave(*_: object) -> None:
     sys.exit(0)
 
 

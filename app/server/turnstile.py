@@ -70,7 +70,7 @@ class Turnstile:
     def _answer(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         is_whole = False
 
-        def note_length(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+        def note_length(status: str, headers: list[tuple[str, str]], *more: object) -> Any:
             nonlocal is_whole
             is_whole = any(name == "Content-Length" for name, _ in headers)
             return start(status, headers, *more)

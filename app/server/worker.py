@@ -37,7 +37,7 @@ LITTLE = 64 * 1024
 
 
 class BufferedWorker(ThreadWorker):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         # Whom the poller waits for, with what is done when the time for it is over.
         self.waiting: dict[TConn, Callable[[TConn], None]] = {}

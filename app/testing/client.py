@@ -47,19 +47,19 @@ class Api:
     def as_token(self, token: str | None) -> Api:
         return Api(self.app, self.prefix, token)
 
-    def get(self, path: str, status: int = 200, **request: Any) -> Answer:
+    def get(self, path: str, status: int = 200, **request: object) -> Answer:
         return self.send("GET", path, status, **request)
 
-    def post(self, path: str, status: int = 200, **request: Any) -> Answer:
+    def post(self, path: str, status: int = 200, **request: object) -> Answer:
         return self.send("POST", path, status, **request)
 
-    def put(self, path: str, status: int = 200, **request: Any) -> Answer:
+    def put(self, path: str, status: int = 200, **request: object) -> Answer:
         return self.send("PUT", path, status, **request)
 
-    def patch(self, path: str, status: int = 200, **request: Any) -> Answer:
+    def patch(self, path: str, status: int = 200, **request: object) -> Answer:
         return self.send("PATCH", path, status, **request)
 
-    def delete(self, path: str, status: int = 200, **request: Any) -> Answer:
+    def delete(self, path: str, status: int = 200, **request: object) -> Answer:
         return self.send("DELETE", path, status, **request)
 
     def send(self, method: str, path: str, status: int, **request: Any) -> Answer:

@@ -27,7 +27,7 @@ def noted_queries(app: Flask) -> Iterator[list[str]]:
         engine = app.extensions["sqlalchemy"].engine
     ask = rows.ask
 
-    def note(_connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
         statements.append(statement)
 
     def note_plain(engine: Any, sql: str, values: Any) -> Any:

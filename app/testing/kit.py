@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Flask
 
 from ..accounts.service import Accounts
@@ -32,7 +30,7 @@ class Kit:
             service(Accounts).passwords.rounds = ROUNDS
 
     def account(
-        self, name: str = "ada", /, *, password: str = PASSWORD, prefix: str = "", **fields: Any
+        self, name: str = "ada", /, *, password: str = PASSWORD, prefix: str = "", **fields: object
     ) -> Person:
         """Somebody with an account: `account("ada", role="admin", nickname="The Countess")`.
 

@@ -68,12 +68,12 @@ def twins() -> Iterator[Twins]:
 
     @contextmanager
     def open_email(self: EmailChannel) -> Iterator[Send]:
-        def send(message: StoredMessage, receiver: Receiver, *_more: Any) -> None:
+        def send(message: StoredMessage, receiver: Receiver, *_more: object) -> None:
             keep(Pages(self.templates, message, self.link).to(receiver.email), self.mailer)
 
         yield send
 
-    def wait(_self: Any, *_channels: Any) -> None:
+    def wait(_self: object, *_channels: object) -> None:
         """Nothing happens behind a test's back: it says when to deliver."""
 
     def send_nothing(_self: ThreadEngine, _channel: str) -> float:

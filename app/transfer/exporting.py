@@ -44,7 +44,7 @@ class Exporter:
             yield from self._with_all(page)
             self.session.expunge_all()
 
-    def _page(self, after: Any) -> Sequence[Any]:
+    def _page(self, after: object) -> Sequence[Any]:
         model = self.accounts.model
         page = select(model).order_by(model.id).limit(PAGE)
         if "suspended_reason" in inspect(model).column_attrs:
@@ -146,7 +146,7 @@ def write_csv(lines: Iterator[Line], file: TextIO) -> int:
     return count
 
 
-def _field(value: Any) -> str:
+def _field(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
     return orjson.dumps(value, default=str).decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from typing import Any, TextIO
+from typing import TextIO
 
 from ..core.types import JsonObject
 from .account import RowFault
@@ -23,11 +23,11 @@ class Report:
         self._lines = csv.writer(file)
         self._lines.writerow(COLUMNS)
 
-    def refuse(self, line: int, fault: RowFault, email: str = "", key: Any = None) -> None:
+    def refuse(self, line: int, fault: RowFault, email: str = "", key: object = None) -> None:
         self.refused[fault.code] += 1
         self._write(line, email, key, "refused", fault.code, fault.reason)
 
-    def renumber(self, line: int, email: str, before: Any, after: Any) -> None:
+    def renumber(self, line: int, email: str, before: object, after: object) -> None:
         self.new_ids += 1
         self._write(line, email, after, "imported", "new_id", f"It was {before}.")
 
@@ -44,6 +44,6 @@ class Report:
             "hashes": dict(self.hashes.most_common()),
         }
 
-    def _write(self, *values: Any) -> None:
+    def _write(self, *values: object) -> None:
         texts = (str("" if value is None else value) for value in values)
         self._lines.writerow(text.encode(errors="replace").decode() for text in texts)

@@ -106,5 +106,5 @@ class Updates:
             yield _setting(profile, name, value)
 
 
-def _setting(row: Any, name: str, value: Any) -> Any:
+def _setting(row: object, name: str, value: object) -> Any:
     return lambda: setattr(row, name, value)

@@ -74,7 +74,7 @@ class AccountWriter:
         session.flush()
         return known | {workspace.slug: workspace.id for workspace in made}
 
-    def member(self, given: ImportedMembership, workspace_id: int, key: Any) -> JsonObject:
+    def member(self, given: ImportedMembership, workspace_id: int, key: object) -> JsonObject:
         return {
             "workspace_id": workspace_id,
             "account_id": key,
@@ -83,7 +83,7 @@ class AccountWriter:
             "created_at": given.since or self.accounts.clock.now(),
         }
 
-    def identity(self, given: ImportedIdentity, email: str, key: Any) -> JsonObject:
+    def identity(self, given: ImportedIdentity, email: str, key: object) -> JsonObject:
         now = self.accounts.clock.now()
         return {
             "account_id": key,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import ColumnElement, case, exists, select
 from sqlalchemy.orm import aliased
@@ -27,7 +26,7 @@ class Ownership:
     session: AnySession
     accounts: Accounts
 
-    def has_other_owner(self, workspace_id: Any, account_id: AccountKey) -> ColumnElement[bool]:
+    def has_other_owner(self, workspace_id: object, account_id: AccountKey) -> ColumnElement[bool]:
         """The condition, for a workspace and the account that is not counted.
 
         Owners whose account is suspended or is being deleted do not count.

@@ -26,7 +26,7 @@ class PathResolver:
     name: str = "workspace_slug"
 
     def __call__(
-        self, session: AnySession, account: Any, path_params: PathParams, headers: Headers
+        self, session: AnySession, account: object, path_params: PathParams, headers: Headers
     ) -> str | None:
         return path_params.get(self.name)
 
@@ -39,7 +39,7 @@ class HeaderResolver:
     description: str = "Slug of the workspace"
 
     def __call__(
-        self, session: AnySession, account: Any, path_params: PathParams, headers: Headers
+        self, session: AnySession, account: object, path_params: PathParams, headers: Headers
     ) -> str | None:
         return headers.get(self.name.lower(), "").strip()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
@@ -23,7 +21,7 @@ MEMBER_STATUS = WordSet(
 
 
 class NewSlug(Text):
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         slug = super()._deserialize(value, attr, data, **kwargs)
         if reason := unfit(slug):
             raise ValidationError(reason)

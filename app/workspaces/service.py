@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
 from sqlalchemy.orm import aliased
@@ -177,13 +176,13 @@ class Workspaces:
             if left > timedelta(0):
                 raise TooManyWorkspaces(math.ceil(left.total_seconds()))
 
-    def _insert(self, name: str, slug: str, **fields: Any) -> Workspace:
+    def _insert(self, name: str, slug: str, **fields: object) -> Workspace:
         workspace = self._insert_free(name, slug, **fields)
         if workspace is None:
             raise SlugTaken
         return workspace
 
-    def _insert_named_like(self, name: str, **fields: Any) -> Workspace:
+    def _insert_named_like(self, name: str, **fields: object) -> Workspace:
         """Two at once may like the same slug: the second goes on to its next suggestion."""
         for slug in suggestions(name):
             workspace = self._insert_free(name, slug, **fields)
@@ -191,7 +190,7 @@ class Workspaces:
                 return workspace
         raise AssertionError("There is always a next suggestion")
 
-    def _insert_free(self, name: str, slug: str, **fields: Any) -> Workspace | None:
+    def _insert_free(self, name: str, slug: str, **fields: object) -> Workspace | None:
         return insert_new(
             self.session,
             Workspace,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import select
 
@@ -62,14 +61,14 @@ class EmailChangeProofs:
             which = which.where(EmailChange.account_id == caller_id)
         return self.session.scalar(which.order_by(EmailChange.id.desc()).limit(1))
 
-    def _pending(self, change_id: Any) -> ProofSubject[EmailChange] | None:
+    def _pending(self, change_id: object) -> ProofSubject[EmailChange] | None:
         change = self.session.get(EmailChange, change_id)
         if change is None or change.confirmed_at is not None:
             return None
         account = self.accounts.by_id(change.account_id)
         return None if account is None else pending(change, account)
 
-    def _undoable(self, change_id: Any) -> ProofSubject[EmailChange] | None:
+    def _undoable(self, change_id: object) -> ProofSubject[EmailChange] | None:
         change = self.session.get(EmailChange, change_id)
         return None if change is None or not change.is_undoable else _undoable(change)
 

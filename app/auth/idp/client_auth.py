@@ -47,7 +47,7 @@ class TokenEndpoint:
         self._client_secret = client_secret
         self._taken: str | None = None
 
-    def redeem(self, client: Any, methods: Sequence[str], **request: Any) -> JsonObject:
+    def redeem(self, client: object, methods: Sequence[str], **request: object) -> JsonObject:
         """The tokens for a code; `methods` are those that the discovery document lists."""
         refused = []
         ways = self._ways(methods if self._client_secret else [NONE])

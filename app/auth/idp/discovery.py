@@ -74,7 +74,7 @@ def discover(metadata_url: str, client_id: str, client_secret: str, *, pkce: boo
     return Discovered(client, methods, until=time.monotonic() + KEEP_SECONDS)
 
 
-def _session_options(metadata: Any, pkce: bool) -> JsonObject:
+def _session_options(metadata: object, pkce: bool) -> JsonObject:
     options = {
         "scope": " ".join(_among(SCOPES, metadata, "scopes_supported", default=SCOPES)),
         "default_timeout": TIMEOUTS,
@@ -92,7 +92,7 @@ def _text(metadata: Any, name: str) -> str:
     return value
 
 
-def _issuer(metadata: Any) -> str:
+def _issuer(metadata: object) -> str:
     """It is kept beside each person whom it vouches for."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not storable(value):

@@ -57,7 +57,7 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
             raise
 
 
-def verified(client: Any, token: JsonObject, nonce: str | None) -> JsonObject:
+def verified(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
     """The claims of the ID token in the token endpoint's answer.
 
     Raises `UnknownSignature` where newer metadata of the provider may verify it.

@@ -103,7 +103,7 @@ class IdpSignIn(BasicService):
         code: str,
         redirect_uri: str,
         state: str | None,
-        auth_payload: Any,
+        auth_payload: object,
     ) -> Opened | Challenge:
         """Admit whoever the provider says came back with `code`."""
         pending = self._begun(begun, redirect_uri, state)

@@ -40,7 +40,7 @@ class AuthenticatorApps:
     sealing: Sealing
     clock: Clock
 
-    def check(self, account: AccountLike, code: Any) -> str | None:
+    def check(self, account: AccountLike, code: object) -> str | None:
         """One of the account's apps shows this code now, and nobody has used it."""
         unreadable = False
         for row in self._of(account.id):

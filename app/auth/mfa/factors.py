@@ -34,7 +34,7 @@ class SecondFactors:
     # By the words that clients are told.
     factors: dict[str, FactorCheck] = field(default_factory=dict)
 
-    def check(self, account: AccountLike, kind: str, value: Any, options: SignInOptions) -> str:
+    def check(self, account: AccountLike, kind: str, value: object, options: SignInOptions) -> str:
         """The proof that was given, used up with the transaction that it is in. A wrong one is
         counted twice: as a wrong password from this address, and for the account from anywhere."""
         check, address = self.factors.get(kind), options.address

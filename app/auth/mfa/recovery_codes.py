@@ -79,7 +79,7 @@ class RecoveryCodes:
         done(self.session, RECOVERY_CODES_CREATED, account_id=account.id)
         return codes
 
-    def check(self, account: AccountLike, code: Any) -> str | None:
+    def check(self, account: AccountLike, code: object) -> str | None:
         tried = self.digests.all(account.id, bare(str(code)))
         found = self.session.scalar(
             select(RecoveryCode.id).where(

@@ -49,7 +49,7 @@ class SecondStepForm(Received):
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def require_one(self, data: Loaded, **kwargs: Any) -> None:
+    def require_one(self, data: Loaded, **kwargs: object) -> None:
         if sum(name in data for name in SHOWN) != 1:
             raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...core.context import done
 from ...core.db.transaction import AnySession, transaction
@@ -83,7 +82,13 @@ class SecondStep:
     gate: Gate
 
     def finish(
-        self, mfa_token: str, kind: str, value: Any, options: SignInOptions, *, trust: bool = False
+        self,
+        mfa_token: str,
+        kind: str,
+        value: object,
+        options: SignInOptions,
+        *,
+        trust: bool = False,
     ) -> Opened | Challenge:
         """Signed in by the first proof and this one. Of many at once with one token, one is."""
         first = self.tokens.read(ANSWERING, mfa_token)
@@ -103,7 +108,7 @@ def ways_of(factors: SecondFactors) -> dict[str, Way]:
 
 
 def _by(factors: SecondFactors, kind: str) -> Way:
-    def show(caller: Caller, given: Any, options: SignInOptions) -> str:
+    def show(caller: Caller, given: object, options: SignInOptions) -> str:
         return factors.check(caller.attached_account, kind, given, options)
 
     return show

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import select, update
 
@@ -62,7 +62,7 @@ class Passkeys:
         ).one_or_none()
         return Registered(*row) if row else None
 
-    def insert(self, **values: Any) -> Authenticator | None:
+    def insert(self, **values: object) -> Authenticator | None:
         """None where somebody has that one already."""
         return insert_new(self.session, Authenticator, kind=PASSKEY_KIND, **values)
 

@@ -33,7 +33,7 @@ class Base64Url(Text):
             **kwargs,
         )
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
             read = urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -76,7 +76,7 @@ class CreatedCredential(_Credential):
     response = fields.Nested(CreationResponse, required=True)
 
     @post_load
-    def as_creation(self, data: Loaded, **kwargs: Any) -> Creation:
+    def as_creation(self, data: Loaded, **kwargs: object) -> Creation:
         found = data["response"]
         return Creation(
             data["id"], found["clientDataJSON"], found["attestationObject"], found["transports"]
@@ -89,7 +89,7 @@ class AssertedCredential(_Credential):
     response = fields.Nested(AssertionResponse, required=True)
 
     @post_load
-    def as_assertion(self, data: Loaded, **kwargs: Any) -> Assertion:
+    def as_assertion(self, data: Loaded, **kwargs: object) -> Assertion:
         found = data["response"]
         return Assertion(
             data["id"],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import Schema, fields
 
 from ...core.errors import BadRequest, NotFound
@@ -53,10 +51,10 @@ class EndedSessions(Schema):
 class GivenToken(Text):
     """Whatever a client sends: what we have not made is a wrong one, however it looks."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         return str(value)
 
-    def _validate(self, value: Any) -> None:
+    def _validate(self, value: object) -> None:
         return None
 
 

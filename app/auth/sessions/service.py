@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import or_, update
 
@@ -117,7 +117,7 @@ class Renewal:
     # However often it is renewed, it ends after so long.
     longest: timedelta
 
-    def renew(self, row_id: Any, by: tuple[str, ...]) -> AccountSession | None:
+    def renew(self, row_id: object, by: tuple[str, ...]) -> AccountSession | None:
         """Within the transaction of the deed; None where it has ended in this moment."""
         lock_row(self.session, AccountSession, AccountSession.id == row_id)
         found = self.session.get(AccountSession, row_id, populate_existing=True)

@@ -41,7 +41,7 @@ def verify_password(account: Any, password: str) -> AccountLike:
 
 
 def sign_in(
-    account: Any,
+    account: object,
     by: tuple[str, ...],
     by_cookie: bool = False,
     otp: str | None = None,
@@ -90,7 +90,7 @@ def enter(
     return sign_in_options(otp=otp, device=device, caller=caller)
 
 
-def dump(schema: type[Schema], outcome: Opened | Challenge, **more: Any) -> JsonObject:
+def dump(schema: type[Schema], outcome: Opened | Challenge, **more: object) -> JsonObject:
     response: JsonObject = instance(schema).dump({**payload_of(outcome), **more})
     return response
 
@@ -113,7 +113,7 @@ def _address() -> str:
     return (request.remote_addr or "") if has_request_context() else ""
 
 
-def sign_out(account: Any) -> None:
+def sign_out(account: object) -> None:
     service(LogOut).account(_stored(account))
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import ValidationError, fields, validates_schema
 
 from ...core.types import Loaded
@@ -33,7 +31,7 @@ class Reauthenticate(Received):
     )
 
     @validates_schema
-    def require_one_way(self, data: Loaded, **kwargs: Any) -> None:
+    def require_one_way(self, data: Loaded, **kwargs: object) -> None:
         given = [way for way in WAYS if way in data]
         if len(given) != 1:
             raise ValidationError(f"Exactly one of {', '.join(WAYS)} must be given.")

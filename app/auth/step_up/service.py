@@ -53,7 +53,7 @@ class Reauthentication:
     # None where no sessions are stored.
     renew_session: Renew | None
 
-    def show(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> Opened:
+    def show(self, caller: Caller, way: str, given: object, options: SignInOptions) -> Opened:
         proof = self._checked(caller, way, given, options)
         if caller.session is None and not has_factor((proof,)):
             # Another token is then another sign-in, and must not be to be had for less.

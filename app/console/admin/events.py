@@ -121,7 +121,7 @@ def _changes(data: Values) -> Iterator[tuple[str, str, str]]:
         yield name, _plain(before.get(name)), _plain(after.get(name))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, (list, tuple)):

@@ -66,14 +66,14 @@ def deeds(rows: Iterable[Values]) -> list[OwnDeed]:
     return [_deed(row, me) for row in rows]
 
 
-def _deed(row: Values, me: Any) -> OwnDeed:
+def _deed(row: Values, me: object) -> OwnDeed:
     name = row["type"]
     action = ACTIONS.get(name)
     # The titles of the application's own types are written for operators.
     return OwnDeed(_(action.title) if action else name, row["at"], _origin(row, me), name in _ODD)
 
 
-def _origin(row: Values, me: Any) -> str:
+def _origin(row: Values, me: object) -> str:
     if row["actor_kind"] == "system":
         return _("By the service itself")
     if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):

@@ -88,7 +88,7 @@ def _others(profile: Values, groups: list[Group]) -> list[tuple[str, str]]:
     return [(name, _as_text(value)) for name, value in profile.items() if name not in shown]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 

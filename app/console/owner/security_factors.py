@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from flask import Response, request
 
@@ -150,6 +149,6 @@ def make_own_recovery_codes(call_api: ApiCall) -> Response:
     return codes_shown(call_api()["recovery_codes"])
 
 
-def codes_shown(codes: Sequence[str], said: Any = "") -> Response:
+def codes_shown(codes: Sequence[str], said: object = "") -> Response:
     """Here for the last time, so that no redirect may come in between."""
     return page("owner/security/codes_shown.html", at="security_page", codes=codes, said=said)

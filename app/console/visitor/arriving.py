@@ -3,8 +3,6 @@ from a browser that has shown a second factor some days ago."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response
 
 from ...auth.sessions.cookie_door import CookieDoor
@@ -30,7 +28,7 @@ def bring_trusted_device() -> None:
         use_device(secret)
 
 
-def arrived(answer: Any, said: str = "") -> Response:
+def arrived(answer: object, said: str = "") -> Response:
     """To the page that was asked for. What trusts this browser is kept where no script reads it."""
     response = go_to(asked_next(to(".dashboard")), said)
     if isinstance(answer, dict) and (secret := answer.get("trusted_device")):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flask import Response, request
 
 from ...auth.settings import AuthSettings
@@ -70,6 +68,6 @@ def mail_verification_again(call_api: ApiCall) -> Response:
     return _check_mail(_("If this address waits to be confirmed, another mail is on its way."))
 
 
-def _check_mail(said: Any = "") -> Response:
+def _check_mail(said: object = "") -> Response:
     carried = {"email": request.form.get("email", ""), "next": asked_next("")}
     return page("visitor/check_mail.html", carried=carried, said=said)

@@ -179,7 +179,7 @@ class LoadedSettings:
     def secret_key_is_set(self) -> bool:
         return self.core.SECRET_KEY is not None
 
-    def derive(self, namespace: str, **values: Any) -> LoadedSettings:
+    def derive(self, namespace: str, **values: object) -> LoadedSettings:
         """Return these settings with values that follow from others."""
         changed = self.namespaces[namespace].model_copy(update=values)
         return replace(
@@ -190,5 +190,5 @@ class LoadedSettings:
         )
 
 
-def reveal(value: Any) -> Any:
+def reveal(value: object) -> Any:
     return value.get_secret_value() if isinstance(value, SecretStr) else value

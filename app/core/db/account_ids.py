@@ -62,7 +62,7 @@ class UuidIds:
             raise ValueError("not a UUID")
         return self.from_text(text)
 
-    def from_text(self, text: Any) -> Any:
+    def from_text(self, text: object) -> Any:
         found = uuid.UUID(str(text))
         return str(found) if self.as_text else found
 
@@ -79,7 +79,7 @@ class TextIds:
             raise ValueError("no account's id")
         return text
 
-    def from_text(self, text: Any) -> str:
+    def from_text(self, text: object) -> str:
         return str(text)
 
 

@@ -96,7 +96,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     def bind_processor(self, dialect: Dialect) -> Any:
         return _to_text if dialect.name == "sqlite" else super().bind_processor(dialect)
 
-    def result_processor(self, dialect: Dialect, coltype: Any) -> Any:
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
         if dialect.name == "sqlite":
             return _from_text
         return _from_driver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import Connection, False_, MetaData, Table, True_, inspect
 
@@ -10,7 +10,7 @@ from .base import UtcDateTime
 from .tables import our_tables
 
 
-def render_item(kind: str, item: Any, context: Any) -> str | Literal[False]:
+def render_item(kind: str, item: object, context: object) -> str | Literal[False]:
     """For `Migrate(app, db, render_item=…)`: return our column types as SQLAlchemy's own, and
     boolean server defaults as `sa.false()` and `sa.true()`. The migration then imports nothing of
     ours, and runs on SQLite and PostgreSQL whichever of them it was generated on.

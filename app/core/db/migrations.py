@@ -68,7 +68,7 @@ def _is_ours_in(scripts: Any) -> bool:
 
 
 def _is_to_compare(
-    _object: Any, name: str | None, kind: str, reflected: bool, model: object
+    _object: object, name: str | None, kind: str, reflected: bool, model: object
 ) -> bool:
     """Our history makes all our tables; a host that does not mount one knows nothing of it."""
     unknown = kind == "table" and reflected and model is None

@@ -42,13 +42,13 @@ class Rows:
         self.statement = statement
         self._compiled: dict[str, _Compiled] = {}
 
-    def read(self, session: AnySession, **parameters: Any) -> Sequence[Row]:
+    def read(self, session: AnySession, **parameters: object) -> Sequence[Row]:
         bind = _idle_engine(session)
         if bind is None:
             return session.execute(self.statement, parameters).all()
         return self.read_from(bind, **parameters)
 
-    def read_from(self, bind: Engine, **parameters: Any) -> Sequence[Row]:
+    def read_from(self, bind: Engine, **parameters: object) -> Sequence[Row]:
         """Beside the session, on a connection of the question's own."""
         compiled = self._compiled.get(bind.dialect.name) or self._compile(bind.dialect)
         if compiled.fixed:

@@ -119,7 +119,7 @@ def is_open(session: AnySession) -> bool:
     return _OPEN in session.info
 
 
-def write_last(session: AnySession, write: WriteRows, row: Any) -> None:
+def write_last(session: AnySession, write: WriteRows, row: object) -> None:
     """A row that goes with the transaction, and that nothing in it reads: all of them are written
     together just before the commit."""
     _open(session).written_last.setdefault(write, []).append(row)
@@ -189,7 +189,7 @@ def unhurried(session: AnySession) -> Iterator[None]:
 Row = TypeVar("Row")
 
 
-def insert_new(session: AnySession, model: type[Row], **values: Any) -> Row | None:
+def insert_new(session: AnySession, model: type[Row], **values: object) -> Row | None:
     """Insert a row, or nothing where one with its unique values is already there.
 
     Unlike a failed INSERT this leaves the transaction whole, so the caller may try another value.

@@ -53,7 +53,7 @@ class RedisKeystore:
         self.breaker = Breaker("keystore", self._reach)
 
     @classmethod
-    def from_url(cls, url: str, **options: Any) -> RedisKeystore:
+    def from_url(cls, url: str, **options: object) -> RedisKeystore:
         """Raises ValueError or TypeError where the URL or one of its options is not valid."""
         pool = redis.ConnectionPool.from_url(
             url,

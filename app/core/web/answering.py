@@ -39,7 +39,7 @@ class Answering(Protocol):
 
 
 def json_response(
-    data: Any, status: int = 200, headers: Mapping[str, str] | None = None
+    data: object, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     response = Response(
         orjson.dumps(data, option=_OPTIONS), status=status, mimetype="application/json"
@@ -163,7 +163,7 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
     return view_then_compare
 
 
-def _dump(schema: Schema, result: Any, many: bool, view: View) -> Any:
+def _dump(schema: Schema, result: object, many: bool, view: View) -> Any:
     dumped = schema.dump(result, many=many)
     if schema.dump_fields and (({} in dumped) if many else not dumped) and result != {}:
         # Marshmallow finds nothing in what it does not expect, and says nothing.

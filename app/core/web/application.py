@@ -40,7 +40,7 @@ class RuleReadFirst(Rule):
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
         compiled = cache(super()._compile_builder)
 
-        def build(rule: Rule, /, **values: Any) -> tuple[str, str]:
+        def build(rule: Rule, /, **values: object) -> tuple[str, str]:
             return compiled(append_unknown)(rule, **values)
 
         return build

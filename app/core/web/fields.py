@@ -35,7 +35,7 @@ def says_something(text: str) -> bool:
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
 
-def _listed(checks: Any) -> list[Any]:
+def _listed(checks: object) -> list[Any]:
     if checks is None:
         return []
     return list(checks) if isinstance(checks, (list, tuple)) else [checks]
@@ -62,7 +62,7 @@ class Text(fields.String):
         checks = [validate.Length(min=min or None, max=max), *_listed(kwargs.pop("validate", None))]
         super().__init__(validate=checks, **kwargs)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not isinstance(value, str):
             raise self.make_error("invalid")
@@ -80,7 +80,7 @@ class Whole(fields.Integer):
         checks = [validate.Range(min=min, max=max), *_listed(kwargs.pop("validate", None))]
         super().__init__(validate=checks, **kwargs)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> int:
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise self.make_error("invalid")
         if isinstance(value, str) and not _INTEGER.fullmatch(value):
@@ -91,7 +91,7 @@ class Whole(fields.Integer):
 class Uuid(fields.UUID):
     """As RFC 9562 writes it; Python's own reading also takes braces and no hyphens."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> UUID:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> UUID:
         if not isinstance(value, str) or not re.fullmatch(UUID_PATTERN, value):
             raise self.make_error("invalid_uuid")
         return UUID(value)
@@ -129,7 +129,7 @@ class AccountId(fields.Field[Any]):
             metadata=self.metadata,
         )
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> Any:
         # Most applications number their accounts.
         return value if isinstance(value, int) else shown(value)
 
@@ -142,7 +142,7 @@ class AccountId(fields.Field[Any]):
 class Flag(fields.Boolean):
     """true or false, and in a query also 1 or 0; marshmallow's own also takes `y` and `off`."""
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> bool:
         if isinstance(value, bool):
             return value
         if isinstance(value, str) and value.lower() in _TRUE | _FALSE:
@@ -153,7 +153,7 @@ class Flag(fields.Boolean):
 class IsUnset(fields.Boolean):
     """Shows whether the attribute that it names is None."""
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> bool:
+    def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> bool:
         return value is None
 
 
@@ -163,7 +163,7 @@ class Moment(fields.AwareDateTime):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(format="iso", **kwargs)
 
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> Any:
         moment = super()._deserialize(value, attr, data, **kwargs)
         try:
             return moment.astimezone(UTC)
@@ -184,7 +184,7 @@ class Received(Schema):
         unknown = EXCLUDE
 
     @pre_load
-    def refuse_odd_names(self, data: Any, **kwargs: Any) -> Any:
+    def refuse_odd_names(self, data: object, **kwargs: object) -> Any:
         if isinstance(data, Mapping) and not all(storable(str(name)) for name in data):
             raise ValidationError("A property name contains characters that cannot be stored.")
         return data

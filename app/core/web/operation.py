@@ -177,7 +177,7 @@ def signs_in(view: Callable[Params, Result]) -> Callable[Params, Result]:
     return view
 
 
-def example(**examples: Any) -> Keeping:
+def example(**examples: object) -> Keeping:
     """Examples for the document: `json=` (or `form=`) for the body, `answer=` for the response,
     `answer_202=` for one with another status."""
 

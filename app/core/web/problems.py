@@ -164,7 +164,7 @@ def handlers() -> list[tuple[Any, Any]]:
     ]
 
 
-def problem_document(status: int, code: str, detail: str, **more: Any) -> bytes:
+def problem_document(status: int, code: str, detail: str, **more: object) -> bytes:
     document = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,

@@ -259,7 +259,7 @@ def _single(values: MultiDict[str, Any], schema: Schema) -> JsonObject:
     return result
 
 
-def _flatten(messages: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(messages: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(messages, Mapping):
         for name, inner in messages.items():
             # Marshmallow's name for "the whole of it".

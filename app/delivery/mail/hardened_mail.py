@@ -123,7 +123,7 @@ def _headers(message: Message) -> Iterator[Any]:
         yield from (part for pair in attachment.headers.items() for part in pair)
 
 
-def _breaks(value: Any) -> bool:
+def _breaks(value: object) -> bool:
     """Whether anybody takes a part of it for a line break."""
     text = "" if value is None else str(value)
     return "\0" in text or text.splitlines() != [text] * bool(text)

@@ -14,7 +14,7 @@ from ..settings import DEFAULT_SENDER
 from .mime import one_line
 
 
-def _one_address(given: Any) -> Any:
+def _one_address(given: object) -> Any:
     if not isinstance(given, (tuple, list)):
         return given
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 from flask import Flask, render_template
 from jinja2 import (
@@ -58,7 +57,7 @@ class Templates:
         folder = templates_folder()
         return all(self.get(name).filename == str(folder / name) for name in names)
 
-    def email(self, to: str, subject: str, name: str, /, **context: Any) -> Email:
+    def email(self, to: str, subject: str, name: str, /, **context: object) -> Email:
         """From `name.html`; its text from `name.txt` where there is one, else from the HTML."""
         context["brand"] = self.brand
         html = render_template(self.get(f"{name}.html"), **context)
@@ -66,7 +65,7 @@ class Templates:
         return Email(to, subject, render_template(text, **context) if text else text_of(html), html)
 
     def to_account(
-        self, core: CoreSettings, name: str, to: str, subject: str, /, **context: Any
+        self, core: CoreSettings, name: str, to: str, subject: str, /, **context: object
     ) -> Email:
         """One about the account with this address, or about none."""
         return self.email(

@@ -31,7 +31,7 @@ def _account_channels(channels: Channels) -> list[str]:
     ]
 
 
-def _deliveries(receiver: Any, channels: list[str]) -> Any:
+def _deliveries(receiver: object, channels: list[str]) -> Any:
     return (
         select(
             Delivery.id,

@@ -95,7 +95,7 @@ class CeleryEngine:
             with app.app_context():
                 worker.work(channel, on_full=lambda: self.wake([channel]))
 
-        def own_connections(**_: Any) -> None:
+        def own_connections(**_: object) -> None:
             """In a worker's child: the pool it was forked with is its parent's."""
             forget_connections(app)
 

@@ -80,7 +80,7 @@ def _json(line: str) -> Fields | RowFault:
         return RowFault("broken_line", "The line is not JSON.")
 
 
-def _object(value: Any) -> Fields | RowFault:
+def _object(value: object) -> Fields | RowFault:
     return value if isinstance(value, dict) else RowFault("broken_line", "It is no JSON object.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from ...auth.errors import InvalidProof
 from ...auth.proofs import Proofs, ProofSubject, Purpose
@@ -43,7 +42,7 @@ class InvitationProofs:
             raise InvalidProof
         return invitation
 
-    def _by_id(self, invitation_id: Any) -> ProofSubject[Invitation] | None:
+    def _by_id(self, invitation_id: object) -> ProofSubject[Invitation] | None:
         invitation = self.session.get(Invitation, invitation_id)
         return _subject(invitation) if invitation is not None else None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
@@ -29,12 +27,12 @@ class InvitationCreate(Received):
     message = Text(max=MESSAGE_LENGTH, load_default=None, strip=True)
 
     @validates_schema(skip_on_field_errors=True)
-    def require_one_of_both(self, data: Loaded, **kwargs: Any) -> None:
+    def require_one_of_both(self, data: Loaded, **kwargs: object) -> None:
         if ("email" in data) is ("emails" in data):
             raise ValidationError("Send either email or emails.", "email")
 
     @post_load
-    def name_the_fields(self, data: Loaded, **kwargs: Any) -> JsonObject:
+    def name_the_fields(self, data: Loaded, **kwargs: object) -> JsonObject:
         """So that whichever address is none is named where it stands."""
         many = data.pop("emails", [])
         addresses = {f"emails.{index}": email for index, email in enumerate(many)}

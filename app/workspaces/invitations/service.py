@@ -130,7 +130,7 @@ class Invitations(BasicService):
             self.session, Invitation, Invitation.expires_at < before, batch=batch
         )
 
-    def _report(self, action: Action, invitation: Invitation, **data: Any) -> None:
+    def _report(self, action: Action, invitation: Invitation, **data: object) -> None:
         target = Target("invitation", invitation.id)
         workspace_id = invitation.workspace_id
         done(self.session, action, invitation, workspace_id=workspace_id, target=target, **data)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 from ...types import JsonObject
 from ..operation import DocumentedAnswer, Operation
 
 
-def _header(description: str, **schema: Any) -> JsonObject:
+def _header(description: str, **schema: object) -> JsonObject:
     return {"description": description, "schema": {"type": "string", **schema}}
 
 

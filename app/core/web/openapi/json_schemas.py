@@ -76,7 +76,7 @@ class Plugin(MarshmallowPlugin):
     Converter = Converter
 
 
-def component_name(schema: Any) -> str:
+def component_name(schema: object) -> str:
     kind: type[Schema] = schema if isinstance(schema, type) else type(schema)
     return kind.__name__
 

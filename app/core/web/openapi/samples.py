@@ -17,7 +17,7 @@ _BY_FORMAT = {
 _BY_TYPE: JsonObject = {"string": "text", "integer": 1, "number": 1.0, "boolean": False}
 
 
-def completed(example: Any, schema: JsonSchema, components: Components) -> Any:
+def completed(example: object, schema: JsonSchema, components: Components) -> Any:
     """The example with what the schema requires and the example lacks."""
     schema = _resolved(schema, components)
     if isinstance(example, list):
@@ -34,7 +34,7 @@ def completed(example: Any, schema: JsonSchema, components: Components) -> Any:
     return there | {name: _sample(properties.get(name, {}), components) for name in missing}
 
 
-def _of_the_kind(example: Any, schema: JsonSchema) -> Any:
+def _of_the_kind(example: object, schema: JsonSchema) -> Any:
     """Ours have whole numbers for the ids of accounts; an application's may be others."""
     if type(example) is int and "string" in schema.get("type", ()):
         return _BY_FORMAT.get(schema.get("format", ""), str(example))
