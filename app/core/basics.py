@@ -20,7 +20,7 @@ class Basics:
 
 @dataclass(eq=False)
 class BasicService:
-    """A service with the basics as attributes of its own."""
+    """A service with the basics as attributes."""
 
     basics: Basics
 

@@ -1,4 +1,4 @@
-"""The one place that tells the time, so that tests can replace the clock."""
+"""The only source of the current time, so that tests can replace the clock."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Mounted:
 
 
 class ApplicationChoices(NamedTuple):
-    """What the application has in the place of ours."""
+    """Parts that the application replaces."""
 
     # Its schemas, by name.
     schemas: dict[str, type[Schema]]

@@ -23,7 +23,7 @@ Pulse = Callable[[], None]
 
 
 class DataSubject(NamedTuple):
-    """The account whose data is exported."""
+    """The account of a data export."""
 
     id: Any
     # None while the account has not verified it: the address may be another person's.

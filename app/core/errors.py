@@ -30,7 +30,7 @@ class Problem(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
     detail: str = "Internal server error"
-    # The word that the security log has for what is refused by it; empty: nothing it tells of.
+    # The event in the security log for requests that this problem rejects; empty: not logged.
     security_event: ClassVar[str] = ""
 
     def __init__(
@@ -46,15 +46,15 @@ class Problem(Exception):
             self.detail = detail
         self.headers = dict(headers or {})
         self.faults = list(faults)
-        # What the document tells beyond the usual ones, such as the ways to go on.
+        # Additional members of the problem document, such as the possible next steps.
         self.members = dict(members or {})
-        # What the security log tells beside, and nobody is answered; `event` is its word for it.
+        # Facts for the security log only, never in the response; `event` replaces the log event.
         self.note = dict(note or {})
         super().__init__(self.detail)
 
 
 class SetupError(RuntimeError):
-    """Frontdesk does not fit here as it is; the text says what to do."""
+    """The set-up of the application is wrong; the text says what to do."""
 
 
 class BadRequest(Problem):

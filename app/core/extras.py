@@ -1,6 +1,6 @@
 """What comes with an extra of the package: whether it is here, and the line that brings it.
 
-`pip install flask-frontdesk` is small; what only some applications need is told where they need it.
+`pip install flask-frontdesk` is small: a feature that needs an extra names it in its error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LIBRARIES = {
     "postgresql": ("psycopg",),
     "redis": ("redis",),
     "s3": ("boto3",),
-    # phonenumbers comes with it too; without that one numbers are told by their form.
+    # The extra brings phonenumbers too; without it, phone numbers are checked by their form.
     "sms": ("twilio",),
     "tracing": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
 }

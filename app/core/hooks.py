@@ -1,6 +1,6 @@
 """Moments that a host may decide: how they are declared, registered and called.
 
-A moment is a function that does what happens when nobody decides otherwise;
+A moment is a function with the default behaviour;
 `app/extension/hooks.py` is the list of them. A service calls `hooks.claims(account, session)` and
 does not know whether the answer is the host's or the default's.
 """
@@ -66,7 +66,7 @@ def each(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
 
 
 def _mapping(default: AnyFunction, hook: AnyFunction, given: object) -> Values:
-    """A hook that has forgotten its `return` is told so by its name."""
+    """Return the hook's result; raise a TypeError that names a hook without a `return`."""
     if not isinstance(given, Mapping):
         kind, name = default.__name__, getattr(hook, "__qualname__", type(hook).__qualname__)
         returned = type(given).__name__
@@ -215,7 +215,8 @@ class Hooks:
         return self._registered[hook]
 
     def named(self, hook: str) -> Mapping[str, AnyFunction]:
-        """Of a moment that is decided by name, the functions so far and those that still come."""
+        """Return the functions that are registered by name; later registrations appear in it
+        too."""
         return self._named[hook]
 
     def __getattr__(self, name: str) -> AnyFunction:

@@ -2,7 +2,7 @@
 
 A table of jobs has the columns `id`, `due_at`, `claim` and `attempts`. A lease is only a moment in
 `due_at`: a worker that runs moves it on, and the rows of one that died become due like any others.
-Each call is a short transaction of its own on a connection of its own.
+Each call is a short transaction on a separate connection.
 """
 
 from __future__ import annotations
@@ -41,14 +41,15 @@ class LeasedQueue:
         self._waiting = waiting
 
     def seconds_until_due(self) -> float | None:
-        """Until the next job is due, negative when it is late; None when there is none."""
+        """Return the seconds until the next job is due, negative if it is late; None without a
+        job."""
         first = select(func.min(self._model.due_at)).where(self._waiting)
         with self.engine.connect() as connection:
             due = connection.execute(first).scalar()
         return None if due is None else (due - self._clock.now()).total_seconds()
 
     def claim(self, most: int, *columns: object) -> Claim | None:
-        """Take what is due, so that no other worker does before the lease ends."""
+        """Claim due jobs: no other worker claims them before the lease ends."""
         token = secrets.token_hex(16)
         with self.engine.connect() as connection:
             rows = self.take(connection, token, most, columns)
@@ -102,7 +103,8 @@ class LeasedQueue:
         return self._run(self.claimed(token, [row_id]).values(values)) == 1
 
     def claimed(self, token: str, ids: Sequence[int]) -> Update:
-        """Those that this worker still has: a lease may have ended, a row been deleted."""
+        """Return the jobs that this worker still has: a lease may have ended, a row been
+        deleted."""
         model = self._model
         return update(model).where(model.id.in_(ids), model.claim == token, self._waiting)
 

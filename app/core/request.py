@@ -22,7 +22,7 @@ _START = secrets.token_hex(6)
 _COUNTER = count(1)
 _KEY = "frontdesk.request_id"
 _request: Any = request
-# Returns the request behind Flask's proxy, whose every attribute costs as much as a dict's.
+# Returns the request behind Flask's proxy: each attribute of the proxy costs a look-up.
 request_itself: Callable[[], Request] = _request._get_current_object
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
 

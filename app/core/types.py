@@ -15,7 +15,7 @@ Loaded = dict[str, Any]
 JsonObject = dict[str, Any]
 # Values by the names of columns or fields, of any type that a column can have.
 Values = Mapping[str, Any]
-# What a listener of a signal is given beside the subject: `session`, `origin`.
+# The options of a signal, next to its subject: `session`, `origin`.
 SignalOptions = dict[str, Any]
 # A hook, a view or a command: the code that calls it knows its arguments.
 AnyFunction = Callable[..., Any]

@@ -23,7 +23,7 @@ MAX_ID = 2**63 - 1
 # SQLite numbers rows by itself only in a column declared INTEGER.
 Id = BigInteger().with_variant(Integer, "sqlite")
 
-# Of an id that is a text without a length of its own.
+# For a string id whose column has no length.
 LONGEST_TEXT = 255
 _HEX = "[0-9a-fA-F]"
 UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
@@ -88,7 +88,7 @@ WHOLE = WholeIds(Id, MAX_ID)
 
 
 def kind_of(type_: TypeEngine[Any]) -> IdKind | None:
-    """By what Python has for a value of the column; None where it is none of these."""
+    """Return the kind of id for the column's Python type, or None for an unsupported type."""
     if isinstance(type_, Uuid):
         return UuidIds(type_, as_text=not type_.as_uuid)
     try:
@@ -116,7 +116,7 @@ def _most(type_: TypeEngine[Any]) -> int:
 
 
 def shown(account_id: AccountKey) -> Any:
-    """As it is written outside."""
+    """Return the id as responses and files show it."""
     return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
 
 

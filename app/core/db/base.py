@@ -25,7 +25,7 @@ from .account_ids import Id as Id
 if TYPE_CHECKING:
     import sqlite3
 
-# Marks an engine whose connections are in autocommit outside `transaction()`.
+# Marks an engine with connections in autocommit mode outside `transaction()`.
 AUTOCOMMIT = "frontdesk_autocommit"
 
 CONNECT_SECONDS = 2
@@ -44,7 +44,8 @@ NAMES = {
 
 
 class Base(DeclarativeBase):
-    """Ours alone: a host's classes are in another registry, so that no name of theirs is taken.
+    """Base of Frontdesk's models: an application's classes have another registry, so names never
+    clash.
 
     What a host's metadata has are copies of its tables (tables.py).
     """
@@ -65,7 +66,7 @@ OF_A_RECEIVER = "frontdesk_receiver"
 def account_key(
     *, ondelete: str | None = "CASCADE", nullable: bool = False, **options: Any
 ) -> MappedColumn[Any]:
-    """The id of an account in a table of ours.
+    """Return a column for the id of an account in one of Frontdesk's tables.
 
     Whose model accounts are is known only when an application says so, and then the copy of the
     column in its metadata has the type of their ids and refers to them; here it is a plain column.
@@ -136,7 +137,7 @@ def engine_options(url: str, pool_size: int) -> JsonObject:
     Reads run in autocommit: a BEGIN and a ROLLBACK around one SELECT are two more round trips.
     `transaction()` takes the connection out of autocommit for as long as it writes.
     """
-    # What is bound to a statement may be a password's hash, and errors are logged.
+    # Parameters may be password hashes, and errors are logged.
     options: JsonObject = {"hide_parameters": True}
     if make_url(url).get_backend_name() != "postgresql":
         return options
@@ -167,7 +168,8 @@ def autocommitting(engine: Engine) -> Engine:
 
 
 def prepare_sqlite(engine: Engine) -> None:
-    """SQLite as a server needs it: readers beside a writer, foreign keys, writers that wait."""
+    """Configure SQLite for a server: readers run next to a writer, foreign keys, waiting
+    writers."""
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:

@@ -1,4 +1,4 @@
-"""Upgrades the service's first released schema, whose tables had names without `frontdesk_`.
+"""Upgrades the service's first released schema: its tables had names without `frontdesk_`.
 
 Its revisions 0001 to 0007 have the ids of today's. `flask db upgrade` renames its tables, keys,
 indexes and sequences to what today's revisions would have created, and then goes on from there.
@@ -101,7 +101,7 @@ def renamed(sql: str) -> str:
 
 
 def _first_tables(connection: Connection) -> list[str]:
-    """The tables to rename, in an order in which each comes after those that it refers to."""
+    """Return the tables to rename, each after the tables that it refers to."""
     inspector = inspect(connection)
     present = set(inspector.get_table_names())
     if "keystore_entries" not in present or "alembic_version" not in present:
@@ -110,7 +110,7 @@ def _first_tables(connection: Connection) -> list[str]:
     if len(recorded) != 1 or recorded[0] not in REVISIONS:
         return []
     if "frontdesk_keystore_entries" in present:
-        # Today's schema, beside a table that is not ours.
+        # Today's schema, next to a table of another origin.
         return []
     reached = REVISIONS.index(recorded[0]) + 1
     tables = [name for name, (since, _) in _TABLES.items() if since <= reached]

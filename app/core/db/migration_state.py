@@ -1,4 +1,4 @@
-"""What Alembic is asked, and told, about our tables. It is loaded by whoever asks, not before."""
+"""Queries to Alembic about Frontdesk's tables. Alembic is loaded only by its callers."""
 
 from __future__ import annotations
 

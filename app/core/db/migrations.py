@@ -21,7 +21,7 @@ ASK_SECONDS = 0.1
 
 def run_migrations() -> None:
     """All that an `env.py` for Flask-Migrate has to do."""
-    # Alembic is loaded by whoever migrates, and not at a server's start.
+    # Alembic is loaded by a migration, not at a server's start.
     from alembic import context
 
     migrate: Any = current_app.extensions["migrate"]

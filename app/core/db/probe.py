@@ -31,7 +31,7 @@ class DiskFull(Exception):
 
 @contextmanager
 def probe_connection(bind: Engine | Connection) -> Iterator[Connection]:
-    """A connection of its own; within a test's transaction, the connection of that transaction."""
+    """Return a separate connection; within a test's transaction, its connection."""
     if isinstance(bind, Connection):
         yield bind
         return

@@ -20,7 +20,7 @@ def delete_in_batches(
 ) -> int:
     """Delete the rows that meet the conditions and return how many were deleted.
 
-    Each batch is a transaction of its own; `after_batch` is called within it.
+    Each batch is a separate transaction; `after_batch` is called within it.
     """
     chosen = select(model.id).where(*conditions).limit(batch)
     if order_by is not None:

@@ -35,7 +35,7 @@ def pending_migrations(
 
 @cache
 def _history(folder: Path) -> dict[str, list[str]]:
-    """Each revision of ours with those before it."""
+    """Return each of Frontdesk's revisions with the revisions before it."""
     found = {}
     for file in (folder / "versions").glob("*.py"):
         source = file.read_text(encoding="utf-8")

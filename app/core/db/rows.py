@@ -49,7 +49,7 @@ class Rows:
         return self.read_from(bind, **parameters)
 
     def read_from(self, bind: Engine, **parameters: object) -> Sequence[Row]:
-        """Beside the session, on a connection of the question's own."""
+        """Read outside the session, on a separate connection."""
         compiled = self._compiled.get(bind.dialect.name) or self._compile(bind.dialect)
         if compiled.fixed:
             parameters = {**compiled.fixed, **parameters}
@@ -110,7 +110,7 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
         lost = engine.dialect.is_disconnect(error, connection, None)
         if lost:
             connection.invalidate(error)
-            # Where one connection is lost, those that lie idle are too.
+            # After one lost connection, the idle connections are lost as well.
             engine.dispose()
         raise DBAPIError.instance(
             sql, None, error, driver.Error, connection_invalidated=lost, dialect=engine.dialect

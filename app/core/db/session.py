@@ -33,7 +33,7 @@ def is_lite(db: Database) -> bool:
 class FollowingSession(scoped_session[Any]):
     """`db.session`, looked up at each use: an application's tests replace it.
 
-    SQLAlchemy asks for the registry at each attribute of the session, so no function of ours does.
+    SQLAlchemy reads the registry at each attribute of the session, so it is no Python function.
     """
 
     def __init__(self, db: Database) -> None:

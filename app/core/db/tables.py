@@ -28,7 +28,7 @@ _OURS = "frontdesk"
 
 @dataclass(frozen=True)
 class ApplicationTables:
-    """The tables of one application: its accounts, and copies of ours."""
+    """The tables of one application: its accounts, and copies of Frontdesk's tables."""
 
     metadata: MetaData
     # The application's class of an account; None where it has none to give.
@@ -51,7 +51,7 @@ class ApplicationTables:
 
 
 def bring_tables(metadata: MetaData, accounts: Table | None) -> None:
-    """Those that every application has, each after those that it refers to."""
+    """Return the tables that every application has, each after the tables it refers to."""
     for table in Base.metadata.sorted_tables:
         if not table.info.get(WHEN_MOUNTED):
             bring_table(table, metadata, accounts)

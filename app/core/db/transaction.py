@@ -40,8 +40,11 @@ class _Open:
 
 @contextmanager
 def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[None]:
-    """`may_fail`: within another's, what fails here is taken back alone, so that whoever catches
-    the error goes on with the rest."""
+    """Open a transaction, or join the open one, and commit it at the end.
+
+    `may_fail`: within an open transaction, a failure rolls back only this part (a savepoint), so
+    that the caller can catch the error and continue.
+    """
     if _OPEN in session.info:
         with _savepoint(session) if may_fail else nullcontext():
             yield
@@ -93,7 +96,7 @@ def _begin(session: AnySession) -> None:
 
 
 def session_itself(session: AnySession) -> Session:
-    """Behind SQLAlchemy's proxy, which looks for it anew at each attribute."""
+    """Return the session behind SQLAlchemy's proxy, which looks it up at each attribute."""
     found: Session = session() if isinstance(session, scoped_session) else session
     return found
 
@@ -104,7 +107,7 @@ def has_begun(session: AnySession) -> bool:
 
 
 def is_in_use(session: AnySession) -> bool:
-    """Whether somebody has written, read or loaded something that a `release` would take away."""
+    """Whether the session has written, read or loaded something that `release` would discard."""
     return has_begun(session) or bool(session.identity_map)
 
 
@@ -201,7 +204,7 @@ def insert_new(session: AnySession, model: type[Row], **values: object) -> Row |
 
 
 def lock_row(session: AnySession, model: Any, which: ColumnElement[bool]) -> bool:
-    """Hold one row until the end of the transaction, and tell whether it is there.
+    """Lock one row until the end of the transaction; return whether it exists.
 
     SQLite has no SELECT ... FOR UPDATE; an UPDATE that changes nothing locks on both.
     """
@@ -225,7 +228,7 @@ def load_locked(session: AnySession, model: type[Row], row_id: object) -> Row | 
     if current.get_bind().dialect.name == "sqlite":
         found = current.scalar(_locking_update(model, row_id))
     else:
-        # Other rows may go on referring to it, and what is loaded with it is not locked.
+        # Other rows may still refer to it, and joined rows are not locked.
         lock: Any = {"key_share": True, "of": model}
         found = current.get(model, row_id, populate_existing=True, with_for_update=lock)
     if found is not None:
@@ -245,7 +248,7 @@ def _locking_update(model: Any, row_id: object) -> Any:
 
 
 def lock_loaded(session: AnySession, row: Any) -> None:
-    """The same for an object that stays as it is, unless its row is locked already."""
+    """Lock the row of a loaded object without reading it again, unless it is locked already."""
     if not is_locked(session, row):
         model = type(row)
         lock_row(session, model, model.id == row.id)

@@ -27,13 +27,13 @@ class Keystore(Protocol):
         """Get and delete in one step: of two callers, one receives the value."""
 
     def add(self, key: str, value: str, seconds: int) -> bool:
-        """Put if absent: of two callers, one is told True."""
+        """Put if absent: of two simultaneous callers, one gets True."""
 
     def count(self, key: str, seconds: int, by: int = 1) -> int:
         """Add to a counter, which expires `seconds` after its first count."""
 
     def remaining(self, key: str) -> int:
-        """Seconds until the entry expires, 0 when there is none."""
+        """Return the seconds until the entry expires, 0 for a missing entry."""
 
 
 # Two keys, since some calls take several: a node of a Redis Cluster refuses those.

@@ -51,7 +51,7 @@ class StateEngine:
         return self._database()
 
     def path(self) -> Path | None:
-        """None where the entries are in no file of their own."""
+        """Return the file, or None if the entries are in the database itself."""
         name = self().url.database
         return Path(name) if self._apart is not None and name else None
 

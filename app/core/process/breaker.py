@@ -27,7 +27,7 @@ HOLDS_SECONDS = 3.0
 
 class Breaker:
     def __init__(self, name: str, reach: Callable[[], object]) -> None:
-        """`reach` asks the server for a sign of life and raises when there is none; it must end
+        """`reach` pings the server and raises without a response; it must end
         within two seconds, so that a server is found again within two of its return."""
         self.name = name
         self._reach = reach
@@ -39,7 +39,7 @@ class Breaker:
 
     def _reset(self) -> None:
         self._lock = Lock()
-        # While a thread aside is asking; set as soon as it is known what to think of the server.
+        # Set when the checking thread has learned whether the server is reachable.
         self._suspicion: Event | None = None
 
     @property
@@ -52,7 +52,7 @@ class Breaker:
         """Whether to ask the server at all; a fresh suspicion is waited for, it takes a moment."""
         suspicion = self._suspicion
         if suspicion is not None and not self.tripped:
-            # Longer than the grace, at whose end the others are told.
+            # Longer than the grace period, after which the other processes are notified.
             suspicion.wait(2 * GRACE_SECONDS)
         return self.tripped
 

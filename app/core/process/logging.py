@@ -46,7 +46,7 @@ class DevelopmentServer(logging.Filter):
 
 class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        # Those of the security log; for machines they stand beside the message.
+        # Fields of the security log; the JSON format shows them next to the message.
         fields: JsonObject = getattr(record, "fields", {})
         line = {
             "time": datetime.fromtimestamp(record.created, UTC),
@@ -63,7 +63,7 @@ class JsonLines(logging.Formatter):
 
 
 class OneLine(logging.Formatter):
-    """What a client sends may be in a message; it must not look like a line of its own."""
+    """Escape line breaks: text from a client must not look like a separate log line."""
 
     def format(self, record: logging.LogRecord) -> str:
         record.message = record.getMessage()
@@ -75,7 +75,7 @@ class OneLine(logging.Formatter):
 
 
 def log_requests(app: Flask) -> None:
-    """A line for each request, for those who develop; in production the proxy writes it."""
+    """Log a line for each request in development; in production the proxy does."""
 
     @app.before_request
     def start() -> None:

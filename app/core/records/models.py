@@ -60,7 +60,7 @@ class Record(Base):
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     actor_kind: Mapped[str] = mapped_column(String(20))
     actor_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True)
-    # Whom it is about: who acts, where nobody else is concerned.
+    # The affected account: the acting account, unless another one is affected.
     account_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True)
     workspace_id: Mapped[int | None] = mapped_column(Id)
     target_kind: Mapped[str | None] = mapped_column(String(TYPE_LENGTH))

@@ -99,7 +99,7 @@ def answers(
     """`many`: the view returns a list. `paged`: a part of one, by the query's `offset` and `limit`;
     the view is asked for one row more than the client is, and where it comes a `Link` leads on.
     `sliced`: the same where the view returns a `Slice`, which knows where the next one begins.
-    `ready`: what the view returns is shown as it is. `media`: the types of a file."""
+    `ready`: the response is the result of the view, without a schema. `media`: types of a file."""
     is_list = many or paged or sliced
 
     def decorate(view: Callable[Params, Any]) -> Callable[Params, Response]:
@@ -149,7 +149,7 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
     def view_then_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:
         response = view(*args, **kwargs)
         body, link = response.get_data(), response.headers.get("Link", "")
-        # A checksum, since whoever made two answers alike would mislead nobody but themselves.
+        # A checksum is enough: a client that forges a collision deceives only itself.
         tag = f'"{len(body):x}-{crc32(link.encode(), crc32(body)):08x}"'
         response.headers.add("ETag", tag)
         response.headers.add("Cache-Control", "private, no-cache")

@@ -75,7 +75,7 @@ def warn_of_proxies(app: Flask, hops: int) -> None:
 
     def look(environ: JsonObject, start_response: Any) -> Iterable[bytes]:
         if unwarned and (warning := _warning(environ, hops)):
-            # Two threads may come here at once: the second one finds the list empty.
+            # Two threads may run this at once: the later one finds the list empty.
             with suppress(IndexError):
                 unwarned.pop()
                 log.warning("%s", warning)

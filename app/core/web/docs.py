@@ -125,7 +125,7 @@ def _version() -> str:
 
 @cache
 def _assets() -> Path:
-    """Found without importing the package, which would bring an extension of its own."""
+    """Return the folder without an import of the package, which would add an extension."""
     if line := missing_extra("docs"):
         raise PageUnsupported(f"{PageUnsupported.detail}: {line}")
     found = find_spec("flask_swagger_ui")

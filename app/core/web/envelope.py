@@ -1,4 +1,4 @@
-"""What surrounds every answer of ours: the request's id, security headers, CORS.
+"""Additions to every response: the request id, security headers, CORS.
 
 Hung on the application once by `init_app`; in a host's application it touches only the routes that
 come from here. It runs on every request, so it does little.
@@ -42,7 +42,7 @@ SECURITY_HEADERS = [
     ("X-Frame-Options", "DENY"),
     ("Referrer-Policy", "no-referrer"),
 ]
-# An answer that is data needs nothing from anywhere; pages bring a policy of their own.
+# A response with data may load nothing; pages set a separate policy.
 DATA_POLICY = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 _HSTS = "max-age=31536000"
 _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
@@ -154,7 +154,7 @@ def _allowed_methods(app: Flask, path: str) -> list[str]:
     try:
         adapter = app.create_url_adapter(request)
     except HTTPException:
-        return []  # a Host header that is none
+        return []  # an invalid Host header
     return sorted(adapter.allowed_methods(path)) if adapter is not None else []
 
 

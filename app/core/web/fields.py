@@ -16,7 +16,7 @@ from ..context import current_frontdesk
 from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, TextIds, WholeIds, shown
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-# White space, control characters and those that only join or steer others.
+# White space, control characters, and characters that only join or direct others.
 _BLANK = {"Zs", "Zl", "Zp", "Cc", "Cf"}
 # For clients, as far as a pattern that every tool reads can say it.
 STORABLE = r"^[^\x00]*$"
@@ -31,7 +31,7 @@ def storable(text: str) -> bool:
 
 
 def says_something(text: str) -> bool:
-    """Whether somebody who reads it sees anything."""
+    """Whether the text has a visible character."""
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
 
@@ -178,7 +178,7 @@ class Moment(fields.AwareDateTime):
 
 
 class Received(Schema):
-    """What a client sends. Unknown properties are passed over, unless a schema says otherwise."""
+    """A request body. Unknown properties are ignored unless a subclass decides otherwise."""
 
     class Meta:
         unknown = EXCLUDE

@@ -19,7 +19,7 @@ from marshmallow import Schema
 from ..errors import Problem
 from ..types import JsonObject
 
-# Those that change nothing.
+# Methods that change nothing.
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 
 View = Callable[..., Any]
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 SchemaSource = type[Schema] | Callable[[], type[Schema]]
 
 _ATTRIBUTE = "_frontdesk_operation"
-# Views inside decorators of ours; none of them should be what Flask has registered.
+# Views inside Frontdesk's decorators; Flask should have registered none of them.
 _WRAPPED: WeakSet[View] = WeakSet()
 
 
@@ -43,13 +43,13 @@ class DocumentedAnswer(NamedTuple):
     schema: SchemaSource | None
     many: bool = False
     paged: bool = False
-    # What is answered where it is no JSON.
+    # The media types of a response that is not JSON.
     media: Sequence[str] = ()
     description: str = ""
 
 
 class WayIn(NamedTuple):
-    """A kind of credential that routes take beside the bearer token."""
+    """A kind of credential that routes accept besides the bearer token."""
 
     name: str
     # As the OpenAPI document has it; asked for when that is made.
@@ -70,7 +70,7 @@ class Operation:
     headers: list[Callable[[], Mapping[str, str]]] = field(default_factory=list)
     guard: str | None = None
     bearer: bool = False
-    # Without any credential the caller passes as nobody.
+    # A request without credentials is anonymous.
     optional: bool = False
     hidden: bool = False
     polled: bool = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flask import Response, after_this_request
 
-# Passkeys and the buttons that copy a text work on pages of our own origin. No page needs more.
+# Passkeys and copy buttons work on pages of the same origin. No page needs more.
 _ALLOWED = ("clipboard-write", "publickey-credentials-create", "publickey-credentials-get")
 _DENIED = (
     "accelerometer",

@@ -1,4 +1,4 @@
-"""Pages of lists: what a client asks for, and what it is told of the rest."""
+"""Pages of lists: the query parameters of a page and the headers that link to the next one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from ..types import JsonObject, Values
 
 
 def one_more(query: Values) -> JsonObject:
-    """One row beyond the page tells without a second query whether there is a next one."""
+    """Request one row more than the page: it shows without a second query whether a next page
+    exists."""
     return {**query, "limit": query["limit"] + 1}
 
 
 def page_of(rows: Sequence[Any], query: Values) -> tuple[Sequence[Any], Mapping[str, str]]:
-    """The page, and the headers that tell of the rest.
+    """Return the page and the headers that link to the next one.
 
     A total is told where the page itself shows it, which is on the last one: counting the rows of
     a long list would cost more than the page.

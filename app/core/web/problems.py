@@ -51,7 +51,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def answer_problem(problem: Problem) -> Response:
-    """What every handler of a problem does: the security log hears of what is refused."""
+    """Handle a problem as every handler does: write rejected requests to the security log."""
     find_context().get(Refusals).tell(problem)
     return problem_response(problem)
 
@@ -80,7 +80,7 @@ def _words_of(error: HTTPException) -> str | None:
 
 
 def handle_exception(error: Exception) -> Response:
-    """Whatever nobody expected: told to the log in full and to the client not at all."""
+    """Handle an unexpected exception: log it in full, and show the client no details."""
     problem = known_problem(error)
     if problem is None:
         log.error("Unhandled %s on %s", type(error).__name__, request.path, exc_info=error)
@@ -89,7 +89,7 @@ def handle_exception(error: Exception) -> Response:
 
 
 def known_problem(error: Exception) -> Problem | None:
-    """As `translate`, and the log is told what the client is not."""
+    """As `translate`, and log the details that the client does not get."""
     if _lacks_something(error):
         log.error(
             "%s: the database lacks it. Bring its schema up with `flask db upgrade`, or with"
@@ -110,7 +110,7 @@ def translate(error: Exception) -> Problem | None:
         return error
     if isinstance(error, PoolTimeout) or _is_outage(error):
         return Unavailable("The database is out of reach")
-    # Stale: somebody else has deleted the row that was to be changed.
+    # Stale: another request has deleted the row.
     if isinstance(error, StaleDataError) or _is_race(error):
         return Conflict()
     return None
@@ -133,7 +133,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _lacks_something(error: Exception) -> bool:
-    """A table or a column of ours that was not made yet: an operator's first mistake."""
+    """A missing table or column: the migrations were not run."""
     if not isinstance(error, DBAPIError):
         return False
     reason = str(error.orig)

@@ -54,7 +54,8 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
 
         @wraps(view)
         def read_then_view(*args: Params.args, **kwargs: Params.kwargs) -> Result:
-            # A body without a length is cut off at the limit in silence: one byte more tells.
+            # A body without a length is truncated at the limit: one more byte shows that it was
+            # longer.
             request.max_content_length = max_body + 1
             faults: list[Fault] = []
             for place, source in places.items():
@@ -173,7 +174,7 @@ def choose_schemas_again(app: Flask) -> None:
 
 
 def may_be_missing(schema: Schema | type[Schema]) -> bool:
-    """Whether no body says as much as an empty object; its `Meta` tells."""
+    """Whether a missing body is the same as an empty object, as the schema's `Meta` declares."""
     return getattr(schema.Meta, "may_be_missing", False)
 
 

@@ -50,7 +50,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
     if described.bearer or described.signs_in:
-        # It knows who logged out, and how often somebody guessed.
+        # The state store counts failed sign-ins.
         kinds.append(KeystoreUnavailable)
     for find in described.found_problems:
         kinds.extend(find())

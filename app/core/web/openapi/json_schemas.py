@@ -31,14 +31,14 @@ class Converter(OpenAPIConverter):
 
     def _field2parameter(self, field: fields.Field[Any], *, name: str, location: str) -> JsonSchema:
         found: JsonSchema = super()._field2parameter(field, name=name, location=location)
-        # In a query or a header nothing can be null: what is left out is not there.
+        # A query parameter or a header cannot be null, only absent.
         found["schema"] = _without_null(found["schema"])
         return found
 
     def schema2jsonschema(self, schema: Any) -> JsonSchema:
         found: JsonSchema = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         if found.get("additionalProperties") is False:
-            # More may come beside what is there today.
+            # Later versions may add properties.
             del found["additionalProperties"]
         for name, each in found["properties"].items():
             found["properties"][name] = _default_in_words(each)
@@ -82,7 +82,7 @@ def component_name(schema: object) -> str:
 
 
 def _by_itself(found: JsonSchema) -> JsonSchema:
-    """Many tools pass over what stands beside a reference."""
+    """Wrap a reference: many tools ignore other keywords next to `$ref`."""
     if "$ref" not in found or len(found) == 1:
         return found
     reference = {"$ref": found.pop("$ref")}

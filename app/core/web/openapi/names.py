@@ -11,7 +11,7 @@ from ..blueprint import Blueprint
 
 
 class Names:
-    """One for each operation: stable, whatever else is mounted beside it."""
+    """Return a name for each operation, independent of other mounted blueprints."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
