@@ -9,12 +9,12 @@ from ..core.errors import Problem
 from ..core.hooks import Hooks
 from .settings import AuthSettings
 
-# By which somebody comes to an account that nobody made for them.
+# Sign-up methods: a user creates an account without an operator.
 REGISTRATION_DOOR = "registration"
 INVITATION_DOOR = "invitation"
 PROVIDER_DOOR = "provider"
 CODE_DOOR = "code"
-# By which somebody who is in comes to another address.
+# The method by which a signed-in user gets a new email address.
 EMAIL_CHANGE_DOOR = "email-change"
 
 
@@ -25,7 +25,7 @@ class Admission:
     settings: AuthSettings
 
     def admits(self, email: str, door: str) -> bool:
-        """A problem of the host's goes to the client as it is."""
+        """A problem that the application raises is returned to the client unchanged."""
         if not self._is_open(email, door):
             return False
         answer: bool | Problem = self.hooks.may_register(email, door, self.session)
@@ -36,7 +36,7 @@ class Admission:
     def _is_open(self, email: str, door: str) -> bool:
         mode = self.settings.REGISTRATION
         if door == INVITATION_DOOR:
-            # Whoever invites vouches for the address, whatever its domain.
+            # An invitation is valid for an address of any domain.
             return mode != "closed"
         if door == PROVIDER_DOOR and not self.settings.ALLOW_IDP_OAUTH_SIGNUP:
             return False

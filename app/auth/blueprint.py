@@ -1,4 +1,4 @@
-"""The blueprint of this slice, whose routes stand in several files."""
+"""The blueprint of sign-in and account routes, which are in several files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is calling: the one place that finds out.
+"""The only place that finds the caller of a request.
 
 A request may carry several kinds of credentials. Their readers are asked in order, and the first
 that finds one of its kind decides: a bad header is refused and never made up for by a cookie.
@@ -39,7 +39,7 @@ class Caller:
     scopes: frozenset[str] | None = None
     # The server's own record of the sign-in, as a plain row; None where it keeps none.
     session: SessionRow | None = None
-    # In seconds since 1970, as tokens tell time; None where the credential does not say.
+    # In seconds since 1970, as in tokens; None if the credential has no time.
     authenticated_at: float | None = None
     # When a second factor was shown last; None where none was.
     factor_at: float | None = None
@@ -81,7 +81,7 @@ class Callers:
 
 
 def caller() -> Caller:
-    """Who is calling, looked up once for each request; nobody is refused."""
+    """Return the caller, looked up once for each request; no request is rejected here."""
     found = find_caller()
     if found is None:
         raise InvalidCredentials(note={"reason": "no_credential"})
@@ -105,7 +105,7 @@ def find_caller(optional: bool = False) -> Caller | None:
 
 
 def known_caller() -> Caller | None:
-    """Where a guard has asked who is calling."""
+    """Return the caller below an authentication decorator."""
     found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
     return found
 
@@ -125,7 +125,7 @@ def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
 
 
 def known_account() -> AccountLike | None:
-    """The caller's account, where a guard has asked who is calling."""
+    """Return the caller's account below an authentication decorator."""
     found = known_caller()
     return found.attached_account if found is not None else None
 

@@ -36,7 +36,7 @@ class AccountDeleting(InactiveAccount):
 
 
 class InvalidProof(BadRequest):
-    """Wrong, used, ended, expired, or another account's: the answer does not tell which."""
+    """Wrong, used, expired or of another account: the response does not say which."""
 
     code = "invalid_token"
     detail = "Invalid token"
@@ -153,7 +153,7 @@ class AmbiguousEmail(BadRequest):
 
 
 class LinkedToAnother(BadRequest):
-    """Addresses pass from one person to the next; who has been let in once stays who it is."""
+    """An email address can get another owner; a linked account keeps its person."""
 
     code = "linked_to_another"
     detail = "The account is linked to another identity of this provider"
@@ -173,7 +173,7 @@ class NoAccountCreated(Problem):
 
 
 class ProviderUnavailable(BadGateway):
-    """Out of reach, slow, or talking nonsense; the log says which."""
+    """The provider is unreachable, slow or responds with invalid data; the log says which."""
 
     code = "provider_unavailable"
     detail = "The identity provider did not answer as expected"

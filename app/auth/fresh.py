@@ -1,4 +1,4 @@
-"""Whether somebody has just shown who they are: what is dangerous asks for it once more."""
+"""Whether the caller has authenticated recently: sensitive actions require it (step-up)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Freshness:
         matched = None
         if password is not None:
             matched = self.login.match(caller.account.email, password, address)
-        # Before the question for less, so that nobody is asked twice.
+        # Checked before the weaker requirement, so that the user is asked once.
         if protects:
             self.check_factor(caller)
         if password is None and not self.is_fresh(caller):

@@ -32,7 +32,7 @@ from .idp.service import IdpSignIn
 CREDENTIAL_PROBLEMS = (InvalidCredentials, LoggedOut, AccountNotFound)
 
 Made = TypeVar("Made", bound=Callable[..., Any])
-# Raises the problem of whoever may not enter.
+# Raises the problem for a caller without access.
 EntryCheck = Callable[[], object]
 
 
@@ -60,7 +60,7 @@ def guard(
                 except Problem:
                     raise
                 except Exception as error:
-                    # In a host's own view nobody else would know a lost database for a 503.
+                    # In an application's view no other handler turns a lost database into a 503.
                     if (problem := known_problem(error)) is not None:
                         raise problem from error
                     raise
@@ -90,14 +90,14 @@ def named_like(check: Callable[..., object], made: Made) -> Made:
 
 
 def check_named(guard: str, roles: Sequence[object]) -> None:
-    """Bare, without its roles, a guard would take the view for one and let nobody in."""
+    """Reject a decorator without roles: it would take the view for a role."""
     if not all(isinstance(role, str) for role in roles):
         raise SetupError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
 
 
 @guard(*CREDENTIAL_PROBLEMS)
 def account_required() -> None:
-    """A valid token whose account is not logged out. The account's status is not looked at."""
+    """Require a valid credential of an account. The account's status is not checked."""
     caller()
 
 
@@ -112,7 +112,7 @@ def account_optional() -> None:
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller)
 def active_account_required() -> None:
-    """A valid token of an account whose status counts as active."""
+    """Require a valid credential of an account with an active status."""
     check_active()
 
 

@@ -1,7 +1,7 @@
 """Limits on failures: guessing passwords, and flooding people with recovery mails.
 
 Counters live in the keystore and each is one atomic step, so the counting is exact however many
-requests and workers there are. A client that signs in rightly never meets a limit.
+requests and workers there are. Successful sign-ins are never limited.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Failures:
     def accept(self, email: str, address: str) -> None:
         """After a right password: remember that the account's owner signs in from this address.
 
-        Others may have guessed wrong meanwhile; then a right guess is refused like the rest.
+        Failed sign-ins during the hash may have reached the limit: then this one is rejected too.
         """
         if self.enabled:
             network = network_of(address)
@@ -88,7 +88,7 @@ class Failures:
             raise self._too_many(*beyond)
 
     def forgive(self, email: str) -> None:
-        """Start counting anew for an account, from every address."""
+        """Reset the counters of an account, for every IP address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
 
     def forgive_all(self, account: AccountLike) -> None:
@@ -191,7 +191,7 @@ class RegistrationLimits:
 
 
 class EmailChangeLimits:
-    """Requests by one account, each of which mails somebody, and mails to one address."""
+    """Rate limits on changes of email address: per account, and per address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         self._account = RateLimit(

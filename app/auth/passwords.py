@@ -42,14 +42,14 @@ class PasswordChange(BasicService):
     def change(
         self, caller: Caller, current: str | None, new: str, options: SignInOptions
     ) -> Opened | Challenge:
-        """Every token from before ends, the caller's too, who is signed in anew for that."""
+        """Change the password and end all earlier tokens; the caller gets a new sign-in."""
         account = caller.account
         account_id, email, has_one = account.id, account.email, account.password_hash is not None
         if has_one and current is None:
             raise Invalid.about("current_password", "Missing data for required field.")
         # Within the limits on wrong passwords, and counted by them.
         known = current if has_one else None
-        # What is stored now may be of another change at this moment.
+        # A simultaneous change may have stored another hash.
         former = self.freshness.check(caller, known, options.address, protects=True)
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")

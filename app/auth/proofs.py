@@ -1,4 +1,4 @@
-"""Proofs that come by mail: a long signed token, and a short code for those who type.
+"""Emailed proofs: a long signed token for links, and a short code to type.
 
 Each is made for one purpose and about one subject, and is good for no other. It carries a
 fingerprint of the subject's state: when that changes the proof is dead, so using it uses it up, and
@@ -71,7 +71,7 @@ class Proofs:
         self._secrets = [key.encode() for key in (secret, *fallbacks)]
 
         class Signer(TimestampSigner):
-            """Tells the time by our clock."""
+            """Reads the time from the application's clock."""
 
             def get_timestamp(self) -> int:
                 return int(clock.now().timestamp())
@@ -159,7 +159,7 @@ class Proofs:
 
 @dataclass(eq=False)
 class AccountProofs:
-    """Proofs that somebody reads the mail of an account."""
+    """Proofs that a person reads the email of an account."""
 
     proofs: Proofs
     accounts: Accounts
@@ -171,7 +171,8 @@ class AccountProofs:
     def find(
         self, purpose: Purpose, token_or_code: str, email: str | None, held: str = ""
     ) -> AccountLike:
-        """Whose it is, while it counts; otherwise InvalidProof. A code needs the e-mail."""
+        """Return the subject of a valid proof; raise InvalidProof otherwise. A code needs the
+        email."""
         if len(token_or_code) < SHORTEST_TOKEN:
             account = self.accounts.find(email or "")
             if account is None:

@@ -52,7 +52,7 @@ class Recovery(BasicService):
         self._send(email_to, token, code)
 
     def invite(self, account: AccountLike) -> None:
-        """Mail the owner of an account that somebody else has made how to set its password."""
+        """Email the owner of an account that an admin created a link to set the password."""
         issued = self.proofs.issue(account)
         self.owner_mail.send_soon(self.mails.account_made(account.email, issued))
 

@@ -20,7 +20,7 @@ TOKEN_TYPE = WordSet("TokenType", ("bearer",))
 
 
 class GivenPassword(Text):
-    """Whatever somebody typed: what nobody can have is simply the wrong one."""
+    """A password as typed: an impossible password is simply a wrong one."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         if not isinstance(value, str):

@@ -108,7 +108,7 @@ def test_over_many_tokens_an_account_is_guessed_ten_times_and_its_owner_is_told_
     for _ in range(3):
         finish(api, challenge(api, ada), 429, otp=phone.code())
     assert [mail.subject for mail in mails.to(ada.email)] == [
-        "Frontdesk: somebody may know your password"
+        "Frontdesk: another person may know your password"
     ]
     clock.step(minutes=11)
     finish(api, challenge(api, ada), otp=phone.code())

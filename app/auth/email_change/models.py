@@ -17,7 +17,7 @@ class EmailChange(Base):
     account_id: Mapped[AccountKey] = account_key(index=True)
     old_email: Mapped[str] = mapped_column(String(320))
     new_email: Mapped[str] = mapped_column(String(320), index=True)
-    # Nobody had proven the old one: who reads its mail may be a stranger, and has no say.
+    # The old address was not verified: its reader may be another person, who may not undo.
     is_undoable: Mapped[bool]
     requested_at: Mapped[datetime] = mapped_column(UtcDateTime)
     confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

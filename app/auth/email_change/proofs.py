@@ -1,4 +1,4 @@
-"""What is mailed about a change of address: a proof to make it, and one to take it back."""
+"""Emailed tokens for a change of email address: one confirms the change, one undoes it."""
 
 from __future__ import annotations
 

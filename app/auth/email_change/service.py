@@ -1,7 +1,7 @@
 """Another e-mail address for an account.
 
 The new one proves itself before anything changes, and the old one can take it back for some days.
-Whether the new address has an account already is told by its mail alone.
+Only the email to the new address says whether that address has an account.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class EmailChanges(BasicService):
             forget_changes(self.session, EmailChange.account_id == account.id)
 
     def prune(self, batch: int = 1_000) -> int:
-        """Forget those that can neither be made nor undone any more."""
+        """Delete changes that can no longer be confirmed or undone."""
         lives = self.proofs.confirming.token_life + self.proofs.undoing.token_life
         over = EmailChange.requested_at < self.clock.now() - lives
         return delete_in_batches(self.session, EmailChange, over, batch=batch)

@@ -48,7 +48,7 @@ class TokenEndpoint:
         self._taken: str | None = None
 
     def redeem(self, client: object, methods: Sequence[str], **request: object) -> JsonObject:
-        """The tokens for a code; `methods` are those that the discovery document lists."""
+        """Return the tokens for a code; the discovery document lists the `methods`."""
         refused = []
         ways = self._ways(methods if self._client_secret else [NONE])
         for way in sorted(ways, key=lambda way: way.name != self._taken):
@@ -99,8 +99,8 @@ def _let_pass(response: requests.Response) -> requests.Response:
     error = _error_of(response)
     by_status = response.status_code in (401, 403) and error not in CODE_ERRORS
     if error in CLIENT_ERRORS or by_status:
-        told = "without an error" if error is None else repr(error[:80])
-        raise ClientRefused(f"{response.status_code} {told}")
+        reason = "without an error" if error is None else repr(error[:80])
+        raise ClientRefused(f"{response.status_code} {reason}")
     return response
 
 

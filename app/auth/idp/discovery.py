@@ -93,7 +93,7 @@ def _text(metadata: Any, name: str) -> str:
 
 
 def _issuer(metadata: object) -> str:
-    """It is kept beside each person whom it vouches for."""
+    """Return the issuer, which is stored with each linked person."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not storable(value):
         raise Nonsense("the issuer in the discovery document cannot be stored")

@@ -1,4 +1,4 @@
-"""Whether an ID token is to be trusted; where it is not, the log says what is wrong with it."""
+"""Verification of ID tokens; the log says why a token is rejected."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _tell(error: ClaimError, claims: _IdToken) -> None:
 
 
 def _fetch_keys(client: Any, *, again: bool = False) -> None:
-    """Authlib keeps whatever it got; what is no key set must not stay there."""
+    """Remove an invalid key set, which Authlib would keep."""
     try:
         KeySet.import_key_set(client.fetch_jwk_set(force=again))
     except requests.RequestException:

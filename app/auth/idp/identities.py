@@ -22,7 +22,7 @@ DEFAULT = "default"
 
 @dataclass(eq=False)
 class Identities:
-    """Whose account a person at the provider is, whatever the e-mail of either has become."""
+    """Links between accounts and persons at a provider, independent of their email addresses."""
 
     session: AnySession
     accounts: Accounts
@@ -84,7 +84,8 @@ class Identities:
         )
 
     def unlink(self, account: AccountLike) -> int:
-        """Forget who signs in to it; whoever has its verified address next is linked anew."""
+        """Delete the account's links; the next sign-in with its verified address creates a new
+        one."""
         with transaction(self.session):
             gone: Any = self.session.execute(
                 delete(Identity).where(Identity.account_id == account.id)

@@ -19,7 +19,7 @@ class Identity(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(index=True)
-    # What the settings call the provider; who somebody is, issuer and subject say.
+    # The provider's name in the settings; issuer and subject identify the person.
     provider: Mapped[str] = mapped_column(String(50))
     issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
     subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))

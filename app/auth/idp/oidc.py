@@ -127,7 +127,7 @@ class OpenIdProvider:
 
 
 def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
-    """Many providers tell the e-mail here only, and not in the ID token."""
+    """Return the user info: many providers send the email address only here."""
     if not client.server_metadata["userinfo_endpoint"]:
         return {}
     found = dict(client.userinfo(token=token))

@@ -22,7 +22,7 @@ class RedirectUris:
         self._origins = frozenset(filter(None, map(_origin, hosts)))
 
     def allow(self, uri: str) -> None:
-        """One more: a page of our own."""
+        """Allow one more redirect URI: a page of the console."""
         self._exact |= {uri}
 
     def allows(self, uri: str) -> bool:

@@ -52,7 +52,7 @@ class IdpUserInfo(NamedTuple):
     subject: str
     # All that the provider vouches for, such as `name` and `picture`.
     claims: Values
-    # Whose id `subject` is: others may give the same one to somebody else.
+    # The provider that issued `subject`: another provider may use the same value.
     issuer: str
 
 
@@ -105,7 +105,7 @@ class IdpSignIn(BasicService):
         state: str | None,
         auth_payload: object,
     ) -> Opened | Challenge:
-        """Admit whoever the provider says came back with `code`."""
+        """Sign in the person for whom the provider issued `code`."""
         pending = self._begun(begun, redirect_uri, state)
         claims = self.provider.open().claims(code, redirect_uri, pending)
         issuer, subject = claims["iss"], claims["sub"]
@@ -120,7 +120,8 @@ class IdpSignIn(BasicService):
     def _begun(
         self, begun: PendingSignIns, redirect_uri: str, state: str | None
     ) -> PendingSignIn | None:
-        """Without its own secrets a browser may have been handed somebody else's code."""
+        """Return the sign-in that this browser began: a code from elsewhere may be an
+        attacker's."""
         any_begun = bool(begun)
         pending = begun.take(redirect_uri, state)
         if pending is None and (self.provider.needs_session or any_begun):
@@ -166,7 +167,7 @@ class IdpSignIn(BasicService):
             return True
 
     def _create(self, person: IdpUserInfo) -> None:
-        """A transaction of its own: an account made inactive, to be approved, is to stay."""
+        """A separate transaction: an account that is created inactive, for approval, must stay."""
         with transaction(self.session):
             listeners = done(self.session, IDENTITY_REQUESTED, person)
             self.session.flush()
@@ -183,21 +184,23 @@ class IdpSignIn(BasicService):
 
 
 def _email(claims: Values) -> str:
-    """The address of somebody we have not met; one that is not verified may be anybody's."""
+    """Return the email address of a new person; an unverified one may belong to anybody."""
     email, is_verified = claims.get("email"), claims.get("email_verified")
     if is_verified is not True or not isinstance(email, str):
         log.warning(
-            "A newcomer of the identity provider was refused: email is %s, email_verified is"
+            "A new user of the identity provider was rejected: email is %s, email_verified is"
             " %.40r, expected True",
-            "told" if "email" in claims else "missing",
+            "present" if "email" in claims else "missing",
             is_verified,
         )
         raise EmailNotVerified
     if folds_to_ascii(email):
-        log.warning("A newcomer of the identity provider was refused: email has look-alike letters")
+        log.warning(
+            "A new user of the identity provider was rejected: email has look-alike letters"
+        )
         raise AmbiguousEmail
     try:
         return read_email(email)
     except InvalidEmail:
-        log.warning("A newcomer of the identity provider was refused: email is no address")
+        log.warning("A new user of the identity provider was rejected: email is no email address")
         raise EmailNotVerified from None

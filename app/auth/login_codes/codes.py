@@ -1,5 +1,5 @@
 """A code that is mailed, and the id of the sign-in that it belongs to, which only the browser that
-asked is given: who is talked into telling the code has told nothing."""
+asked is given: a code alone, phished from its user, is useless."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class LoginByCode:
         """Mail a code, and return what it counts with."""
         email = _readable(email)
         self.limits.count(email, address)
-        # Asked for whoever comes: a host's answer may take its time.
+        # Asked for every address, so that the response time reveals nothing.
         is_welcome = self.newcomers.are_welcome(email)
         # As a plain row: to make an object of it would take longer than to find none.
         account = self.accounts.rows.read(email)
@@ -78,7 +78,7 @@ class LoginByCode:
         with transaction(self.session):
             account = account or self._sign_up(email)
             if not self.accounts.has_proven_address(account):
-                # Whoever chose its password may be somebody else, who never read its mail.
+                # The password may be from a person who never read email of this address.
                 self.accounts.reclaim(account)
             outcome = self.gate.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, Opened):
@@ -99,7 +99,7 @@ class LoginByCode:
 
 
 def _readable(email: str) -> str:
-    """One that no mail could reach is refused, whoever has it."""
+    """Reject an address that no email can reach, with or without an account."""
     try:
         return read_email(email)
     except InvalidEmail:
@@ -191,7 +191,7 @@ def asking() -> dict[str, str]:
 
 
 def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
-    """Who is in shows once more that they read the mail of their account."""
+    """Return the step-up method: the caller shows a code from the account's email."""
 
     def show(caller: Caller, given: tuple[str, str], options: SignInOptions) -> str:
         login_id, code = given

@@ -41,7 +41,7 @@ class AuthenticatorApps:
     clock: Clock
 
     def check(self, account: AccountLike, code: object) -> str | None:
-        """One of the account's apps shows this code now, and nobody has used it."""
+        """Return the proof if an app of the account shows this code now and it is unused."""
         unreadable = False
         for row in self._of(account.id):
             try:
@@ -143,7 +143,7 @@ class AppEnrolment:
             )
             self.session.add(made)
             self.session.flush()
-            # It is bound to its row, whose id is known only now.
+            # The secret is bound to the id of its row, which exists only now.
             made.secret = self.apps.seal(secret, account.id, made.id)
             uri = totp.uri(secret, self.issuer, account.email)
             return {"id": made.id, "secret": totp.shown(secret), "uri": uri}

@@ -89,7 +89,7 @@ def assemble_authenticators(context: Context) -> None:
 
 
 def assemble_second_factors(context: Context) -> None:
-    """Add what checks second factors, after the features whose proofs are second factors."""
+    """Add the checks of second factors, after the features that provide second factors."""
     apps, codes = context.get(AuthenticatorApps), context.get(RecoveryCodes)
     checks: dict[str, FactorCheck] = {TOTP_KIND: apps.check, RECOVERY_CODE: codes.check}
     if passkeys := context.find(PasskeyFeature):

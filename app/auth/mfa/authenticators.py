@@ -49,7 +49,7 @@ class Authenticators:
     clock: Clock
 
     def list(self, account_id: AccountKey) -> Sequence[Authenticator]:
-        """Those that count; one that waits to be confirmed does not yet."""
+        """Return the confirmed authenticators."""
         return self.session.scalars(
             select(Authenticator)
             .where(Authenticator.account_id == account_id, Authenticator.confirmed_at.is_not(None))
@@ -101,7 +101,7 @@ class Authenticators:
             return found
 
     def forget(self, account_id: AccountKey, *which: Any) -> int:
-        """All of an account's, or those that fulfil the conditions."""
+        """Select the account's authenticators, with optional conditions."""
         return _delete(self.session, Authenticator, Authenticator.account_id == account_id, *which)
 
     def prune(self, batch: int = 1_000) -> int:

@@ -113,7 +113,7 @@ class TrustedDevices:
         return delete_in_batches(self.session, TrustedDevice, over, batch=batch)
 
     def _alive(self, account_id: AccountKey) -> tuple[Any, ...]:
-        """By the setting as it is now too, which an operator may have made stricter."""
+        """Also apply the current setting, which an operator may have made stricter."""
         now = self.clock.now()
         return (
             TrustedDevice.account_id == account_id,

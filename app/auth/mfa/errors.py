@@ -9,7 +9,7 @@ class SecondFactorRequired(Forbidden):
 
     code = "mfa_required"
     detail = "A second factor is required"
-    # So far nobody was refused.
+    # No request is rejected yet: the sign-in continues.
     security_event = ""
 
 
@@ -44,7 +44,7 @@ class FactorsOff(Forbidden):
 
 
 class UnprovenAddress(Forbidden):
-    """Whoever registers somebody else's address could lock its owner out of it."""
+    """Enrolment with an unverified address could lock the owner of that address out."""
 
     code = "email_not_verified"
     detail = "Verify the email first"

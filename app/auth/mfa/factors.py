@@ -1,4 +1,4 @@
-"""The one place that says whether a second factor is right: at a sign-in, and once more later."""
+"""The only place that checks second factors: at sign-in and at re-authentication."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SecondFactors:
     failures: Failures
     wrong_factors: FactorFailures
     requirement: Requirement
-    # By the words that clients are told.
+    # By the method names of the API.
     factors: dict[str, FactorCheck] = field(default_factory=dict)
 
     def check(self, account: AccountLike, kind: str, value: object, options: SignInOptions) -> str:

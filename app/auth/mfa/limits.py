@@ -30,7 +30,7 @@ Counted = Sequence[tuple[str, int]]
 
 @dataclass(eq=False)
 class FactorFailures:
-    """Recovery codes have counters of their own: wrong codes of an app never lock them out."""
+    """Recovery codes have separate counters: wrong codes of an app never block them."""
 
     keystore: Keystore
     notices: FactorNotices

@@ -18,7 +18,7 @@ _WHEN_MOUNTED = {"sqlite_autoincrement": True, "info": {WHEN_MOUNTED: True}}
 
 
 class Authenticator(Base):
-    """What somebody has that proves who they are: an app that shows codes, or a passkey."""
+    """An authenticator of an account: an authenticator app (TOTP) or a passkey."""
 
     __tablename__ = "frontdesk_authenticators"
     __table_args__ = (
@@ -34,7 +34,7 @@ class Authenticator(Base):
     # Unset until its first code was right; one that is not confirmed opens nothing.
     confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Of an app: its secret, encrypted, and the step of time whose code was used last.
+    # Of an app: its encrypted secret, and the time step of the last used code.
     secret: Mapped[str | None] = mapped_column(String(255))
     last_step: Mapped[int | None] = mapped_column(BigInteger)
     # Of a passkey. The handle is the same for all of an account's.

@@ -1,4 +1,4 @@
-"""What owners are told of their second factors, by email."""
+"""Emails to owners about their second factors."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class FactorNotices:
     lane: OneOffMail
 
     def tell(self, email: Email) -> None:
-        """Within the transaction of what it tells of."""
+        """Send after the commit of the open transaction."""
         after_commit(self.session, lambda: self.lane.send_soon(email))
 
     def guessed(self, account: AccountLike) -> None:
-        """Somebody seems to know the password: told at once, as the refusal takes all else back."""
+        """Email at once that another person may know the password: the rejection rolls back."""
         self.lane.send_soon(self.mails.guessed(account.email))
 
 
 @dataclass(eq=False)
 class FactorMails:
-    """What owners are told of their second factors, each a function that returns a value."""
+    """The emails about second factors."""
 
     core: CoreSettings
     templates: Templates
@@ -66,7 +66,7 @@ class FactorMails:
         return self._about("device_trusted", email_to, "a device is trusted now", days=days)
 
     def guessed(self, email_to: str) -> Email:
-        what = "somebody may know your password"
+        what = "another person may know your password"
         return self._about("factor_guessed", email_to, what)
 
     def _about_one(self, template: str, email_to: str, what: str, authenticator: str) -> Email:

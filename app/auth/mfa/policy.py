@@ -85,7 +85,7 @@ class Enrollers:
         else:
             raise InvalidCredentials(note={"reason": "no_credential"})
         if not self.accounts.has_proven_address(who.account):
-            # Or whoever registered somebody else's address would lock them out of it.
+            # Otherwise a registration with a foreign address would lock its owner out.
             raise UnprovenAddress
         return who
 

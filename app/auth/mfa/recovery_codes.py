@@ -31,7 +31,7 @@ from .policy import hold
 from .sealing import derived, id_of
 
 HOW_MANY = 10
-# Two by two: nobody reads one of them for another, nor for a digit.
+# Letters that cannot be mistaken for each other or for a digit.
 LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
 HALF = 4
 
@@ -123,7 +123,7 @@ def use_codes(session: AnySession, used: Sequence[UsedCode]) -> None:
 
 
 def bare(code: str) -> str:
-    """As somebody may type it from paper."""
+    """Normalize a code that was typed from paper."""
     return "".join(code.lower().replace("-", " ").split())
 
 

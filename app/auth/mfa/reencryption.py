@@ -1,4 +1,4 @@
-"""After a new key: what older ones have encrypted is encrypted anew, so that they can go."""
+"""Re-encryption after a new key: afterwards the older keys can be removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Reencrypted:
     reencrypted: int = 0
     # The log says which.
     unreadable: int = 0
-    # Digests cannot be made anew without the code: their key stays until they are used or renewed.
+    # Digests cannot be recomputed without the code: their key stays until the codes are renewed.
     accounts_with_old_recovery_codes: int = 0
 
 

@@ -56,7 +56,7 @@ class SecondStepForm(Received):
 
 class AppBegin(Received):
     class Meta(Received.Meta):
-        # Who is signed in and has no name for it need not say anything.
+        # A signed-in caller needs no body: the name is optional.
         may_be_missing = True
 
     name = Text(min=1, max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)

@@ -34,7 +34,7 @@ class Sealing:
         self._first = id_of(made[0])
 
     def seal(self, secret: bytes, row: str) -> str:
-        """`row` says whose it is: what is copied to another row does not open there."""
+        """Bind the secret to its `row`: a copy in another row cannot be decrypted."""
         nonce = secrets.token_bytes(_NONCE)
         box = _cipher(self._keys[self._first]).encrypt(nonce, secret, row.encode())
         return urlsafe_b64encode(_FORM + self._first + nonce + box).decode()
@@ -67,12 +67,12 @@ def derived(key: str, purpose: bytes) -> bytes:
 
 
 def id_of(key: bytes) -> bytes:
-    """What a key is known by, and tells nothing of it."""
+    """Return the id of a key, which reveals nothing about the key."""
     return hashlib.sha256(b"frontdesk.key-id" + key).digest()[:_KEY_ID]
 
 
 def _parts(sealed: str) -> tuple[bytes, bytes, bytes]:
-    """The id of its key, the nonce, and what is encrypted."""
+    """Split into the id of the key, the nonce and the ciphertext."""
     try:
         whole = urlsafe_b64decode(sealed)
     except (binascii.Error, ValueError):
@@ -88,7 +88,7 @@ def _parts(sealed: str) -> tuple[bytes, bytes, bytes]:
 
 
 def _cipher(key: bytes) -> AESGCM:
-    # Here and not above: nobody who has no second factor needs the library.
+    # Imported here: only second factors need the library.
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     return AESGCM(key)

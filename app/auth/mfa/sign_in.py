@@ -34,7 +34,7 @@ STAGE_REFUSALS = (
 
 @dataclass(eq=False)
 class FactorStage:
-    """The gate's question for a second factor, whichever way somebody comes."""
+    """The stage of the sign-in policy that asks for a second factor."""
 
     session: AnySession
     second_factors: SecondFactors
@@ -98,8 +98,8 @@ class SecondStep:
             outcome = self.gate.admit(first.account, (*first.by, proof), options)
             if isinstance(outcome, Challenge) or not (trust and self.devices.days):
                 return outcome
-            told = {"trusted_device": self.devices.trust(first.account)}
-            return outcome._replace(payload={**outcome.payload, **told})
+            trusted = {"trusted_device": self.devices.trust(first.account)}
+            return outcome._replace(payload={**outcome.payload, **trusted})
 
 
 def ways_of(factors: SecondFactors) -> dict[str, Way]:

@@ -29,12 +29,12 @@ def code_at(secret: bytes, step: int, digits: int = DIGITS) -> str:
 
 
 def step_of(secret: bytes, code: str, now: datetime) -> int | None:
-    """The step that a code belongs to; None where it is none of this time."""
+    """Return the time step of a code, or None for a code that is not valid now."""
     present = int(now.timestamp()) // STEP_SECONDS
     typed = code.replace(" ", "").encode()
     found = None
     for difference in TOLERANCE:
-        # All are compared, so that the time that it takes tells nothing.
+        # Every step is compared, so that the response time reveals nothing.
         if hmac.compare_digest(code_at(secret, present + difference).encode(), typed):
             found = present + difference if found is None else found
     return found
@@ -55,7 +55,7 @@ def uri(secret: bytes, issuer: str, email: str) -> str:
 
 
 def qr_code(text: str) -> str:
-    """As an SVG to be put into a page as it is: black on white, in dark pages too."""
+    """Return an SVG for a page: black on white, also in dark pages."""
     import segno
 
     made = segno.make(text, micro=False, error="m")

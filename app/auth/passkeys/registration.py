@@ -27,7 +27,7 @@ from .schemas import as_base64url
 
 
 class NewPasskeyRefused(PasskeyRefused):
-    """As `PasskeyRefused`, where one would be added: nobody was to be signed in by it."""
+    """As `PasskeyRefused`, for a passkey to be added: it is no failed sign-in."""
 
     security_event = "factor_change"
 
@@ -42,7 +42,7 @@ _PURPOSE = "registration"
 
 class Added(NamedTuple):
     passkey: Authenticator
-    # Where it is a second factor too: signed in anew, and with the first one recovery codes.
+    # If passkeys are second factors: the new sign-in, and recovery codes with the first factor.
     outcome: Opened | Challenge | None = None
     recovery_codes: Sequence[str] | None = None
 

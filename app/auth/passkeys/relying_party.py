@@ -17,9 +17,9 @@ from ..settings import AuthSettings
 from .plain_cbor import NotPlain, read
 
 CREATION, ASSERTION = "webauthn.create", "webauthn.get"
-# EdDSA, ES256, RS256: what is asked for, and what is taken.
+# EdDSA, ES256, RS256: the requested and accepted algorithms.
 ALGORITHMS = (-8, -7, -257)
-# By which ways authenticators talk to browsers; newer ones are passed over.
+# Transports of authenticators; unknown ones are ignored.
 TRANSPORTS = frozenset(("ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"))
 _HAS_CREDENTIAL, _HAS_EXTENSIONS = 0x40, 0x80
 
@@ -148,7 +148,7 @@ class RelyingParty:
 
 
 def challenge_in(client_data: bytes, kind: str) -> bytes:
-    """The challenge that the browser says was answered, on a page of its own and in no frame."""
+    """Return the signed challenge; the page must be same-origin and not in a frame."""
     from webauthn.helpers import base64url_to_bytes
 
     try:
@@ -193,7 +193,7 @@ def _authenticator_data(attestation: bytes) -> bytes:
 
 
 def _look_through(authenticator_data: bytes) -> None:
-    """What is CBOR in it must be plain."""
+    """Check that the CBOR parts are plain."""
     if len(authenticator_data) < 37:
         raise PasskeyRefused("authenticator_data_malformed")
     flags, at = authenticator_data[32], 37

@@ -15,7 +15,7 @@ from .relying_party import Asserted
 
 
 class Registered(NamedTuple):
-    """What is needed of a passkey to check what it has signed."""
+    """The columns of a passkey that verify a signature."""
 
     id: int
     account_id: AccountKey
@@ -42,7 +42,7 @@ _REGISTERED = [getattr(Authenticator, name) for name in Registered._fields]
 
 @dataclass(eq=False)
 class Passkeys:
-    """The rows of those that are registered."""
+    """The rows of registered passkeys."""
 
     session: AnySession
 
@@ -54,7 +54,7 @@ class Passkeys:
         ).all()
 
     def find(self, credential_id: bytes) -> Registered | None:
-        """As it is in the database now: what was read of it before may be old."""
+        """Return the stored row: an earlier read may be outdated."""
         row = self.session.execute(
             select(*_REGISTERED).where(
                 Authenticator.credential_id == credential_id, Authenticator.kind == PASSKEY_KIND
@@ -63,7 +63,7 @@ class Passkeys:
         return Registered(*row) if row else None
 
     def insert(self, **values: object) -> Authenticator | None:
-        """None where somebody has that one already."""
+        """Insert the passkey; return None if an account has it already."""
         return insert_new(self.session, Authenticator, kind=PASSKEY_KIND, **values)
 
 

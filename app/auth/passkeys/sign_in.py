@@ -42,13 +42,13 @@ from .schemas import AssertedCredential
 SIGN_IN = "sign-in"
 SECOND_FACTOR = "second-factor"
 STEP_UP = "step-up"
-# An owner is told once in this time that a passkey may have a copy.
+# An owner gets one email in this time about a passkey that may have a copy.
 QUIET_SECONDS = 3600
 
 
 @dataclass(eq=False)
 class PasskeyProofs:
-    """An account shows a passkey of its: to sign in, as a second factor, or once more."""
+    """Verification of passkeys: at sign-in, as a second factor and at re-authentication."""
 
     session: AnySession
     accounts: Accounts
@@ -66,27 +66,27 @@ class PasskeyProofs:
         return request_options(self.party, challenge, allowed)
 
     def check(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> AccountLike:
-        """Whose it is. With an account, that one's or nobody's; otherwise PasskeyRefused."""
+        """Return the passkey, of the given account if any; raise PasskeyRefused otherwise."""
         shown = self.verify(given, purpose, account_id)
         with transaction(self.session):
             return self.accept(shown)
 
     def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> Use:
-        """Rightly signed, for a challenge that is used up by this; otherwise PasskeyRefused."""
-        # Host code around us may have: its session stays as it is.
+        """Verify the signature and use the challenge up; raise PasskeyRefused otherwise."""
+        # Code of the application may use the session: it stays unchanged.
         in_use = is_open(self.session) or is_in_use(self.session)
         challenge = challenge_in(given.client_data, ASSERTION)
         self.challenges.check(challenge, *_bound(purpose, account_id))
         passkey = self._find(given, account_id)
         shown = self.party.check_assertion(given, challenge, passkey.public_key)
         if not in_use:
-            # The keystore may be in the database: nobody waits there and holds a connection.
+            # The state store may be the database: no connection is held during the wait.
             release(self.session)
         self.challenges.spend(challenge)
         return Use(passkey, shown, self.clock.now())
 
     def accept(self, use: Use) -> AccountLike:
-        """Within a transaction, at whose end the use is written."""
+        """Record the use at the end of the open transaction."""
         account = self.accounts.by_id(use.passkey.account_id)
         if account is None:
             raise PasskeyRefused("unknown")
@@ -97,7 +97,7 @@ class PasskeyProofs:
         return account
 
     def as_factor(self, account: AccountLike, given: Any) -> str:
-        """Beside a first proof, for the challenge that was given for its `mfa_token`."""
+        """Check a passkey as a second factor, for the challenge of its `mfa_token`."""
         self.check(given, SECOND_FACTOR, account.id)
         return PASSKEY
 
@@ -107,7 +107,7 @@ class PasskeyProofs:
             raise PasskeyRefused("unknown")
         if account_id is not None and passkey.account_id != account_id:
             raise PasskeyRefused("another_account")
-        # One that was asked for by its id need not say whose it is.
+        # A passkey that was requested by its id may omit the user handle.
         if given.user_handle != passkey.user_handle and (
             account_id is None or given.user_handle is not None
         ):
@@ -119,7 +119,7 @@ class PasskeyProofs:
         account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
 
         def tell() -> None:
-            # Whoever has the copy might go on for hours.
+            # The holder of a copy may try for hours.
             is_news = self.challenges.keystore.add(
                 f"passkey-suspected:{passkey.id}", "1", QUIET_SECONDS
             )
@@ -159,7 +159,7 @@ class PasskeyLogin:
 
 
 def by_passkey(proofs: PasskeyProofs) -> Way:
-    """Who is in shows one of theirs once more."""
+    """Return the step-up method: the caller shows one of the account's passkeys."""
 
     def show(caller: Caller, given: Values, _: SignInOptions) -> str:
         try:

@@ -45,7 +45,7 @@ class CookieSignIn(Received):
 
 
 class CookieSessionRead(Schema):
-    """Who is signed in by a cookie. There is no token in it, which a script could read."""
+    """The response of a sign-in by cookie, without a token that a script could read."""
 
     account = fields.Nested(AccountRead, required=True)
     expires = Moment(required=True, metadata={"description": "When the session ends at the latest"})

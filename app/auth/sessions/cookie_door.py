@@ -27,7 +27,7 @@ from .own import BY_OWNER
 from .reading import SessionRow
 from .service import Sessions
 
-# Why a session has ended: its browser has signed in anew, or its account has logged out everywhere.
+# Why a session ended: a new sign-in in its browser, or a sign-out everywhere.
 BY_SIGN_IN = "replaced"
 BY_LOGOUT = "logout"
 
@@ -152,7 +152,7 @@ class CookieDoor:
                 after_commit(self.session, lambda: self.cookies.give(held, found.expires_at))
 
     def end_held(self, reason: str) -> None:
-        """The session whose cookie the request brings, if it brings a whole one."""
+        """Return the session of the request's cookie, if the cookie is complete."""
         held = None
         if has_request_context():
             with suppress(InvalidCredentials):

@@ -46,7 +46,7 @@ class Held(NamedTuple):
 @dataclass(eq=False)
 class Cookies:
     clock: Clock
-    # Whose hosts all get it; empty: ours alone.
+    # The domain with all hosts that get the cookie; empty: only this host.
     domain: str
     samesite: Literal["Lax", "Strict"]
 
@@ -60,14 +60,14 @@ class Cookies:
         return f"__Secure-{PLAIN_NAME}" if self.domain else f"__Host-{PLAIN_NAME}"
 
     def held(self, request: Request) -> Held | None:
-        """What the request's cookie says; one that is none of ours is refused."""
+        """Return the value of the request's cookie; reject a foreign one."""
         header: str | None = request.environ.get("HTTP_COOKIE")
         if header is None:
             return None
         values = _values(header, self.name(request))
         if not values:
             return None
-        # Of two, one was planted, and nobody can tell which.
+        # One of two cookies was planted, and the server cannot tell which.
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
             raise InvalidCredentials(note={"reason": "malformed_cookie"})
         held = urlsafe_b64decode(values[0])
@@ -130,7 +130,7 @@ class CrossSiteCheck:
     else have them all.
     """
 
-    # Scheme and host, besides our own: of the client, and further ones that CORS lets in.
+    # Allowed origins besides this one: the client, and those that CORS allows.
     origins: frozenset[str]
 
     def check(self, request: Request, note: Values | None = None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-# Whoever pretends to be another for the sake of old pages stands before the one it pretends to be.
+# A browser that imitates another one for old pages comes before the imitated one.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),

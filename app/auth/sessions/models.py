@@ -52,7 +52,7 @@ class AccountSession(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # To the hour: it is not worth a write for each request.
     used_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Its end at the latest; what is long past it is deleted.
+    # The latest end of the session; rows long past it are deleted.
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     end_reason: Mapped[str | None] = mapped_column(String(20))

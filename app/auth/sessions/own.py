@@ -64,7 +64,7 @@ class OwnSessions:
     def list(
         self, caller: Caller, account: AccountLike, offset: int, limit: int
     ) -> Sequence[OwnSession]:
-        """Those that count, the newest first; the caller's own, or an administrator looks."""
+        """Return the active sessions of the caller, or of an account for an admin, newest first."""
         query = (
             select(*_SHOWN)
             .where(self._live(account))

@@ -1,4 +1,4 @@
-"""Whose session it is: the account and its session in one question, as plain rows."""
+"""Reads an account and its session by one query, as plain rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SessionRows:
         named = AccountSession.public_id == bindparam("public_id")
         own = AccountSession.account_id == model.id
         asked = accounts.selected(*_COLUMNS)
-        # Outer, so that an account that is gone is told from a session that is.
+        # An outer join distinguishes a missing account from a missing session.
         self._of_token = Rows(
             asked.outerjoin(AccountSession, and_(own, named)).where(
                 model.email == bindparam("email")

@@ -34,7 +34,7 @@ from .refresh_token import Claimed, RefreshTokens
 from .schemas import InvalidGrant
 
 # How often a step may be taken by another between our reading of the row and our taking it: once,
-# and then it is the successor's turn or nobody's.
+# and then only its successor is valid.
 TRIES = 2
 
 
@@ -78,7 +78,7 @@ class Refresh(BasicService):
         return None
 
     def _find(self, claimed: Claimed) -> AccountSession | None:
-        """The session that has given the token out, as it is now."""
+        """Return the stored session that issued the token."""
         held = self.session.scalar(
             select(AccountSession)
             .where(AccountSession.public_id == claimed.session_id, AccountSession.kind == TOKEN)
@@ -130,7 +130,7 @@ class Refresh(BasicService):
         )
 
     def _end(self, held: AccountSession, account: AccountLike) -> None:
-        """Two have the same token, and nobody knows which of them is its owner."""
+        """End a session with a copied token: the server cannot tell which holder is the owner."""
         ended = self.session.scalar(
             update(AccountSession)
             .where(AccountSession.id == held.id, AccountSession.ended_at.is_(None))
@@ -138,7 +138,7 @@ class Refresh(BasicService):
             .returning(AccountSession.id)
             .execution_options(synchronize_session=False)
         )
-        # Of several at once one has ended it, and tells of it.
+        # Of several simultaneous requests, one ends the session and reports it.
         if ended is None:
             return
         done(

@@ -1,4 +1,4 @@
-"""Refresh tokens: what they look like, and what is known of one before anything is asked.
+"""Refresh tokens: their format, and the checks before a query.
 
 A token names a session and a step of its counter. Two keyed digests stand behind them: one by the
 key of the session's row, without which knowing our secret makes no token, and one by our secret,
@@ -19,7 +19,7 @@ from uuid import UUID
 
 from .schemas import InvalidGrant
 
-# Tells whoever finds one in a log or a repository what it is.
+# Identifies a token that is found in a log or a repository.
 PREFIX = "fdr_"
 LENGTH = len(PREFIX) + 76
 _SHAPE = re.compile(rf"{PREFIX}([A-Za-z0-9_-]{{76}})", re.ASCII)

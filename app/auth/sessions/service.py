@@ -109,7 +109,7 @@ class Sessions:
 
 @dataclass(eq=False)
 class Renewal:
-    """A session whose owner has shown once more who they are. It goes on as the same one."""
+    """Renews a session after re-authentication; the session stays the same."""
 
     session: AnySession
     clock: Clock
@@ -118,7 +118,7 @@ class Renewal:
     longest: timedelta
 
     def renew(self, row_id: object, by: tuple[str, ...]) -> AccountSession | None:
-        """Within the transaction of the deed; None where it has ended in this moment."""
+        """Renew within the open transaction; return None for a session that has ended."""
         lock_row(self.session, AccountSession, AccountSession.id == row_id)
         found = self.session.get(AccountSession, row_id, populate_existing=True)
         if found is None or found.ended_at is not None:

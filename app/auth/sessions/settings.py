@@ -75,7 +75,7 @@ class SessionSettings(AccountSettings):
 
     @property
     def keeps_sessions(self) -> bool:
-        """For tokens, and for all that comes in."""
+        """Session settings for tokens and cookies."""
         return "on" in (self.SESSIONS, self.COOKIE_SESSIONS)
 
     @property

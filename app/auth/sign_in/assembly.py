@@ -55,7 +55,7 @@ def assemble(context: Context) -> None:
     stored, factors = context.find(SessionFeature), context.find(FactorFeature)
     sessions = stored.sessions if stored and stored.for_every_sign_in else None
     cookie = stored.cookie if stored else None
-    # The header first: whoever sends one is asked for nothing else.
+    # The header first: a request with a token needs no other credential.
     readers: list[CredentialReader] = [BearerReader(accounts, tokens, sessions)]
     context.add(Callers([*readers, cookie.read] if cookie else readers))
     gate = Gate(

@@ -1,6 +1,6 @@
 """Signing in and out by host code: its own login page, a link in a mail, a command.
 
-It passes the same limits and the same gate as whoever comes by our routes.
+It passes the same rate limits and the same sign-in policy as the routes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def require_mfa() -> None:
 
 
 def _only_one(given: Values) -> tuple[str, Any]:
-    """Which of them a form has is up to whoever sends it, and no error of the application."""
+    """Return the only given factor: a form with none or several is the client's error."""
     named = [(name, value) for name, value in given.items() if value is not None]
     if len(named) != 1:
         names = list(given)

@@ -39,7 +39,7 @@ NO_OPTIONS = SignInOptions()
 
 @dataclass(eq=False)
 class SignIn:
-    """An account on its way in."""
+    """A sign-in in progress."""
 
     account: AccountLike
     # Each proof that was given, in order: a second factor comes after a password.
@@ -63,7 +63,7 @@ class Opened(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """Something more is asked for first; the client is told by this problem.
+    """The sign-in needs another step first; the problem tells the client which.
 
     Returned and not raised, so that what the sign-in has written so far is stored.
     """
@@ -72,7 +72,7 @@ class Challenge(NamedTuple):
 
 
 def payload_of(outcome: Opened | Challenge) -> JsonObject:
-    """What is answered to somebody who is in; what more is asked for is raised."""
+    """Return the response of a sign-in; raise the problem of a challenge."""
     if isinstance(outcome, Challenge):
         raise outcome.problem
     return outcome.payload

@@ -1,4 +1,4 @@
-"""What is kept of where somebody came from, for them to know it again."""
+"""The stored form of an IP address and a user agent, for lists of sessions."""
 
 from __future__ import annotations
 

@@ -42,13 +42,13 @@ class LogOut:
             done(self.session, LOGOUT_SUCCEEDED, account, account_id=account.id)
 
     def by_operator(self, account: AccountLike) -> None:
-        """End an account's tokens for good; it may sign in anew at once."""
+        """Revoke an account's tokens; the account may sign in again at once."""
         with transaction(self.session):
             self.accounts.end_tokens(account)
             done(self.session, TOKENS_ENDED, account, account_id=account.id)
 
     def everybody(self) -> int:
-        """As for one, and how many accounts there were; no event is told of each."""
+        """Revoke the tokens of all accounts, without signals; return the number of accounts."""
         accounts = sum(self._end_all())
         with transaction(self.session):
             done(self.session, TOKENS_ENDED, accounts=accounts)

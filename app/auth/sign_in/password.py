@@ -45,11 +45,11 @@ class Login:
         )
 
     def verify(self, email: str, password: str, address: str) -> AccountLike:
-        """The account whose password it is, within the same limits; nobody is signed in."""
+        """Return the account with this password, within the same limits, without a sign-in."""
         return self._then(lambda account: account, email, password, address)
 
     def match(self, email: str, password: str, address: str) -> str | None:
-        """The hash that goes with it, as it is stored from here on."""
+        """Return the stored hash that matches the password."""
         matched: str | None = self._then(
             lambda account: account.password_hash, email, password, address
         )
@@ -58,7 +58,7 @@ class Login:
     def _then(
         self, act: Callable[[AccountLike], Result], email: str, password: str, address: str
     ) -> Result:
-        # What is stored may change in between: then the password is compared once more.
+        # The stored hash may change in between: then the password is compared again.
         for _ in range(2):
             proved = self._prove(email, password, address)
             with suppress(IncorrectCredentials), transaction(self.session):
@@ -67,7 +67,7 @@ class Login:
 
     def _prove(self, email: str, password: str, address: str) -> _Proved:
         email = fold(email)
-        # Host code around us may have: its session stays as it is.
+        # Code of the application may use the session: it stays unchanged.
         in_use = is_in_use(self.session)
         self.failures.check(email, address)
         account_id, password_hash, since = self.accounts.rows.credentials(email)

@@ -6,7 +6,7 @@ from ...core.types import Loaded
 from ...core.web.fields import Received, Text
 from ..schemas import GivenPassword
 
-# Each shows who somebody is; one of them is given.
+# The body has exactly one of these methods.
 WAYS = ("password", "otp", "recovery_code", "credential", "code")
 
 

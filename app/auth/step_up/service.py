@@ -1,6 +1,6 @@
-"""Showing once more who one is, without leaving: what is dangerous asks for it.
+"""Re-authentication of a signed-in caller, which sensitive actions require.
 
-What is shown must be this account's, and what becomes fresh is the session that asks and no other.
+The proof must be this account's, and only the session of the request is renewed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # What the proof is called that was given. What is wrong, or another account's, is refused, and
 # counted together with what is wrong at the door.
 Way = Callable[[Caller, Any, SignInOptions], str]
-# Makes the session of the caller's fresh; None where it has ended meanwhile.
+# Renews the caller's session; returns None for a session that has ended.
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
 
 

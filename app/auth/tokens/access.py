@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 ALGORITHM = "HS256"
 _HERE = str(Path(__file__).parent)
 
-# What a token is read by: of a host's making, it could be one that nobody enters with.
+# The claims that are read: an application may sign tokens for other purposes.
 OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
 # What a token tells of its sign-in, where the settings have us read that: see `told`.
 AMR = "amr"
@@ -46,7 +46,7 @@ AUDIENCE = "frontdesk"
 # Clocks of several machines differ by a little.
 LEEWAY_SECONDS = 2.0
 
-# Some megabytes at the most; when they are full, remembering starts anew.
+# A few megabytes at most; a full cache is cleared.
 REMEMBERED_TOKENS = 10_000
 
 _KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
@@ -63,7 +63,7 @@ _OPTIONS: Any = {
 
 
 class TokenClaims(NamedTuple):
-    # As accounts are stored; empty for what can be nobody's address.
+    # The folded email address of the account; empty for an impossible address.
     email: str
     expires: float
     # Unset in a token that was signed elsewhere, with `sub` and `exp` alone.
@@ -185,7 +185,7 @@ class Tokens:
         return theirs
 
     def _is_for_us(self, audience: object) -> bool:
-        """One that names no audience is for whoever has no name."""
+        """A token without an audience is valid only without a configured audience."""
         if not audience:
             return self.audience is None
         wanted = self.audience or AUDIENCE
@@ -193,7 +193,7 @@ class Tokens:
 
 
 def _session_id(value: object) -> UUID:
-    """Where sessions are kept, a token without one is nobody's."""
+    """With sessions on, a token without a session is invalid."""
     try:
         return UUID(value if isinstance(value, str) else "")
     except ValueError:
@@ -213,7 +213,7 @@ def _moment(value: object) -> float:
 
 
 class Signer:
-    """Signs with Flask-JWT-Extended on a Flask application of its own.
+    """Signs with Flask-JWT-Extended on a separate Flask application.
 
     The library keeps settings, callbacks and sixteen error handlers on an application. The
     application that mounts Frontdesk may use the library too, with other settings.
@@ -226,7 +226,7 @@ class Signer:
         self._own.config.update(
             JWT_SECRET_KEY=secret,
             JWT_ALGORITHM=ALGORITHM,
-            # Claims that nobody reads here are left out.
+            # Claims that the server does not read are left out.
             JWT_ENCODE_NBF=False,
             JWT_COOKIE_CSRF_PROTECT=False,
         )

@@ -75,5 +75,5 @@ def _counts(claims: TokenClaims, account: AccountLike) -> bool:
     if claims.issued_at is None:
         return account.tokens_valid_from is None
     moment = account.tokens_valid_from or account.created_at
-    # Of users from before a host wrote it down, nobody knows since when they are there.
+    # Rows from before the column was added have no creation time.
     return moment is None or bool(claims.issued_at >= moment.timestamp())
