@@ -1,1 +1,1 @@
-"""Accounts: who may come in. The model is a mixin, so that a host can bring its own."""
+"""Accounts. The model is a mixin, so that an application can use its own table."""

@@ -8,7 +8,7 @@ import unicodedata
 from ..core.errors import Invalid
 from .errors import InvalidEmail, InvalidPhone
 
-# What people write between the digits of a number, and what is left of it.
+# Separators between the digits of a phone number, and its normalized form.
 _BETWEEN = re.compile(r"[ ()./-]")
 _E164 = re.compile(r"\+[0-9]{7,15}", re.ASCII)
 
@@ -27,7 +27,7 @@ def folds_to_ascii(email: str) -> bool:
 
 
 def read_email(text: str) -> str:
-    """A well-formed address, folded. Whether it can be reached only a mail can tell."""
+    """Return a well-formed email address, folded. Only an email shows whether it can be reached."""
     from email_validator import EmailNotValidError, validate_email
 
     try:
@@ -38,7 +38,7 @@ def read_email(text: str) -> str:
 
 
 def read_new_email(text: str) -> str:
-    """One that somebody chooses for an account, and that nobody could take for another's."""
+    """Return an address for an account; reject one that looks like another address."""
     if folds_to_ascii(text):
         raise Invalid.about("email", "Some of its letters could be taken for others.")
     try:

@@ -43,7 +43,7 @@ class Breaches:
 
         class Stay(HTTPRedirectHandler):
             def redirect_request(self, *_: object) -> None:
-                """Nobody else is asked than who is named by the setting."""
+                """Only the server that the setting names is asked."""
 
         headers = {"Add-Padding": "true", "User-Agent": "flask-frontdesk"}
         request = Request(f"{self.url}/range/{beginning}", headers=headers)  # noqa: S310

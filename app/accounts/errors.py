@@ -11,7 +11,7 @@ REMEDY = "pass account_model=, a mapped class with AccountMixin, to frontdesk.in
 
 
 class AccountModelMissing(Problem):
-    """The client is told that it is so, and the log how to mend it."""
+    """The response names the problem; the log says how to fix it."""
 
     code = "account_model_missing"
     detail = "Account model is not configured"

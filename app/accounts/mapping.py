@@ -78,7 +78,7 @@ def _loses(model: AccountModel, status: str) -> bool:
 
 
 def how_to_name_the_key(model: AccountModel) -> str | None:
-    """The same of a model whose `id` is not what our tables can refer to."""
+    """Return the same for a model with an `id` that Frontdesk's tables cannot refer to."""
     [key] = inspect(model).primary_key
     [asked] = select(model.id).selected_columns
     if key in asked.base_columns:

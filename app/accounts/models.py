@@ -14,11 +14,11 @@ ROLES = ("root", "admin", "user")
 HASH_LENGTH = 255
 LOCALE_LENGTH = 35
 TIME_ZONE_LENGTH = 64
-# Of an account whose address must be proven before it may sign in.
+# The status of an account that must verify its email address before it may sign in.
 PENDING = "pending"
 SUSPENDED = "suspended"
-# Of an account whose owner has asked for its end, until that comes.
-# Of an object whose password host code has verified: what `state_of` it was then.
+# The status of an account in the grace period before its deletion.
+# Set on an object with a password that the application verified: its `state_of` at that time.
 VERIFIED_STATE = "_frontdesk_verified_state"
 DELETING = "deleting"
 STATUSES = ("active", "online", "inactive", SUSPENDED)
@@ -73,7 +73,7 @@ class AccountMixin:
     id: Mapped[Any] = mapped_column(Id, primary_key=True)
     # Kept in lower case, so that one index serves comparison without regard to case.
     email: Mapped[str] = mapped_column(String(320), unique=True)
-    # Ours has 60 characters; those that come from elsewhere are longer.
+    # bcrypt hashes have 60 characters; imported hashes are longer.
     password_hash: Mapped[str | None] = mapped_column(String(HASH_LENGTH))
     # Server defaults let a migration add the column to a table that has rows.
     status: Mapped[str] = mapped_column(String(50), default="active", server_default="active")

@@ -1,6 +1,6 @@
-"""What somebody may choose for a password: its length, and whether it can be guessed.
+"""Rules for new passwords: the length, and checks against passwords that are easy to guess.
 
-Whoever sets one for somebody else, by a command or in a host's code, is trusted to know.
+The rules do not apply to commands and to an application's code.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class PasswordRules:
         self.min_length = min_length
         self.refuses_common = refuses_common
         self.breaches = breaches
-        # Of this service, which whoever guesses tries first.
+        # Words of this service, which attackers try first.
         self._words = frozenset(map(_letters, words)) - {""}
 
     def check(self, password: str, email: str, field: str) -> None:

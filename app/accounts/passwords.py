@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Tried(NamedTuple):
-    """What came of trying a password: whether it is right, and whether to store it anew."""
+    """The result of a password check: whether it matches, and whether to store a new hash."""
 
     right: bool
     renew: bool = False
@@ -62,7 +62,7 @@ class Passwords:
         self._told: set[str] = set()
         self._turns = Turns(cores)
         self._admitted = BoundedSemaphore(at_once)
-        # Belongs to nobody; checking against it takes as long as checking against a real one.
+        # A hash without an account: a check against it takes as long as a check against a real one.
         self._nobody = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
 
     def hash(self, password: str) -> str:
@@ -93,7 +93,7 @@ class Passwords:
         return tried
 
     def _check_bcrypt(self, password: str, stored: str, cost: int) -> Tried:
-        """Each pepper is one more try, also against a hash of ours: they look alike."""
+        """Try each pepper as well: peppered hashes look like plain ones."""
         usable, known = _encoded(password), stored.encode()
         if bcrypt.checkpw(usable or b"-", known) and usable is not None:
             return Tried(right=True, renew=cost < self.rounds or not stored.startswith("$2b$"))
@@ -113,7 +113,7 @@ class Passwords:
             return WRONG
         typed = _utf8(password)
         ways = [] if typed is None else [typed]
-        # Those who pepper write their hashes in this form.
+        # Peppered hashes have this form.
         if stored.startswith("$"):
             ways += self._peppered(password)
         right = any(recipe.matches(way) for way in ways)
@@ -128,7 +128,7 @@ class Passwords:
         return [b64encode(hmac.digest(pepper, typed, "sha512")) for pepper in self._peppers]
 
     def _tell_once(self, error: Exception) -> None:
-        """By each process, and without the hash: it may be a password that was stored as it is."""
+        """Log once in each process, without the hash: it may be a plain-text password."""
         if str(error) not in self._told:
             self._told.add(str(error))
             log.error(
@@ -156,7 +156,7 @@ def check_password(password: str, email: str) -> None:
 
 
 def unfit(password: str) -> str | None:
-    """Why nobody may have this password, if so."""
+    """Return the reason why a password cannot be used, or None."""
     if len(password) < MIN_LENGTH:
         return f"The password needs at least {MIN_LENGTH} characters."
     if _encoded(password) is None:
@@ -165,7 +165,7 @@ def unfit(password: str) -> str | None:
 
 
 def check_hash(text: str) -> str:
-    """What kind of hash this is; `foreign.UnusableHash` where nobody could sign in with it."""
+    """Return the kind of a hash; raise `foreign.UnusableHash` for one that never matches."""
     if _cost_of(text) is not None:
         return "bcrypt"
     from . import foreign
@@ -174,7 +174,7 @@ def check_hash(text: str) -> str:
 
 
 def _cost_of(stored: str) -> int | None:
-    """Of a hash that bcrypt can try as it is, whoever made it."""
+    """Return the cost of a hash that bcrypt can check without conversion, or None."""
     found = _BCRYPT.fullmatch(stored)
     return int(found[2]) if found and 4 <= int(found[2]) <= MOST_COST else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-# What RFC 5646 calls a langtag, without what nobody reads: extensions and private use.
+# A langtag of RFC 5646, without extensions and private use.
 _VARIANT = "[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}"
 LOCALE = rf"^[A-Za-z]{{2,3}}(-[A-Za-z]{{4}})?(-([A-Za-z]{{2}}|[0-9]{{3}}))?(-({_VARIANT}))*$"
 
@@ -15,7 +15,7 @@ _NOWHERE = {"localtime", "Factory"}
 
 
 def locale_of(text: str) -> str | None:
-    """A language tag in the case that it is usually written in; None where it is none."""
+    """Return a language tag in its usual case, or None for an invalid one."""
     if not _LOCALE.fullmatch(text):
         return None
     language, *others = text.split("-")
@@ -33,7 +33,7 @@ def _written(part: str) -> str:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """Read when the first one is set: it takes a look at some hundred files."""
+    """Return the time zones, read at first use: the list takes some hundred files."""
     from zoneinfo import available_timezones
 
     return frozenset({"UTC"} | available_timezones() - _NOWHERE)

@@ -42,7 +42,7 @@ class AccountRows:
             *mapped,
             *(name for name in asked_of(model) if name not in mapped),
         ]
-        # Renamed are those that a tuple cannot have, `_secret` for one.
+        # Names that a namedtuple cannot have, such as `_secret`, are renamed.
         self._row: Any = namedtuple("AccountRow", self.columns, rename=True)  # type: ignore[misc]
         self._asked = [to_read(model, name) for name in self.columns]
         self._rows = Rows(select(*self._asked).where(model.email == bindparam("email")))
@@ -57,7 +57,7 @@ class AccountRows:
         return self.of(rows[0]) if rows else None
 
     def selected(self, *more: object) -> Select[Any]:
-        """A question for accounts and, beside their columns, for more."""
+        """Return a query for accounts with additional columns."""
         return select(*self._asked, *more)
 
     def of(self, values: Sequence[Any]) -> AccountLike:
@@ -67,7 +67,7 @@ class AccountRows:
         return cast(AccountLike, row)
 
     def attach(self, row: AccountLike) -> AccountLike:
-        """The account whose row this is, as an object of the session, without asking again."""
+        """Return the account of a row as an object of the session, without a query."""
         mapper = self._mapper
         present: AccountLike | None = self.session.identity_map.get(
             mapper.identity_key_from_primary_key((row.id,))
@@ -83,7 +83,7 @@ class AccountRows:
         return cast(AccountLike, account)
 
     def emails(self, ids: Collection[Any]) -> dict[Any, str]:
-        """The addresses of those that are still there, by their ids."""
+        """Return the email addresses of existing accounts by their ids."""
         if not ids:
             return {}
         model = self._mapper.class_

@@ -115,7 +115,7 @@ class Accounts(Generic[A]):
         return sorted({*STATUSES, *self.active_statuses})
 
     def has_proven_address(self, account: AccountLike) -> bool:
-        """Whether somebody with this account is taken to read the mail of its address."""
+        """Whether the email address of the account is verified."""
         return getattr(account, "email_unverified_since", None) is None
 
     def prove_address(self, account: AccountLike) -> None:
@@ -241,7 +241,7 @@ class Accounts(Generic[A]):
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
-        """Of roles and statuses what they were and are; of all else that it was given anew."""
+        """Record the former and the new role and status, and only the names of other fields."""
         names = [name for name, value in given.items() if value is not None]
         shown = [name for name in ("role", "status") if given.get(name) is not None]
         done(
@@ -254,7 +254,7 @@ class Accounts(Generic[A]):
         )
 
     def delete(self, account: A) -> None:
-        """Told to `account-deleted` while all that is the account's is still there."""
+        """Delete the account. Listeners of `account-deleted` run before its rows are deleted."""
         held = cast(AccountLike, account)
         with transaction(self.session):
             done(self.session, ACCOUNT_DELETED, held, account_id=held.id)

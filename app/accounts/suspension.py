@@ -14,7 +14,7 @@ from .models import SUSPENDED, AccountLike
 
 
 class Suspension(NamedTuple):
-    """Without a date it lasts until somebody ends it."""
+    """A suspension; without a date it lasts until an admin lifts it."""
 
     until: datetime | None = None
     reason: str | None = None
@@ -44,7 +44,7 @@ def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
 
 
 def note(account: AccountLike, suspension: Suspension) -> None:
-    """With every status, lest the date of an earlier suspension end a later one."""
+    """Store the suspension, or clear it: the date of an earlier one must not end a later one."""
     for name, value in (
         ("suspended_until", suspension.until),
         ("suspended_reason", suspension.reason),

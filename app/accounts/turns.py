@@ -108,7 +108,7 @@ def _has_greenlets() -> bool:
 
 
 class OwnTurns:
-    """A semaphore that nobody overtakes: a turn that ends goes to whoever has waited longest."""
+    """A fair semaphore: a free turn goes to the thread that has waited longest."""
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once

@@ -1,1 +1,1 @@
-"""Looking after other people's accounts."""
+"""User management by administrators."""

@@ -1,4 +1,4 @@
-"""The orders that a list of accounts comes in, and a place in one, from which a page leads on."""
+"""Sort orders of the list of accounts, and the cursor of a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ID, EMAIL = "id", "email"
 
 
 class Part(NamedTuple):
-    """What is asked for in one statement: rows beyond a place, in an order that an index has."""
+    """One page: the rows after a cursor, in an order with an index."""
 
     conditions: Sequence[ColumnElement[bool]]
     by: Sequence[ColumnElement[Any]]

@@ -38,7 +38,7 @@ class SoleOwner(Conflict):
 ROOT = "root"
 
 # Whom each role may make, change (what they are and what they become) and delete. Root also has
-# those whose role is a host's own.
+# accounts with a role of the application.
 LOOKS_AFTER: dict[str, frozenset[str]] = {
     ROOT: frozenset(ROLES),
     "admin": frozenset({"user"}),

@@ -68,7 +68,7 @@ class AccountQuery(Received):
 
 
 class AccountDetails(AccountRead):
-    """An account, as those who look after it see it."""
+    """An account as an administrator sees it."""
 
     has_password = fields.Boolean(required=True)
     suspended_until = Moment(

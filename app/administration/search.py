@@ -115,7 +115,7 @@ class AccountSearch:
         return has_id
 
     def _in_status(self, status: str, now: datetime) -> ColumnElement[bool]:
-        """As they are shown: a suspension that is over is none."""
+        """Return the accounts as shown: an expired suspension counts as none."""
         model = self.accounts.model
         is_so: ColumnElement[bool] = model.status == status
         if not keeps_dates(model):

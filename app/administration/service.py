@@ -42,7 +42,7 @@ class Administration:
     view: AccountView
 
     def find(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
-        """Somebody whom the actor looks after, which is never themselves."""
+        """Return the account to manage, which is never the actor's own."""
         if account_id == actor.id:
             raise OwnAccount
         account = self.accounts.by_id(account_id)
@@ -136,7 +136,7 @@ class Administration:
             raise OwnAccount
 
     def _check_actor(self, actor: AccountLike, *roles: str) -> None:
-        """Somebody may have changed what the actor is since the guard has looked."""
+        """Check the actor again: its role may have changed since the decorator read it."""
         model = self.accounts.model
         now = self.session.execute(
             select(model.role, model.status).where(model.id == actor.id)
@@ -156,7 +156,7 @@ class Administration:
         return status
 
     def _suspension(self, account: AccountLike, given: Values) -> Suspension | None:
-        """What is to be noted, or nothing where the account is not suspended or nothing is new."""
+        """Return the suspension to store, or None if the account is not suspended or unchanged."""
         told = [name for name in (UNTIL, REASON) if name in given]
         status = given.get("status") or account.status
         if status != SUSPENDED:
@@ -213,7 +213,7 @@ class Deeds:
         return self._details(account_id)
 
     def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
-        """Within the limits on such mails, so that nobody's inbox is filled by it."""
+        """Apply the rate limits of these emails, so that an inbox is not flooded."""
         account = self.administration.find(actor, account_id)
         self.recovery.request(account.email, address)
 

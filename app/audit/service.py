@@ -30,7 +30,7 @@ from .settings import AuditSettings
 # Ready to be answered as JSON.
 RecordItem = dict[str, Any]
 
-# How far back somebody sees what happened to their own account.
+# How far back an owner sees the actions on the account.
 RECENT = timedelta(days=90)
 ROWS_AT_ONCE = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ _PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
 
 @dataclass(eq=False)
 class Records:
-    """Shows what was recorded: the newest first, page by page, whatever is added meanwhile."""
+    """Reads the audit log, newest first, in pages that new entries do not shift."""
 
     session: AnySession
     actions: Mapping[str, Action]
@@ -66,7 +66,7 @@ class Records:
         """All of them as JSON lines, the oldest first; some at a time are in memory."""
         which = self._matching(filters)
         in_order = _columns(RecordRead).where(*which).order_by(Record.at, Record.id)
-        # Host code around us may have something in hand: its session stays as it is.
+        # Code of the application may use the session: it stays unchanged.
         in_use = is_in_use(self.session)
         # The first ones are read before anything is answered.
         return self._lines(in_order, self._some(in_order, in_use), in_use)
@@ -83,7 +83,7 @@ class Records:
         read = row_reader(RecordRead)
         items = [read(row) for row in self.session.execute(in_order.limit(ROWS_AT_ONCE))]
         if not in_use:
-            # Whoever reads slowly holds no connection meanwhile.
+            # A slow reader holds no connection.
             release(self.session)
         return items
 

@@ -48,7 +48,7 @@ def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
 @click.option("--default", "is_default", is_flag=True, help="What `default` means to all others.")
 @in_words
 def create(slug: str, name: str, is_default: bool) -> None:
-    """Create a workspace that nobody is in yet."""
+    """Create a workspace without members."""
     workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
     show(CommonWorkspaceRead, workspace)
 

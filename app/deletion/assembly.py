@@ -70,7 +70,7 @@ def assemble(context: Context) -> None:
     )
     context.add(deletion)
     context.contributions.pruners["deleted_accounts"] = deletion.sweep
-    # Whoever changed the address may have asked for the end as well.
+    # The person who changed the address may also have requested the deletion.
     context.get(EmailChangeUndo).taken_back.append(deletion.keep)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)

@@ -8,7 +8,7 @@ from ..core.types import AccountKey
 
 
 class AccountDeletion(Base):
-    """An account that goes when its days of grace are over."""
+    """An account that is deleted after its grace period."""
 
     __tablename__ = "frontdesk_account_deletions"
     __table_args__ = {"sqlite_autoincrement": True}

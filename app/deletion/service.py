@@ -1,4 +1,4 @@
-"""The end of an account, with days of grace in which its owner can keep it."""
+"""Account deletion with a grace period in which its owner can restore it."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Deletion(BasicService):
             self.keep(account)
 
     def keep(self, account: AccountLike) -> None:
-        """Within the transaction of whoever has shown that it is to be kept."""
+        """Cancel the deletion within the open transaction."""
         waiting = self._waiting(account.id)
         if waiting is None:
             return
         self.session.delete(waiting)
-        # An operator may have given it another status meanwhile.
+        # An operator may have changed the status in the meantime.
         if account.status == DELETING:
             account.status = waiting.former_status
             self.session.flush()
@@ -161,7 +161,7 @@ class KeepingProofs:
     """The token of the email by which an owner keeps the account."""
 
     proofs: Proofs
-    # It lives as long as the days of grace.
+    # Valid as long as the grace period.
     purpose: Purpose
     ids: IdKind
 

@@ -1,1 +1,1 @@
-"""What would bite an operator, found before it does."""
+"""Checks of a set-up for misconfigurations."""

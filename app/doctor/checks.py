@@ -1,4 +1,4 @@
-"""What in this set-up would bite its operator, before it does."""
+"""The checks of the doctor, in their order."""
 
 from __future__ import annotations
 

@@ -69,6 +69,6 @@ def assemble(context: Context) -> None:
 
 
 def _sessions(context: Context) -> Callable[[], Session]:
-    """Each of its own, however a test may have changed those of the requests."""
+    """Return separate services, unaffected by tests that replace those of requests."""
     found = cast("scoped_session[Session]", context.session)
     return lambda: found.session_factory()

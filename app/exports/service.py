@@ -118,7 +118,7 @@ class Exports:
                 after_commit(self.session, partial(self.files.delete, name))
 
     def prune(self, most: int = 500) -> int:
-        """Delete those whose time is over, so many at once, and files that no row names."""
+        """Delete expired exports in batches, and files without a row."""
         now, gone = self.clock.now(), 0
         over = or_(
             AccountExport.expires_at <= now,

@@ -1,4 +1,4 @@
-"""Who is there, and who comes and goes, for the host's own code."""
+"""Sign-in, sign-out and the current account, for the application's code."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from ..core.extras import missing_extra
 
 
 def assemble(context: Context) -> None:
-    """For the service; a host has instruments of its own."""
+    """Metrics of the service; an application uses its own instruments."""
     core = context.settings.core
     if not context.owns_application:
         return

@@ -82,7 +82,7 @@ class Metrics:
         self._known: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     def count(self, route: str, response: Response, seconds: float) -> None:
-        # Words that clients make up would each be a series of its own.
+        # Every invented method would be a new series.
         method = request.method if request.method in _METHODS else "other"
         key = (method, route, response.status_code)
         found = self._known.get(key)
@@ -104,7 +104,8 @@ class Metrics:
         return generate_latest(everybody)
 
     def watch_pool(self, engine: Engine) -> None:
-        """The pool itself is made anew when connections were lost; its listeners go along."""
+        """Watch the pool; a pool that is created again after lost connections keeps the
+        listeners."""
         opened, used = self.pool.labels("open"), self.pool.labels("in_use")
         pool = engine.pool
         # On SQLite a pool may go past its size.
@@ -114,7 +115,7 @@ class Metrics:
         @event.listens_for(engine, "connect")
         def connect(_connection: object, _record: object) -> None:
             opened.inc()
-            # Here and not above: each worker has a pool of its own, from its first connection on.
+            # Here and not above: each worker has a separate pool from its first connection on.
             if size is not None:
                 self.pool.labels("limit").set(size)
 

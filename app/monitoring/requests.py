@@ -13,7 +13,7 @@ from ..core.web.problems import handle_http_exception
 
 
 def matched_route() -> str:
-    """A path that is no route is the client's invention, and would be a label of its own."""
+    """Return the route; an unknown path would be an additional label value."""
     return request.url_rule.rule if request.url_rule else "unmatched"
 
 
@@ -25,7 +25,7 @@ def is_at(bind: str, sockname: object) -> bool:
 
 
 def is_unheard(app: Flask, socknames: Iterable[Any]) -> bool:
-    """Whether the metrics have an address where nobody listens."""
+    """Whether metrics are configured for an address without a listener."""
     context: Context = app.extensions[EXTENSION]
     bind = context.settings.core.METRICS_BIND
     return bind is not None and not any(is_at(bind, sockname) for sockname in socknames)

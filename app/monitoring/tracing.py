@@ -29,7 +29,7 @@ def trace(app: Flask, provider: Any) -> None:
                 f"{request.method} {route}",
                 context=extract(request.headers),
                 kind=SpanKind.SERVER,
-                # The query and the headers may hold a token, and are not told.
+                # The query and the headers may hold a token, so they are left out.
                 attributes={
                     "http.request.method": request.method,
                     "http.route": route,

@@ -1,1 +1,1 @@
-"""Notifications: each account's inbox, and what is sent to it by admins, by the host, by us."""
+"""Notifications: the inbox of each account, and messages by admins and the application."""

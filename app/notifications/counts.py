@@ -42,7 +42,7 @@ class NotificationCounts(NamedTuple):
 
 
 class LastCounted(NamedTuple):
-    """What is known of a notification before it is counted."""
+    """The stored columns of a notification that the counts need."""
 
     id: int
     receivers: int
@@ -72,7 +72,8 @@ class NotificationCounter:
         return self.now(notification)
 
     def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
-        """Those that were counted longest ago are counted first; some may never have been yet."""
+        """Return the order of counting: notifications never counted first, then the oldest
+        counts."""
         found = self.count(each.id for each in notifications if not is_kept(each.receivers))
         many = [each for each in notifications if is_kept(each.receivers)]
         until = monotonic() + COUNTING_SECONDS
@@ -85,7 +86,7 @@ class NotificationCounter:
         return found
 
     def now(self, notification: LastCounted) -> NotificationCounts:
-        """Counted anew, and kept where that was work."""
+        """Count, and store counts that took long."""
         if not is_kept(notification.receivers):
             return self.count([notification.id])[notification.id]
         with transaction(self.session), unhurried(self.session):

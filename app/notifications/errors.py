@@ -18,7 +18,7 @@ class AlreadyRestored(Conflict):
 
 
 class NotRestorable(BadRequest):
-    """The statement of what was deleted is too old, or nobody of ours made it."""
+    """The signed statement of a deleted item is too old, or its signature is invalid."""
 
     code = "notification_not_restorable"
     detail = "This can no longer be undone"
@@ -35,7 +35,7 @@ class SenderRequired(BadRequest):
 
 
 class UnknownReceivers(Invalid):
-    """Told before anything is sent, some of them by their ids."""
+    """Raised before anything is sent; names some of the unknown recipients by their ids."""
 
     def __init__(self, ids: Iterable[int]) -> None:
         named = ", ".join(str(each) for each in ids)

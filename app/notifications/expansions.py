@@ -135,7 +135,8 @@ class Expander:
         """Store the rows of the next range; returns whether there was one."""
         session, row = self.expansions.session, job.row
         with transaction(session), unhurried(session):
-            # The notification before the expansion, as whoever deletes the notification locks them.
+            # Lock the notification before the expansion, in the order in which a deletion locks
+            # them.
             lock_row(session, Notification, Notification.id == row.notification_id)
             progress = self._progress(job)
             part, position = self._next_range(everyone, progress.position)

@@ -55,7 +55,7 @@ class Notification(Base):
     # How many it was sent to: their inbox rows may be gone by now.
     receivers: Mapped[int] = mapped_column(Id, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # As they were when they were last counted; kept of those that went to many.
+    # The last counts, stored for notifications with many receivers.
     counts: Mapped[JsonObject | None] = mapped_column(JSON(none_as_null=True))
     counted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 

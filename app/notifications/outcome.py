@@ -1,4 +1,4 @@
-"""What became of a notification's deliveries, one by one, and trying again those that failed."""
+"""The results of a notification's deliveries, and the retry of failed ones."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class Receivers:
         return int(self.session.scalar(counted) or 0)
 
     def end_of_range(self, most: int) -> Any:
-        """The id of the last of the first so many receivers, or None where there is none."""
+        """Return the id of the last receiver in the next range, or None without receivers."""
         account_id = self.account_model.id
         first = self._restricted(select(account_id).order_by(account_id).limit(most)).subquery()
         [found] = first.c

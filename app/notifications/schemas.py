@@ -54,7 +54,7 @@ class WithReceivers(Received):
 class NotificationCreate(WithReceivers):
     title = Text(min=1, max=TITLE_LENGTH, required=True, pattern=ONE_LINE, validate=one_line)
     message = Text(min=1, max=MESSAGE_LENGTH, required=True)
-    # An empty list has a status of its own.
+    # An empty list gets a separate error.
     channels = fields.List(
         Word(CHANNEL), required=True, validate=validate.Length(max=MOST_CHANNELS)
     )
@@ -143,7 +143,7 @@ class InboxItemLinks(Schema):
 
 
 class InboxItemRow(Schema):
-    """What is read for an item: its row's columns, and its notification's."""
+    """The columns of an inbox item and of its notification."""
 
     id = fields.Integer(required=True)
     notification_id = fields.Integer(required=True)
@@ -198,7 +198,7 @@ class NotificationRead(Schema):
 
 
 class ListedNotificationRead(NotificationRead):
-    """In a list, those that went to many and were never counted have no counts yet."""
+    """In a list, large notifications have no counts before they are counted."""
 
     read = fields.Integer(required=True, allow_none=True)
     deliveries = _deliveries(allow_none=True)

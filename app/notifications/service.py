@@ -62,7 +62,7 @@ class Notifications:
             return sent
 
     def unknown(self, channels: Iterable[str]) -> list[str]:
-        """Of these, the channels that nobody knows."""
+        """Return the unknown channels among these."""
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:

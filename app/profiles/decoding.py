@@ -1,4 +1,4 @@
-"""Pictures are decoded in a process of their own, one for each, that the kernel keeps in bounds.
+"""Decodes each picture in a separate process with limits that the kernel enforces.
 
 What a decoder takes cannot be told from a picture's header, and a fault in one is a fault in the
 process that it runs in (docs/decisions/pictures.md). `decode` is the server's side, `main` the
@@ -79,7 +79,7 @@ def _run(whole: mmap) -> subprocess.CompletedProcess[bytes]:
 
 
 def _content(sent: IO[bytes]) -> mmap:
-    """In memory of its own: what is freed on a thread's heap would stay with that thread."""
+    """Use separate memory: memory that is freed on a thread's heap stays with that thread."""
     sent.seek(0, os.SEEK_END)
     size = sent.tell()
     if size > MOST_BYTES:
@@ -94,7 +94,7 @@ def _content(sent: IO[bytes]) -> mmap:
 
 
 def main() -> None:
-    """A picture on standard input; the avatar, or why there is none, on standard output."""
+    """Read a picture from standard input; write the avatar or the error to standard output."""
     sent = sys.stdin.buffer.read()
     _load_decoders()
     _bound()
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def _load_decoders() -> None:
-    """Before the bounds hold, which are for pictures; and only those that are used."""
+    """Load the used decoders before the limits apply, which are for pictures."""
     from PIL import GifImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
     _ = GifImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin

@@ -15,7 +15,7 @@ WHOLE = "_schema"
 
 
 def faults_in(extra: Values) -> dict[str, list[str]]:
-    """What is wrong with further properties, by name."""
+    """Return the errors of additional properties by name."""
     faults = {
         name: ["Contains what cannot be stored."]
         for name, value in extra.items()
@@ -39,7 +39,7 @@ def _encoded(extra: Values) -> bytes:
 
 
 def _is_storable(value: object) -> bool:
-    """Whoever reads the body has bounded how deep it is nested."""
+    """The reader of the body has limited its nesting."""
     if isinstance(value, int):
         return -(2**63) <= value < 2**64  # what the JSON of an answer has
     if isinstance(value, str):

@@ -22,7 +22,7 @@ from ..workspaces.resolvers import HeaderResolver, PathResolver
 
 
 class PathThenHeader:
-    """Where the path names a workspace it counts, and the header is passed over."""
+    """A workspace in the path takes precedence over the header."""
 
     path = PathResolver()
     header = HeaderResolver(
@@ -98,7 +98,7 @@ def oneself_or_roles(*roles: str) -> Guard:
 
 @guard(NotAuthorized)
 def root_by_root_alone() -> None:
-    """A root's profile is for roots to change: who edits it decides what is shown of them."""
+    """Only a root may change the profile of a root."""
     account, account_id = caller().account, (request.view_args or {}).get("account_id")
     if account.role == "root" or account.id == account_id:
         return

@@ -10,7 +10,7 @@ from flask import current_app, request, url_for
 from ..core.context import current_frontdesk
 from ..core.types import JsonObject
 
-# The names that we give to pictures: nobody guesses 128 random bits.
+# The names of stored pictures: 128 random bits cannot be guessed.
 PICTURE_NAME = re.compile(r"[0-9a-f]{32}\.(?:jpg|png)", re.ASCII)
 
 _PLAIN = re.compile(r"[^\s\x00-\x20\x7f-\x9f<>\"\\^`{|}]+")

@@ -30,10 +30,10 @@ class Profile(Base):
     country: Mapped[str | None] = mapped_column(String(100))
     postal_code: Mapped[str | None] = mapped_column(String(20))
     bio: Mapped[str | None] = mapped_column(String(2000))
-    # Somebody's address of a picture, or the name of one in our store; never both.
+    # The URL of a picture, or the name of a stored one; never both.
     avatar: Mapped[str | None] = mapped_column(String(URL_LENGTH))
     avatar_file: Mapped[str | None] = mapped_column(String(64), unique=True)
-    # What clients keep here beside the properties that we know.
+    # Additional properties of clients.
     extra: Mapped[JsonObject] = mapped_column(JSON, default=dict)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)

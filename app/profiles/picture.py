@@ -1,4 +1,4 @@
-"""From the bytes that somebody sent to a picture that is safe to show.
+"""Turns uploaded bytes into a picture that is safe to show.
 
 Nothing of the sent file is passed on: the first frame is decoded, cut to a square, turned upright
 and encoded anew. So scripts hidden in it, files appended to it and where it was taken are gone.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # Pillow is heavy, and most requests have no picture
     from PIL.Image import Image
 
 MOST_BYTES = 5 * 1024 * 1024
-# As it is decoded; a JPEG is decoded at a fraction of its size.
+# The decoded size: a JPEG is decoded at a fraction of its size.
 MOST_PIXELS = 16_000_000
 MOST_PIXELS_OF_A_JPEG = 40_000_000
 MOST_MEMORY = 160 * 1024 * 1024
@@ -88,7 +88,7 @@ def _refuse_large_webp(sent: bytes) -> None:
 
 
 def _refuse_bombs(image: Image, sent: bytes) -> None:
-    """Refuse what is small to send and dear to decode; only the header has been read so far."""
+    """Reject small files that are expensive to decode; only the header has been read."""
     most = _most_pixels(sent)
     if image.width * image.height > most:
         raise _too_many_pixels(most)

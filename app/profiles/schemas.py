@@ -98,7 +98,7 @@ class ProfileUpdate(_Partial, ProfileCreate):
 
 
 class SentFile(fields.Raw):
-    """A file of a form, to be read when there is room for what is in it."""
+    """A file of a form, read when memory for it is available."""
 
     def _deserialize(
         self, value: object, attr: object, data: object, **kwargs: object

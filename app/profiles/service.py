@@ -1,4 +1,4 @@
-"""Profiles: stored, read by whoever may see them, and exported."""
+"""Profiles: stored, read by permitted accounts, and exported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .links import NOT_AN_ADDRESS, is_own_path, picture_name
 from .models import PROPERTIES, Profile
 from .visibility import Visibility
 
-# Wherever on earth somebody is born today, it is not yet the day after tomorrow.
+# In every time zone, a date of birth is before the day after tomorrow (UTC).
 _LATEST_BIRTH = timedelta(days=1)
 
 
@@ -64,7 +64,7 @@ class Profiles:
             return profile
 
     def update(self, account_id: AccountKey, fields: Values, within: int | None = None) -> Profile:
-        """Change what is given; further properties are added to those that are there."""
+        """Change the given fields; additional properties are merged with the stored ones."""
         self._check(fields)
         with transaction(self.session):
             profile = self._hold(account_id, within)
@@ -134,7 +134,7 @@ class Profiles:
         return lock_row(self.session, Profile, Profile.account_id == account_id)
 
     def _hold(self, account_id: AccountKey, within: int | None = None) -> Profile:
-        """The profile as it is now, with nobody else changing it until the commit."""
+        """Return the stored profile, locked until the commit."""
         self._lock(account_id)
         return self.get(account_id, within)
 

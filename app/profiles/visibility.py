@@ -1,4 +1,4 @@
-"""Whose profile an account may read, and how much of it."""
+"""Which profiles an account may read, and which fields."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..accounts.models import AccountLike
 from ..core.types import AccountKey, Values
 from ..workspaces.models import ACTIVE, Member
 
-# They look after accounts, and see them whole.
+# Administrators see whole profiles.
 _MANAGERS = ("admin", "root")
-# They say whose profile it is, which the client knows: it has asked for it.
+# The ids identify the profile, which the client has asked for.
 _ALWAYS_SHOWN = frozenset(("id", "account_id"))
 
 
@@ -24,7 +24,7 @@ class Visibility:
     public_fields: frozenset[str] | None
 
     def condition(self, viewer: AccountLike, account_id: AccountKey) -> ColumnElement[bool] | None:
-        """What is asked along with the profile, so that it costs no query of its own."""
+        """Return the columns that are read with the profile, without a separate query."""
         if self.rule == "everyone" or _sees_all(viewer, account_id):
             return None
         return _share_a_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()

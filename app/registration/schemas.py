@@ -41,7 +41,7 @@ class RegistrationClosed(Forbidden):
 
 
 class RegistrationRefused(Forbidden):
-    """Told to the client only where addresses need not be proven; otherwise a mail tells it."""
+    """Returned only without email verification; otherwise an email says it."""
 
     code = "registration_refused"
     detail = "This address cannot be registered here"

@@ -77,7 +77,7 @@ class Registration(BasicService):
             if not is_welcome:
                 raise RegistrationRefused
             return self._at_once(email, password, more, options)
-        # The hash takes most of the time, and is made for whoever comes.
+        # The hash takes most of the time, and is computed for every address.
         more["password_hash"] = self._hash(password)
         # Several for one address, at once or soon after each other, are one.
         if self.limits.may_mail(email):
@@ -158,7 +158,7 @@ class Registration(BasicService):
             elif self.accounts.has_proven_address(account):
                 raise EmailTaken
             else:
-                # Somebody else may have begun with this address.
+                # Another person may have registered this address without verification.
                 self.accounts.reclaim(account)
                 account.password_hash = more["password_hash"]
                 self.session.flush()

@@ -49,7 +49,7 @@ class Verification(BasicService):
             after_commit(self.session, lambda: self.proofs.end_code(account))
 
     def mail_again(self, email: str, address: str) -> None:
-        """Whether the address waits is told by the mail alone."""
+        """Send the email again; the response does not say whether the address is waiting."""
         email = fold(email)
         self.limits.count(address)
         may_mail = self.limits.may_mail(email)

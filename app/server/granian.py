@@ -36,7 +36,7 @@ CONNECTIONS = 800
 HEAD_SECONDS = 10
 HEAD_LIMIT = 64 * 1024
 GRACE_SECONDS = 30
-# How long a worker that is about to end waits for the requests of whom it has let in.
+# How long a stopping worker waits for requests on its open connections.
 LAST_SECONDS = 0.3
 # systemd's first socket.
 _LISTEN_FD = 3
@@ -77,7 +77,7 @@ class Server(MPServer):
 
         def watch_to_the_end() -> None:
             worker.inner.join()
-            # Whoever ends by itself while all are stopped has not failed.
+            # A worker that ends while all are stopped has not failed.
             worker.interrupt_by_parent |= self.interrupt_signal
             watch()
             forget_worker(worker._id())
@@ -126,7 +126,7 @@ class Server(MPServer):
         return Turnstile(self.app, self.turns)
 
     def close_door(self, *_: object) -> None:
-        """Have a worker let nobody in any more: nobody ever comes to what it listens at now."""
+        """Stop a worker from accepting: it listens on a socket that no client connects to."""
         with socket.socket(socket.AF_UNIX) as nowhere:
             nowhere.setblocking(False)
             nowhere.bind("")

@@ -40,7 +40,7 @@ _KINDS: list[tuple[tuple[type[Exception], ...], int, str, str]] = [
 
 
 def answer(error: Exception) -> tuple[int, str, bytes]:
-    """The status, the id under which the log tells of it, and the bytes to send."""
+    """Return the status, the request id of the log line, and the bytes to send."""
     status, code, detail = next(kind[1:] for kind in _KINDS if isinstance(error, kind[0]))
     request_id, headers, body = problem(status, code, detail)
     head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Connection", "close")])

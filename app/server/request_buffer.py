@@ -1,4 +1,4 @@
-"""The bytes of a request as they come in, and whether they are all there.
+"""Buffers the bytes of a request until it is complete.
 
 Nothing is decided about them here: gunicorn's parser does that once a thread has the request. What
 it will refuse whatever follows counts as all there.
@@ -12,7 +12,7 @@ import select
 import socket
 import sys
 
-# More than any route takes: nobody waits for the rest of what is refused anyway.
+# More than any route accepts: the rest of a rejected body is not awaited.
 BODY_LIMIT = 6 * 1024 * 1024
 HEAD_LIMIT = 64 * 1024
 # The longest request line that gunicorn takes, with its end.
@@ -71,7 +71,7 @@ class RequestBuffer:
         return self.size > _LINE_LIMIT and b"\n" not in self.data[:_LINE_LIMIT]
 
     def _read_framing(self) -> int:
-        """Where the request ends, as far as its head tells."""
+        """Return the end of the request, if its head says so."""
         match _FRAMING.findall(self.data, 0, self.head_size):
             case [(name, length)] if name.lower() == b"content-length" and length.isdigit():
                 if len(length) < 10 and int(length) <= BODY_LIMIT:
@@ -136,7 +136,7 @@ class BufferedSocket:
         self._parts = 0
 
     def receive(self) -> bytes:
-        """What has come in since, without waiting for more."""
+        """Return the bytes received since, without waiting."""
         try:
             data = self._sock.recv(_READ_AT_ONCE)
         except BlockingIOError:

@@ -16,9 +16,9 @@ from typing import Any
 from .common import problem
 
 LINE_LIMIT = 8190
-# More than any route takes: what is longer, the application refuses without looking at it.
+# More than any route accepts: the application rejects longer bodies unread.
 BODY_LIMIT = 6 * 1024 * 1024
-# What is kept for all clients whose bodies are on their way; those with little always find room.
+# Memory for all bodies in transit; small bodies always fit.
 MEMORY_LIMIT = 64 * 1024 * 1024
 LITTLE = 64 * 1024
 
@@ -50,7 +50,7 @@ class Turnstile:
         if "," in environ.get("HTTP_HOST", ""):
             return refuse(start, 400, "bad_request", "The request names two hosts")
         if "HTTP_TRANSFER_ENCODING" in environ:
-            # granian tells a body that was cut off from a whole one by its length alone.
+            # granian distinguishes a truncated body from a complete one by its length only.
             return refuse(start, 411, "length_required", "The request body needs a Content-Length")
         length = int(environ.get("CONTENT_LENGTH") or 0)
         if not 0 < length <= BODY_LIMIT:

@@ -39,7 +39,7 @@ LITTLE = 64 * 1024
 class BufferedWorker(ThreadWorker):  # type: ignore[misc]
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        # Whom the poller waits for, with what is done when the time for it is over.
+        # Connections that the poller waits for, each with its time-out action.
         self.waiting: dict[TConn, Callable[[TConn], None]] = {}
         self.next_look = 0.0
         self.next_sign = 0.0
@@ -135,7 +135,8 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.close(conn)
 
     def linger(self, conn: TConn) -> None:
-        """Closed at once, while more comes in, the connection is reset and the answer lost."""
+        """Close later: an immediate close during an upload resets the connection and loses the
+        response."""
         conn.sock.expect(RequestBuffer())
         self.weigh(conn, 0)
         with suppress(OSError):
@@ -179,7 +180,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.make_room(LITTLE)
 
     def make_room(self, at_least: int = 0) -> None:
-        """Whoever is nearest to the end of its time, and keeps so much, is closed."""
+        """Close the connection that is nearest to its time-out and holds this much memory."""
         found = [conn for conn in self.waiting if conn.kept_bytes >= at_least]
         if found:
             self.close(min(found, key=lambda conn: conn.timeout))
@@ -195,7 +196,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
         return not self.is_due or bool(super().is_parent_alive())
 
     def murder_pending(self) -> None:
-        """gunicorn's loop asks at each turn that those be closed whose time is over."""
+        """Close timed-out connections; gunicorn's loop calls this at each turn."""
         now = time.monotonic()
         if now < self.next_look:
             return
@@ -204,7 +205,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.waiting[conn](conn)
 
     def _cap_keepalive(self, deadline: float) -> None:
-        """A worker that stops does not wait long for those that have sent nothing."""
+        """Close connections without a request soon when the worker stops."""
         super()._cap_keepalive(deadline)
         for conn in self.waiting:
             if not conn.sock.request.size:

@@ -41,7 +41,7 @@ class StorageUnavailable(Unavailable):
 
 
 class StoredFile(NamedTuple):
-    """One file as a listing shows it; its age tells an orphan from a file about to be used."""
+    """One file as a listing shows it; its age distinguishes an orphan from a new file."""
 
     name: str
     stored_at: datetime

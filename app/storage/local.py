@@ -17,7 +17,7 @@ from .files import CHUNK_BYTES, FileMissing, StorageUnavailable, StoredFile, che
 
 
 class LocalFileStore:
-    """Keeps files in one folder, which is made when the first one is stored."""
+    """Stores files in one folder, which is created with the first file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -26,7 +26,7 @@ class LocalFileStore:
         self.put_from(name, BytesIO(data), content_type)
 
     def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
-        """Write beside the file and rename, so that no reader ever sees half of it.
+        """Write a temporary file and rename it, so that no reader sees a part of it.
 
         The half-written file has an ordinary name: if the process dies here, a listing shows the
         remains, and they are cleaned up as any orphan is.

@@ -1,4 +1,4 @@
-"""Files in memory: the honest twin for tests and for hosts that keep no files."""
+"""Files in memory, for tests and for applications that store no files."""
 
 from __future__ import annotations
 

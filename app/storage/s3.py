@@ -21,14 +21,14 @@ from .files import (
 # A caller is answered within five seconds even when the store is silent: nothing is retried here.
 _CONNECT_SECONDS = 2
 _READ_SECONDS = 2.5
-# Nobody waits for a large file, which a store takes its time to put away.
+# A large file is stored in the background: the store takes long.
 _PATIENT_SECONDS = 60.0
 _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class S3Bucket:
-    """Which bucket, where, and with whose keys; without keys boto3 looks in its usual places."""
+    """The bucket, its endpoint and its keys; without keys boto3 searches its usual places."""
 
     name: str
     endpoint_url: str | None = None

@@ -36,7 +36,7 @@ class Answer:
 
 
 class Api:
-    """Requests under one prefix, as whoever the token names."""
+    """Requests under one prefix, with the account of the token."""
 
     def __init__(self, app: Flask, prefix: str = "/api/v1", token: str | None = None) -> None:
         self.app = app

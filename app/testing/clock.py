@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class SteppingClock:
-    """Runs with the real time, and steps forward when told to."""
+    """A clock with the real time that can be moved forward."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()

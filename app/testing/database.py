@@ -21,7 +21,7 @@ from ..core.types import JsonObject
 
 @contextmanager
 def noted_queries(app: Flask) -> Iterator[list[str]]:
-    """Every statement that the application sends to its database meanwhile."""
+    """Collect every statement that the application sends to its database in the block."""
     statements: list[str] = []
     with app.app_context():
         engine = app.extensions["sqlalchemy"].engine
@@ -47,7 +47,7 @@ _METHODS = ("get", "get_many", "put", "drop", "take", "add", "count", "remaining
 
 @contextmanager
 def rolled_back(app: Flask) -> Iterator[None]:
-    """Undo at the end all that is written to the databases meanwhile, committed or not.
+    """Roll back everything that is written to the databases in the block, committed or not.
 
     The state store (rate-limit counters, one-time codes) is an empty one in memory meanwhile,
     whichever store the settings name.

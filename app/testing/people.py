@@ -16,7 +16,7 @@ PASSWORD = "plum tractor violin"
 
 @dataclass
 class Person:
-    """Somebody with an account, and what it takes to act as them."""
+    """An account with its password, to act as its owner."""
 
     app: Flask
     id: Any

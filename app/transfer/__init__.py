@@ -1,1 +1,1 @@
-"""Accounts on their way in and out: files of our own form, and those that others write."""
+"""Import and export of accounts: Frontdesk's own file format and those of other systems."""

@@ -1,4 +1,4 @@
-"""An account as a file has it, whoever wrote the file."""
+"""An account of a file, independent of the file's format."""
 
 from __future__ import annotations
 

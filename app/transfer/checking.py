@@ -1,4 +1,4 @@
-"""Whether an account of a file may be stored as it is; nothing here asks the database."""
+"""Checks of an account in a file, without queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONGEST_LOCAL = 64
 
 @dataclass(slots=True)
 class Checked:
-    """What is written of an account, by the names of our columns."""
+    """Return the values to store by the names of the columns."""
 
     line: int
     email: str

@@ -161,7 +161,7 @@ def _moment(value: datetime | None) -> str | None:
 
 
 def _profile(row: Profile) -> Line:
-    """The client's own properties beside ours, as it is shown; none has the name of one of ours."""
+    """Return the additional properties of a profile, which never have the name of a column."""
     columns = Profile.__table__.columns
     ours: Line = {}
     for name in sorted(PROPERTIES - _NOT_OF_A_PROFILE) + ["avatar_file"]:

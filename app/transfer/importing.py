@@ -1,4 +1,4 @@
-"""Accounts of a file into the database: batch by batch, each a transaction of its own.
+"""Imports accounts into the database in batches, each in a separate transaction.
 
 An account that is there already is passed over, so that an import that was killed is gone on with
 by running it again. What is wrong with a row refuses that row, and the report says why."""
@@ -30,7 +30,7 @@ BATCH = 2_000
 
 @dataclass(frozen=True)
 class Choices:
-    """What whoever imports has chosen."""
+    """The options of an import."""
 
     update: bool = False
     dry_run: bool = False
@@ -160,7 +160,7 @@ class Seen:
     """The addresses and ids that a file had before: on disk, since there may be millions."""
 
     def __init__(self) -> None:
-        # Without a name SQLite keeps it in a file of its own, which goes with the connection.
+        # Without a name SQLite uses a temporary file, which is deleted with the connection.
         self._connection = sqlite3.connect("")
         self._connection.execute("CREATE TABLE seen (name TEXT PRIMARY KEY, line INTEGER)")
 

@@ -26,7 +26,7 @@ class There:
     emails: dict[Any, str]
     # Those that a row before is about to make have no moment yet, unless it is told.
     workspaces: dict[str, datetime | None]
-    # Whose account a person at a provider opens.
+    # The accounts that persons at a provider are linked to.
     identities: dict[tuple[str, str], Any]
 
     def account_of(self, checked: Checked) -> Any:

@@ -58,11 +58,11 @@ class AccountWriter:
         return ids
 
     def workspaces(self, memberships: Iterator[ImportedMembership]) -> dict[str, int]:
-        """The ids of all these workspaces; those that are not there are made."""
+        """Return the ids of these workspaces, and create the missing ones."""
         session = self.accounts.session
         named: dict[str, ImportedMembership] = {}
         for each in memberships:
-            # One of several may be the only one to tell its name.
+            # Only one of several rows may have the name.
             if each.slug not in named or named[each.slug].name is None:
                 named[each.slug] = each
         if not named:

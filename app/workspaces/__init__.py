@@ -1,1 +1,1 @@
-"""Workspaces: which room somebody may enter, and as what."""
+"""Workspaces: their members, invitations and access decorators."""

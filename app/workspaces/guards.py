@@ -35,7 +35,7 @@ _ENTERED = "frontdesk_entries"
 _WORKSPACE_PROBLEMS = (NoWorkspace, WorkspaceNotFound)
 _MEMBER_PROBLEMS = (*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS, NotAMember)
 
-# Raises the problem of whoever may not enter the workspace.
+# Raises the problem for a caller without access to the workspace.
 WorkspaceCheck = Callable[[Entry], object]
 _Entered = list[tuple[tuple[WorkspaceResolver, bool], Entry]]
 
@@ -63,7 +63,7 @@ current_member = cast(Member, LocalProxy(_last_member))
 
 
 def enter(resolver: WorkspaceResolver | None = None) -> Entry:
-    """The workspace of this request, by one resolver, for the caller as far as it is known."""
+    """Return the workspace of this request by one resolver, for the known or anonymous caller."""
     chosen = resolver or _default()
     account = known_account()
     key = (chosen, account is not None)
@@ -157,7 +157,7 @@ def member_required(entry: Entry) -> None:
 
 @workspace_guard(*_MEMBER_PROBLEMS, MemberInactive)
 def active_member_required(entry: Entry) -> None:
-    """A member of the workspace whose status is `active`."""
+    """Require a member of the workspace with the status `active`."""
     check_active_member(entry)
 
 

@@ -1,6 +1,6 @@
 """What workspaces add to registering, signing in and going; `Frontdesk.use_workspaces` hangs it in.
 
-A host that wants some of it only registers these itself, or calls them from hooks of its own.
+An application that needs only a part registers these functions itself, or calls them in hooks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def workspace_payload(payload: JsonObject, session: AnySession) -> Values:
 
 def _shown(member: Member) -> JsonObject:
     """Plain values: a login schema that does not declare what a `user` is answers it as it is."""
-    # Schemas are loaded by whoever needs one, and not at the start.
+    # Schemas are loaded at first use, not at the start.
     from .schemas import UserRead
 
     return {name: getattr(member, name) for name in UserRead().fields}

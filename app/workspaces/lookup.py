@@ -52,7 +52,7 @@ def _current_id(account: AccountLike | None) -> int:
 
 
 def _may_be_default() -> ColumnElement[bool]:
-    """Somebody else's own default is nobody's default."""
+    """A personal default workspace is the default of its owner only."""
     common = Workspace.is_personal.is_(False)
     return and_(Workspace.is_default, or_(common, Member.id.is_not(None)))
 

@@ -37,7 +37,7 @@ class Listed(NamedTuple):
 
 @dataclass(eq=False)
 class Members:
-    """Who is in a workspace. The actor is the member who asks; without one, an operator does.
+    """The members of a workspace. The actor is the requesting member; None is an operator.
 
     Every change holds the workspace's row: two owners who leave at once are let go one by one. What
     invitations do with members (`lock`, `find`, `manager`, `allow`, `insert`) is done in their
@@ -105,7 +105,7 @@ class Members:
             return self._delete(member)
 
     def put(self, workspace: Workspace, email: str, kind: str, status: str) -> Listed:
-        """An operator's word: makes somebody a member, or makes the member what is said."""
+        """Add a member, or set the member's type and status, as an operator."""
         with transaction(self.session):
             self.lock(workspace.id)
             account = self.accounts.get(email)
@@ -129,7 +129,7 @@ class Members:
             raise WorkspaceNotFound
 
     def find(self, workspace_id: int, account_id: AccountKey) -> Member | None:
-        """As it stands now, under the lock; a guard may have read it before somebody's change."""
+        """Return the member as stored, locked: the decorator may have read it before a change."""
         return self.session.scalar(
             select(Member)
             .where(Member.workspace_id == workspace_id, Member.account_id == account_id)
@@ -151,7 +151,7 @@ class Members:
         return found
 
     def manager(self, actor: Member) -> Member:
-        """Who manages nobody is told so before learning anything about anybody."""
+        """Reject an actor without the right to manage before any other check."""
         found = self._again(actor)
         if not found.is_active:
             raise MemberInactive
@@ -184,7 +184,7 @@ class Members:
         return member
 
     def _record_change(self, member: Member, kind: str, status: str) -> None:
-        """What somebody was in a workspace, and what they are from now on."""
+        """The former and the new type and status of a member."""
         done(
             self.session,
             MEMBER_UPDATED,

@@ -21,7 +21,7 @@ class Workspace(Base):
     slug: Mapped[str] = mapped_column(String(63), unique=True)
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     is_default: Mapped[bool] = mapped_column(default=False)
-    # Made for one account when it registered: its own default, and nobody else's.
+    # Created for one account at its registration: the default of that account only.
     is_personal: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # Not a foreign key: it only counts what one account has made, and no id is given twice. Unset

@@ -20,13 +20,13 @@ from .models import NAME_LENGTH, Member, Workspace
 from .settings import WorkspacesSettings
 from .slugs import suggestions
 
-# A login tells of so many; `/workspaces` has them all, in pages.
+# A sign-in lists this many; `/workspaces` lists all of them in pages.
 MOST_AT_LOGIN = 100
 DAY = timedelta(days=1)
 
 
 class Workspaces:
-    """Makes workspaces, and tells which ones an account is in and which one is its current."""
+    """Creates workspaces, and finds those of an account and its current one."""
 
     def __init__(
         self, session: AnySession, accounts: Accounts, clock: Clock, settings: WorkspacesSettings

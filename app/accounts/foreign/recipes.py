@@ -1,4 +1,4 @@
-"""The ways in which a hash is derived from a password, each within a bound on what it may cost.
+"""Derivations of a hash from a password, each with a limit on its cost.
 
 A hash comes from somebody's file or table: without a bound one row could hold a core for minutes,
 or take all memory, at each attempt to sign in.

@@ -10,7 +10,7 @@ from ..account import ImportedAccount, Row, RowFault
 from .fields import flag, mapping, moment, needed, text, words
 from .rows import Fields, each, table
 
-# How Django marks a password that nobody has.
+# Django's mark of an unusable password.
 _NOBODYS = "!"
 
 

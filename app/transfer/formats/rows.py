@@ -19,7 +19,7 @@ Numbered = tuple[int, Fields | RowFault]
 
 
 def each(rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]) -> Iterator[Row]:
-    """An account of each row, or what is wrong with it."""
+    """Return an account for each row, or the row's error."""
     for line, row in rows:
         if isinstance(row, RowFault):
             yield Unreadable(line, row)
@@ -34,7 +34,7 @@ def each(rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]) ->
 
 
 def table(stream: TextIO) -> Iterator[Numbered]:
-    """Whichever of the three it is, its first character tells."""
+    """Detect the format by the first character."""
     first = stream.readline(LONGEST_LINE)
     while first and not first.strip():
         first = stream.readline(LONGEST_LINE)
@@ -104,7 +104,7 @@ def _csv(lines: Iterator[str]) -> Iterator[Numbered]:
 
 
 class _Again:
-    """A stream whose first line was looked at."""
+    """A stream with its first line already read."""
 
     def __init__(self, first: str, stream: TextIO) -> None:
         self._first = first

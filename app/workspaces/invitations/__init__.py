@@ -1,1 +1,1 @@
-"""Invitations: nobody is in a workspace before they have said yes."""
+"""Invitations: an account joins a workspace only after it accepts."""

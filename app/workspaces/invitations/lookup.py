@@ -1,4 +1,4 @@
-"""Invitations with what is shown of them."""
+"""Queries for invitations with the columns that are shown."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _IS_PENDING = text("state = 'pending'")
 
 
 class Invitation(Base):
-    """A place in a workspace, kept for whoever reads the mail of an address."""
+    """An invitation to a workspace for an email address."""
 
     __tablename__ = "frontdesk_invitations"
     __table_args__ = (
@@ -56,7 +56,7 @@ class Invitation(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     def state_at(self, moment: datetime) -> str:
-        """One whose time is over says so from then on, whoever writes it down and when."""
+        """Return the state, which is expired from its expiry on, before that is stored."""
         is_over = self.state == PENDING and self.expires_at <= moment
         return EXPIRED if is_over else self.state
 

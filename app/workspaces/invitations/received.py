@@ -25,7 +25,7 @@ from .schemas import AddressNotProven, InvitationNotFound, InviterGone, OtherAdd
 
 @dataclass(eq=False)
 class ReceivedInvitations:
-    """What somebody who is invited sees and answers.
+    """Invitations as the invited account sees and answers them.
 
     Found in the list of one's own, where the account's address must be proven; or by the mailed
     secret, which proves it.
@@ -58,7 +58,8 @@ class ReceivedInvitations:
             self._decline(self._hold(invitation, InvitationNotFound))
 
     def show(self, token: str) -> Invited:
-        """For whoever has the secret; others must not learn whether the address has an account."""
+        """For the holder of the secret only: others must not learn whether the address has an
+        account."""
         invitation = self.proofs.find(token)
         rows = invited_rows(self.accounts.model).where(Invitation.id == invitation.id)
         [invited] = read_invited(self.session, rows, self.clock.now())
@@ -116,7 +117,7 @@ class ReceivedInvitations:
         if member is None:
             member = self.members.insert(workspace_id, account, invitation.type)
         invitation.state = ACCEPTED
-        # Whoever is in another room is not pulled out of it.
+        # An account with a current workspace keeps it.
         if account.current_workspace_id is None:
             account.current_workspace_id = workspace_id
         self._report(INVITATION_ACCEPTED, invitation, account.id)

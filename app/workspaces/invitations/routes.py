@@ -1,4 +1,4 @@
-"""What somebody who is invited may do; inviting is among the routes of the workspace."""
+"""Routes of the invited account; the routes that invite are those of the workspace."""
 
 from __future__ import annotations
 

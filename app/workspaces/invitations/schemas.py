@@ -33,7 +33,7 @@ class InvitationCreate(Received):
 
     @post_load
     def name_the_fields(self, data: Loaded, **kwargs: object) -> JsonObject:
-        """So that whichever address is none is named where it stands."""
+        """Report each invalid address with its position."""
         many = data.pop("emails", [])
         addresses = {f"emails.{index}": email for index, email in enumerate(many)}
         if "email" in data:
@@ -79,7 +79,7 @@ class InvitingWorkspace(Schema):
 
 
 class ReceivedInvitationRead(Schema):
-    """As who is invited sees it in the list of their own."""
+    """An invitation in the list of the invited account."""
 
     id = fields.Integer(required=True, attribute="invitation.id")
     workspace = fields.Nested(InvitingWorkspace, required=True)
@@ -91,7 +91,7 @@ class ReceivedInvitationRead(Schema):
 
 
 class MailedInvitationRead(ReceivedInvitationRead):
-    """As whoever has the mailed secret sees it."""
+    """An invitation as the holder of the emailed secret sees it."""
 
     email_hint = fields.Function(
         lambda invited: _hint(invited.invitation.email),

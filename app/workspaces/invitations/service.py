@@ -60,7 +60,7 @@ class Invitations(BasicService):
         return read_invited(self.session, newest_first, now)
 
     def addresses(self, ids: Iterable[int]) -> dict[int, str]:
-        """Whom each of them invited, of those that are still kept."""
+        """Return the stored invitations by each inviter."""
         wanted = set(ids)
         if not wanted:
             return {}
@@ -151,7 +151,7 @@ class Invitations(BasicService):
         return invitation
 
     def _refuse_members(self, workspace_id: int, addresses: Sequence[str]) -> None:
-        """Who is a member, the list of members tells any of them."""
+        """Raise if the address is a member, which every member may know."""
         account: Any = self.accounts.model
         found = self.session.scalars(
             select(account.email)
@@ -163,7 +163,7 @@ class Invitations(BasicService):
             raise AlreadyAMember(members={"emails": list(found)})
 
     def _waiting(self, workspace_id: int, addresses: Sequence[str]) -> dict[str, Invitation]:
-        """Those that are open, after those whose time is over have made room."""
+        """Return the open invitations, after expired ones are marked."""
         here = (Invitation.workspace_id == workspace_id, Invitation.state == PENDING)
         self.session.execute(
             update(Invitation)
