@@ -18,9 +18,9 @@ TIME_ZONE_LENGTH = 64
 PENDING = "pending"
 SUSPENDED = "suspended"
 # The status of an account in the grace period before its deletion.
+DELETING = "deleting"
 # Set on an object with a password that the application verified: its `state_of` at that time.
 VERIFIED_STATE = "_frontdesk_verified_state"
-DELETING = "deleting"
 STATUSES = ("active", "online", "inactive", SUSPENDED)
 REASON_LENGTH = 500
 

@@ -115,7 +115,7 @@ class AccountSearch:
         return has_id
 
     def _in_status(self, status: str, now: datetime) -> ColumnElement[bool]:
-        """Return the accounts as shown: an expired suspension counts as none."""
+        """Return the condition for a shown status: an expired suspension is shown as active."""
         model = self.accounts.model
         is_so: ColumnElement[bool] = model.status == status
         if not keeps_dates(model):

@@ -213,7 +213,7 @@ class Deeds:
         return self._details(account_id)
 
     def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
-        """Apply the rate limits of these emails, so that an inbox is not flooded."""
+        """Send a recovery email, within the rate limits that protect the inbox from floods."""
         account = self.administration.find(actor, account_id)
         self.recovery.request(account.email, address)
 

@@ -27,7 +27,7 @@ from .schemas import AccountDetails
 # Ready to be answered as JSON.
 Details = dict[str, Any]
 
-# Columns whose presence is shown without their value.
+# Columns that are shown only as set or not set.
 _SINCE, _HAS_PASSWORD = "email_unverified_since", "has_password"
 
 
@@ -53,7 +53,7 @@ class AccountView:
         return details
 
     def _end_what_is_over(self, details: Details, now: datetime) -> None:
-        """Return the active status for a suspension whose end is not stored yet."""
+        """Show an expired suspension as active, before the next sign-in stores its end."""
         until = details["suspended_until"]
         if details["status"] == SUSPENDED and until is not None and until <= now:
             details["status"] = self.accounts.active_status

@@ -1,4 +1,4 @@
-"""What happens at sign-in and to credentials, sessions and authenticators; what is rejected."""
+"""Actions of sign-in, credentials, sessions and authenticators, and rejected requests."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Admission:
     settings: AuthSettings
 
     def admits(self, email: str, door: str) -> bool:
-        """A problem that the application raises is returned to the client unchanged."""
+        """Whether the address may get an account; raise a problem that the application returns."""
         if not self._is_open(email, door):
             return False
         answer: bool | Problem = self.hooks.may_register(email, door, self.session)

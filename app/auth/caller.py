@@ -81,7 +81,7 @@ class Callers:
 
 
 def caller() -> Caller:
-    """Return the caller, looked up once for each request; no request is rejected here."""
+    """Return the caller, looked up once for each request; raise for an anonymous request."""
     found = find_caller()
     if found is None:
         raise InvalidCredentials(note={"reason": "no_credential"})
@@ -105,7 +105,7 @@ def find_caller(optional: bool = False) -> Caller | None:
 
 
 def known_caller() -> Caller | None:
-    """Return the caller below an authentication decorator."""
+    """Return the caller if a decorator has looked it up, or None."""
     found: Caller | None = getattr(request, _FOUND, None) if has_request_context() else None
     return found
 
@@ -125,7 +125,7 @@ def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
 
 
 def known_account() -> AccountLike | None:
-    """Return the caller's account below an authentication decorator."""
+    """Return the caller's account if a decorator has looked the caller up, or None."""
     found = known_caller()
     return found.attached_account if found is not None else None
 

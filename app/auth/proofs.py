@@ -171,7 +171,7 @@ class AccountProofs:
     def find(
         self, purpose: Purpose, token_or_code: str, email: str | None, held: str = ""
     ) -> AccountLike:
-        """Return the subject of a valid proof; raise InvalidProof otherwise. A code needs the
+        """Return the account of a valid proof; raise InvalidProof otherwise. A code needs the
         email."""
         if len(token_or_code) < SHORTEST_TOKEN:
             account = self.accounts.find(email or "")

@@ -52,7 +52,7 @@ class Recovery(BasicService):
         self._send(email_to, token, code)
 
     def invite(self, account: AccountLike) -> None:
-        """Email the owner of an account that an admin created a link to set the password."""
+        """Email a link to set the password to the owner of an account that an admin created."""
         issued = self.proofs.issue(account)
         self.owner_mail.send_soon(self.mails.account_made(account.email, issued))
 

@@ -103,8 +103,8 @@ class LeasedQueue:
         return self._run(self.claimed(token, [row_id]).values(values)) == 1
 
     def claimed(self, token: str, ids: Sequence[int]) -> Update:
-        """Return the jobs that this worker still has: a lease may have ended, a row been
-        deleted."""
+        """Return an UPDATE of the jobs that this worker still has: a lease may have ended, or a
+        row been deleted."""
         model = self._model
         return update(model).where(model.id.in_(ids), model.claim == token, self._waiting)
 

@@ -60,7 +60,7 @@ class Archive:
             entry.write(waiting)
 
     def foreign(self, folder: str, name: object, content: object) -> None:
-        """Add a file under a foreign name, always inside its folder."""
+        """Add a file under a name that the application chose, always inside its folder."""
         name = self._free(f"{_folder(folder)}/{_file(name)}")
         if isinstance(content, bytes | bytearray | memoryview):
             self.bytes(name, bytes(content))

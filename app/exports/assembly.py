@@ -69,6 +69,7 @@ def assemble(context: Context) -> None:
 
 
 def _sessions(context: Context) -> Callable[[], Session]:
-    """Return separate services, unaffected by tests that replace those of requests."""
+    """Return a factory of sessions that a test's change of the request's session does not
+    affect."""
     found = cast("scoped_session[Session]", context.session)
     return lambda: found.session_factory()

@@ -72,8 +72,8 @@ class NotificationCounter:
         return self.now(notification)
 
     def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
-        """Return the order of counting: notifications never counted first, then the oldest
-        counts."""
+        """Return the counts of each notification. Of large ones, those never counted come first,
+        then the oldest counts, as long as there is time."""
         found = self.count(each.id for each in notifications if not is_kept(each.receivers))
         many = [each for each in notifications if is_kept(each.receivers)]
         until = monotonic() + COUNTING_SECONDS
@@ -86,7 +86,7 @@ class NotificationCounter:
         return found
 
     def now(self, notification: LastCounted) -> NotificationCounts:
-        """Count, and store counts that took long."""
+        """Return new counts, and store those of a large notification."""
         if not is_kept(notification.receivers):
             return self.count([notification.id])[notification.id]
         with transaction(self.session), unhurried(self.session):

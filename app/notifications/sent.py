@@ -40,7 +40,7 @@ class SentNotifications:
     def send(
         self, sender_id: AccountKey, data: Values, receiver_ids: Iterable[Any] | None
     ) -> SentItem:
-        """Check that an admin's notification includes the inbox, and that its channels exist."""
+        """Send an admin's notification; its channels must exist and include the inbox."""
         channels = data["channels"]
         if unknown := self.notifications.unknown(channels):
             raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
@@ -73,7 +73,7 @@ class SentNotifications:
         return sent_item(row, self.counter.last([_last_counted(row)]).get(row.id))
 
     def get_lately(self, sender_id: AccountKey, notification_id: int) -> SentItem:
-        """Return the counts for polling clients: recounted only after a while."""
+        """Return a notification for polling clients: its counts are renewed only after a while."""
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.lately(_last_counted(row)))
 
@@ -125,7 +125,7 @@ def _last_counted(row: Row[Any]) -> LastCounted:
 
 
 def _of(sender_id: AccountKey) -> Select[Any]:
-    """Read rows, not objects, which would be read again after each commit."""
+    """Select rows, not objects, which would be read again after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
     return select(*stored, Notification.counts, Notification.counted_at).where(
         Notification.sender_id == sender_id,

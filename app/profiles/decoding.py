@@ -79,7 +79,7 @@ def _run(whole: mmap) -> subprocess.CompletedProcess[bytes]:
 
 
 def _content(sent: IO[bytes]) -> mmap:
-    """Use separate memory: memory that is freed on a thread's heap stays with that thread."""
+    """Return the file in separate memory: memory on a thread's heap would stay with the thread."""
     sent.seek(0, os.SEEK_END)
     size = sent.tell()
     if size > MOST_BYTES:

@@ -39,7 +39,7 @@ def _encoded(extra: Values) -> bytes:
 
 
 def _is_storable(value: object) -> bool:
-    """The reader of the body has limited its nesting."""
+    """Whether a value can be stored. The reader of the body has limited its nesting."""
     if isinstance(value, int):
         return -(2**63) <= value < 2**64  # what the JSON of an answer has
     if isinstance(value, str):

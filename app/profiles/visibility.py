@@ -24,7 +24,7 @@ class Visibility:
     public_fields: frozenset[str] | None
 
     def condition(self, viewer: AccountLike, account_id: AccountKey) -> ColumnElement[bool] | None:
-        """Return the columns that are read with the profile, without a separate query."""
+        """Return a condition to read with the profile, without a separate query; None for all."""
         if self.rule == "everyone" or _sees_all(viewer, account_id):
             return None
         return _share_a_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()

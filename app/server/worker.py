@@ -180,7 +180,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.make_room(LITTLE)
 
     def make_room(self, at_least: int = 0) -> None:
-        """Close the connection that is nearest to its time-out and holds this much memory."""
+        """Close the connection nearest to its time-out, of those that hold this much memory."""
         found = [conn for conn in self.waiting if conn.kept_bytes >= at_least]
         if found:
             self.close(min(found, key=lambda conn: conn.timeout))

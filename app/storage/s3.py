@@ -21,7 +21,7 @@ from .files import (
 # A caller is answered within five seconds even when the store is silent: nothing is retried here.
 _CONNECT_SECONDS = 2
 _READ_SECONDS = 2.5
-# A large file is stored in the background: the store takes long.
+# For large files, which no request waits for.
 _PATIENT_SECONDS = 60.0
 _PAGE = 1000
 

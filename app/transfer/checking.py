@@ -37,7 +37,7 @@ _LONGEST_LOCAL = 64
 
 @dataclass(slots=True)
 class Checked:
-    """Return the values to store by the names of the columns."""
+    """An account of a file that passed the checks, with its values by column."""
 
     line: int
     email: str

@@ -161,7 +161,7 @@ def _moment(value: datetime | None) -> str | None:
 
 
 def _profile(row: Profile) -> Line:
-    """Return the additional properties of a profile, which never have the name of a column."""
+    """Return a profile with its additional properties, which never have a column's name."""
     columns = Profile.__table__.columns
     ours: Line = {}
     for name in sorted(PROPERTIES - _NOT_OF_A_PROFILE) + ["avatar_file"]:

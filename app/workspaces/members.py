@@ -129,7 +129,7 @@ class Members:
             raise WorkspaceNotFound
 
     def find(self, workspace_id: int, account_id: AccountKey) -> Member | None:
-        """Return the member as stored, locked: the decorator may have read it before a change."""
+        """Return the member as stored: the decorator may have read it before another's change."""
         return self.session.scalar(
             select(Member)
             .where(Member.workspace_id == workspace_id, Member.account_id == account_id)
@@ -151,7 +151,8 @@ class Members:
         return found
 
     def manager(self, actor: Member) -> Member:
-        """Reject an actor without the right to manage before any other check."""
+        """Return the actor as stored; reject one without the right to manage before other
+        checks."""
         found = self._again(actor)
         if not found.is_active:
             raise MemberInactive

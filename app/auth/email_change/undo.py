@@ -29,8 +29,8 @@ class EmailChangeUndo(BasicService):
     taken_back: list[Callable[[AccountLike], object]] = field(default_factory=list)
 
     def undo(self, token: str) -> None:
-        """Put the old address back, whatever the account's has become since. Whoever changed it may
-        know the password, or have linked a person of their own: neither opens the account now."""
+        """Restore the old address, even after later changes. The person who changed it may know the
+        password or have linked an identity: both are removed."""
         change = self.proofs.find_undoable(token)
         with transaction(self.session):
             account = self.accounts.lock(change.account_id)

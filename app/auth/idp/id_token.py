@@ -121,7 +121,7 @@ def _tell(error: ClaimError, claims: _IdToken) -> None:
 
 
 def _fetch_keys(client: Any, *, again: bool = False) -> None:
-    """Remove an invalid key set, which Authlib would keep."""
+    """Fetch the provider's keys, and remove an invalid key set, which Authlib would keep."""
     try:
         KeySet.import_key_set(client.fetch_jwk_set(force=again))
     except requests.RequestException:

@@ -108,15 +108,15 @@ def _readable(email: str) -> str:
 
 @dataclass(eq=False)
 class Newcomers:
-    """Who may get an account by a code."""
+    """The rule for accounts that a sign-in code creates."""
 
     admission: Admission
     # Whether an account needs an email address alone: an application may ask for more.
     sign_up: Callable[[], bool]
 
     def are_welcome(self, email: str) -> bool:
-        """Return whether an unknown address may have an account. A problem of the application's is
-        for a newcomer alone, and the response must not tell who is one."""
+        """Whether an unknown address may get an account. A problem that the application raises
+        counts as no: the response must not reveal whether the address has an account."""
         if folds_to_ascii(email) or not self.sign_up():
             return False
         try:

@@ -101,7 +101,7 @@ class Authenticators:
             return found
 
     def forget(self, account_id: AccountKey, *which: Any) -> int:
-        """Select the account's authenticators, with optional conditions."""
+        """Delete the account's authenticators, or those that match the conditions."""
         return _delete(self.session, Authenticator, Authenticator.account_id == account_id, *which)
 
     def prune(self, batch: int = 1_000) -> int:

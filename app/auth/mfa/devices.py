@@ -113,7 +113,7 @@ class TrustedDevices:
         return delete_in_batches(self.session, TrustedDevice, over, batch=batch)
 
     def _alive(self, account_id: AccountKey) -> tuple[Any, ...]:
-        """Also apply the current setting, which an operator may have made stricter."""
+        """Return the conditions of a valid device, under the current, maybe stricter setting."""
         now = self.clock.now()
         return (
             TrustedDevice.account_id == account_id,

@@ -34,7 +34,7 @@ class Sealing:
         self._first = id_of(made[0])
 
     def seal(self, secret: bytes, row: str) -> str:
-        """Bind the secret to its `row`: a copy in another row cannot be decrypted."""
+        """Encrypt a secret for its `row`: a copy in another row cannot be decrypted."""
         nonce = secrets.token_bytes(_NONCE)
         box = _cipher(self._keys[self._first]).encrypt(nonce, secret, row.encode())
         return urlsafe_b64encode(_FORM + self._first + nonce + box).decode()

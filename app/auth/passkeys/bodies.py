@@ -19,7 +19,7 @@ _ANSWERING = {"description": "Where a passkey is to be the second factor of a si
 
 class PasskeyBegin(Received):
     class Meta(Received.Meta):
-        # A signed-in caller sends no body.
+        # A signed-in caller needs no body.
         may_be_missing = True
 
     mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLING)

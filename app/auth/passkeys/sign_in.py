@@ -66,7 +66,7 @@ class PasskeyProofs:
         return request_options(self.party, challenge, allowed)
 
     def check(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> AccountLike:
-        """Return the passkey, of the given account if any; raise PasskeyRefused otherwise."""
+        """Return the passkey's account, the given one if any; raise PasskeyRefused otherwise."""
         shown = self.verify(given, purpose, account_id)
         with transaction(self.session):
             return self.accept(shown)
@@ -86,7 +86,7 @@ class PasskeyProofs:
         return Use(passkey, shown, self.clock.now())
 
     def accept(self, use: Use) -> AccountLike:
-        """Record the use at the end of the open transaction."""
+        """Return the account, and record the use at the end of the open transaction."""
         account = self.accounts.by_id(use.passkey.account_id)
         if account is None:
             raise PasskeyRefused("unknown")

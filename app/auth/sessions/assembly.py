@@ -73,7 +73,7 @@ def assemble(context: Context) -> None:
 
 def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     core, of_pages = context.settings.core, auth.COOKIE_SESSIONS == "alone"
-    # Whose pages may send the cookie, next to the application's own.
+    # Origins of pages that may send the cookie, next to the application's own.
     elsewhere = [] if of_pages else [core.page_host, *core.CORS_ORIGINS]
     cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
     door = CookieDoor(

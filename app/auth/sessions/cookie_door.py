@@ -152,7 +152,7 @@ class CookieDoor:
                 after_commit(self.session, lambda: self.cookies.give(held, found.expires_at))
 
     def end_held(self, reason: str) -> None:
-        """Return the session of the request's cookie, if the cookie is complete."""
+        """End the session of the request's cookie, if the cookie is valid."""
         held = None
         if has_request_context():
             with suppress(InvalidCredentials):

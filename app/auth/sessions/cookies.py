@@ -67,7 +67,7 @@ class Cookies:
         values = _values(header, self.name(request))
         if not values:
             return None
-        # One of two cookies was planted, and the server cannot tell which.
+        # One of two cookies was planted, and the server does not know which.
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
             raise InvalidCredentials(note={"reason": "malformed_cookie"})
         held = urlsafe_b64decode(values[0])
@@ -130,7 +130,7 @@ class CrossSiteCheck:
     else have them all.
     """
 
-    # Allowed origins besides this one: the client, and those that CORS allows.
+    # Allowed origins besides this one: the client, and the origins in the CORS settings.
     origins: frozenset[str]
 
     def check(self, request: Request, note: Values | None = None) -> None:

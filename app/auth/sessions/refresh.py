@@ -130,7 +130,7 @@ class Refresh(BasicService):
         )
 
     def _end(self, held: AccountSession, account: AccountLike) -> None:
-        """End a session with a copied token: the server cannot tell which holder is the owner."""
+        """End a session with a copied token: the server does not know which holder is the owner."""
         ended = self.session.scalar(
             update(AccountSession)
             .where(AccountSession.id == held.id, AccountSession.ended_at.is_(None))

@@ -75,7 +75,7 @@ class SessionSettings(AccountSettings):
 
     @property
     def keeps_sessions(self) -> bool:
-        """Session settings for tokens and cookies."""
+        """Whether sign-ins are stored as sessions, by token or by cookie."""
         return "on" in (self.SESSIONS, self.COOKIE_SESSIONS)
 
     @property

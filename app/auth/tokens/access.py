@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 ALGORITHM = "HS256"
 _HERE = str(Path(__file__).parent)
 
-# The claims that are read: an application may sign tokens for other purposes.
+# Claims that the server reads: a claims hook cannot set them.
 OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
 # What a token tells of its sign-in, where the settings have us read that: see `told`.
 AMR = "amr"

@@ -1,4 +1,5 @@
-"""Queries to Alembic about Frontdesk's tables. Alembic is loaded only by its callers."""
+"""Queries to Alembic about Frontdesk's tables. Only code that needs them imports this module and
+Alembic."""
 
 from __future__ import annotations
 

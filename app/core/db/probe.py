@@ -31,7 +31,7 @@ class DiskFull(Exception):
 
 @contextmanager
 def probe_connection(bind: Engine | Connection) -> Iterator[Connection]:
-    """Return a separate connection; within a test's transaction, its connection."""
+    """Yield a separate connection; within a test's transaction, its connection."""
     if isinstance(bind, Connection):
         yield bind
         return

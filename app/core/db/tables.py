@@ -51,7 +51,7 @@ class ApplicationTables:
 
 
 def bring_tables(metadata: MetaData, accounts: Table | None) -> None:
-    """Return the tables that every application has, each after the tables it refers to."""
+    """Add the tables that every application has, each after the tables it refers to."""
     for table in Base.metadata.sorted_tables:
         if not table.info.get(WHEN_MOUNTED):
             bring_table(table, metadata, accounts)

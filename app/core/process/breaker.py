@@ -39,7 +39,7 @@ class Breaker:
 
     def _reset(self) -> None:
         self._lock = Lock()
-        # Set when the checking thread has learned whether the server is reachable.
+        # Exists while a thread checks the server; set when the thread knows the result.
         self._suspicion: Event | None = None
 
     @property

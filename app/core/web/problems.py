@@ -51,7 +51,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def answer_problem(problem: Problem) -> Response:
-    """Handle a problem as every handler does: write rejected requests to the security log."""
+    """Return the response of a problem, and write a rejected request to the security log."""
     find_context().get(Refusals).tell(problem)
     return problem_response(problem)
 
@@ -133,7 +133,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _lacks_something(error: Exception) -> bool:
-    """A missing table or column: the migrations were not run."""
+    """Whether a table or a column is missing because the migrations were not run."""
     if not isinstance(error, DBAPIError):
         return False
     reason = str(error.orig)

@@ -60,7 +60,7 @@ class Invitations(BasicService):
         return read_invited(self.session, newest_first, now)
 
     def addresses(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the stored invitations by each inviter."""
+        """Return the email addresses of the invitations that still exist, by their ids."""
         wanted = set(ids)
         if not wanted:
             return {}

@@ -11,7 +11,7 @@ from ..blueprint import Blueprint
 
 
 class Names:
-    """Return a name for each operation, independent of other mounted blueprints."""
+    """Names of operations, independent of other mounted blueprints."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
