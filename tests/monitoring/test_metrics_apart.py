@@ -38,6 +38,8 @@ def service(bind: str, tmp_path: Path) -> Iterator[Ask]:
         "WEB_CONCURRENCY": "2",
     }
     with gunicorn(settings, tmp_path / "log") as port:
+        # A worker answers only after gunicorn listens at every address, the metrics' one included.
+        assert ask(f"127.0.0.1:{port}", "/nowhere")[0] == 404
         yield lambda path: ask(f"127.0.0.1:{port}", path)
 
 
