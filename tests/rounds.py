@@ -9,12 +9,12 @@ LONG = (
     "tests/project/test_bare.py",
     "tests/extension/test_foreign_hosts.py",
     "tests/core/test_generated_requests.py",
-    "tests/auth/test_passkey_nonsense.py",
+    "tests/auth/test_passkey_fuzzing.py",
     "tests/project/test_site.py",
     "tests/transfer/test_import.py",
     "tests/server/test_gunicorn.py",
     "tests/project/test_run.py",
-    "tests/auth/test_doors.py",
+    "tests/auth/test_sign_in_table.py",
     "tests/auth/test_refresh.py",
 )
 
@@ -68,11 +68,11 @@ ON_SQLITE = (
 # What these are about differs between the databases: locks, order, and queries.
 ON_BOTH = (
     "tests/administration/test_list.py",
-    "tests/auth/test_doors.py",
+    "tests/auth/test_sign_in_table.py",
     "tests/auth/test_limits.py",
     "tests/auth/test_login.py",
     "tests/auth/test_mfa_races.py",
-    "tests/auth/test_passkeys_at_once.py",
+    "tests/auth/test_passkey_races.py",
     "tests/auth/test_recovery.py",
     "tests/auth/test_refresh_races.py",
     "tests/auth/test_sessions.py",

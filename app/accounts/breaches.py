@@ -41,7 +41,7 @@ class Breaches:
         from http.client import HTTPException
         from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-        class Stay(HTTPRedirectHandler):
+        class RefuseRedirects(HTTPRedirectHandler):
             def redirect_request(self, *_: object) -> None:
                 """Only the server that the setting names is asked."""
 
@@ -49,7 +49,7 @@ class Breaches:
         request = Request(f"{self.url}/range/{beginning}", headers=headers)  # noqa: S310
         until = time.monotonic() + SECONDS
         try:
-            with build_opener(Stay).open(request, timeout=SECONDS) as answer:
+            with build_opener(RefuseRedirects).open(request, timeout=SECONDS) as answer:
                 body = b""
                 while part := answer.read1(_MOST_BYTES):
                     body += part

@@ -21,9 +21,9 @@ from typing import NamedTuple
 import bcrypt
 
 from .errors import TooManyHashes, UnfitPassword
+from .hashing_limiter import HashingLimiter, Params, Result
 from .password_rules import MIN_LENGTH as MIN_LENGTH
 from .password_rules import PasswordRules
-from .turns import Params, Result, Turns
 
 # Of the first root, until its operator sets another.
 DEFAULT_PASSWORD = "changethis"
@@ -37,14 +37,14 @@ _BCRYPT = re.compile(r"\$2([aby])\$([0-9]{2})\$[./A-Za-z0-9]{53}", re.ASCII)
 log = logging.getLogger(__name__)
 
 
-class Tried(NamedTuple):
+class PasswordCheck(NamedTuple):
     """The result of a password check: whether it matches, and whether to store a new hash."""
 
     right: bool
     renew: bool = False
 
 
-WRONG = Tried(right=False)
+WRONG = PasswordCheck(right=False)
 
 
 class Passwords:
@@ -60,7 +60,7 @@ class Passwords:
         self.rounds = rounds
         self._peppers = [pepper.encode() for pepper in peppers]
         self._told: set[str] = set()
-        self._turns = Turns(cores)
+        self._turns = HashingLimiter(cores)
         self._admitted = BoundedSemaphore(at_once)
         # A hash without an account: a check against it takes as long as a check against a real one.
         self._nobody = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
@@ -72,7 +72,7 @@ class Passwords:
     def matches(self, password: str, password_hash: str | None) -> bool:
         return self.check(password, password_hash).right
 
-    def check(self, password: str, password_hash: str | None) -> Tried:
+    def check(self, password: str, password_hash: str | None) -> PasswordCheck:
         """As slow for an account that is not there, or has no password, as for a wrong one.
 
         One that moved in with a hash of another kind, or of a lower cost, is tried in that way
@@ -81,7 +81,7 @@ class Passwords:
         """
         return self._compute(self._try, password, password_hash or "")
 
-    def _try(self, password: str, stored: str) -> Tried:
+    def _try(self, password: str, stored: str) -> PasswordCheck:
         cost = _cost_of(stored)
         tried = WRONG
         if cost is None and stored:
@@ -92,17 +92,19 @@ class Passwords:
             self._check_bcrypt(password, self._nobody.decode(), self.rounds)
         return tried
 
-    def _check_bcrypt(self, password: str, stored: str, cost: int) -> Tried:
+    def _check_bcrypt(self, password: str, stored: str, cost: int) -> PasswordCheck:
         """Try each pepper as well: peppered hashes look like plain ones."""
         usable, known = _encoded(password), stored.encode()
         if bcrypt.checkpw(usable or b"-", known) and usable is not None:
-            return Tried(right=True, renew=cost < self.rounds or not stored.startswith("$2b$"))
+            return PasswordCheck(
+                right=True, renew=cost < self.rounds or not stored.startswith("$2b$")
+            )
         for peppered in self._peppered(password):
             if bcrypt.checkpw(peppered[:MAX_BYTES], known):
-                return Tried(right=True, renew=usable is not None)
+                return PasswordCheck(right=True, renew=usable is not None)
         return WRONG
 
-    def _check_foreign(self, password: str, stored: str) -> Tried:
+    def _check_foreign(self, password: str, stored: str) -> PasswordCheck:
         # Loaded when the first such hash is met.
         from . import foreign
 
@@ -118,7 +120,7 @@ class Passwords:
             ways += self._peppered(password)
         right = any(recipe.matches(way) for way in ways)
         # What bcrypt cannot take whole keeps the hash that it has, until its owner changes it.
-        return Tried(right, renew=right and _encoded(password) is not None)
+        return PasswordCheck(right, renew=right and _encoded(password) is not None)
 
     def _peppered(self, password: str) -> list[bytes]:
         """As Flask-Security does before it hashes."""

@@ -14,8 +14,8 @@ from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
 from .search import AccountSearch
-from .service import Administration, Deeds
-from .view import AccountView, Surroundings
+from .service import AccountActions, Administration
+from .view import AccountRelations, AccountView
 
 
 def assemble(context: Context) -> None:
@@ -33,7 +33,7 @@ def assemble(context: Context) -> None:
     )
     context.add(administration)
     context.add(
-        Deeds(
+        AccountActions(
             administration,
             context.get(Failures),
             context.get(LogOut),
@@ -42,7 +42,7 @@ def assemble(context: Context) -> None:
         )
     )
     received, workspaces = context.get(ReceivedDeliveries), context.get(Workspaces)
-    context.add(Surroundings(accounts, received, workspaces, context.get(Records)))
+    context.add(AccountRelations(accounts, received, workspaces, context.get(Records)))
 
 
 def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:

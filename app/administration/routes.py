@@ -36,8 +36,8 @@ from .schemas import (
     MembershipRead,
 )
 from .search import AccountSearch
-from .service import Administration, Deeds
-from .view import AccountView, Details, Surroundings
+from .service import AccountActions, Administration
+from .view import AccountRelations, AccountView, Details
 
 blueprint = Blueprint(
     "administration",
@@ -124,7 +124,7 @@ def delete_managed_account(account_id: AccountKey, query: Loaded) -> Details:
 @answers(200, AccountDetails, ready=True)
 def unlock_account(account_id: AccountKey) -> Details:
     """Reset the counters of wrong passwords and wrong second factors of an account"""
-    return service(Deeds).unlock(caller().account, account_id)
+    return service(AccountActions).unlock(caller().account, account_id)
 
 
 @blueprint.post("/<account_id:account_id>/sign-out")
@@ -134,7 +134,7 @@ def unlock_account(account_id: AccountKey) -> Details:
 @answers(200, AccountDetails, ready=True)
 def sign_out_account(account_id: AccountKey) -> Details:
     """End every token of an account, for good"""
-    return service(Deeds).sign_out(caller().account, account_id)
+    return service(AccountActions).sign_out(caller().account, account_id)
 
 
 @blueprint.post("/<account_id:account_id>/recovery")
@@ -144,7 +144,7 @@ def sign_out_account(account_id: AccountKey) -> Details:
 @answers(200, Message)
 def recover_account(account_id: AccountKey) -> dict[str, str]:
     """Mail an account's owner a reset token and a short code"""
-    service(Deeds).recover(caller().account, account_id, address())
+    service(AccountActions).recover(caller().account, account_id, address())
     return {"message": "Password recovery email sent"}
 
 
@@ -155,7 +155,7 @@ def recover_account(account_id: AccountKey) -> dict[str, str]:
 @answers(200, AccountDetails, ready=True)
 def verify_account(account_id: AccountKey) -> Details:
     """Vouch for an account's address; one that waited for the proof is active from here on"""
-    return service(Deeds).verify(caller().account, account_id)
+    return service(AccountActions).verify(caller().account, account_id)
 
 
 @blueprint.get("/<account_id:account_id>/deliveries")
@@ -166,7 +166,7 @@ def verify_account(account_id: AccountKey) -> Details:
 @answers(200, DeliveryRead, sliced=True, ready=True)
 def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
     """List what was sent to an account, or is to be, the newest first"""
-    return service(Surroundings).deliveries(account_id, **query)
+    return service(AccountRelations).deliveries(account_id, **query)
 
 
 @blueprint.get("/<account_id:account_id>/memberships")
@@ -177,7 +177,7 @@ def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
 @answers(200, MembershipRead, paged=True)
 def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[Entry]:
     """List the workspaces that an account is in"""
-    return service(Surroundings).memberships(account_id, **query)
+    return service(AccountRelations).memberships(account_id, **query)
 
 
 @blueprint.get("/<account_id:account_id>/events")
@@ -188,4 +188,4 @@ def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_account_events(account_id: AccountKey, query: Loaded) -> Slice:
     """List what happened to an account, the newest first"""
-    return service(Surroundings).events(account_id, **query)
+    return service(AccountRelations).events(account_id, **query)

@@ -193,7 +193,7 @@ def _read(field: str, text: str, read: Any) -> str:
 
 
 @dataclass(eq=False)
-class Deeds:
+class AccountActions:
     """What is done for an account without changing what it is: as the command line does it."""
 
     administration: Administration

@@ -70,7 +70,7 @@ class AccountView:
 
 
 @dataclass(eq=False)
-class Surroundings:
+class AccountRelations:
     """What surrounds an account: messages to it, its memberships, and its audit log."""
 
     accounts: Accounts

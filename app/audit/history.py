@@ -18,7 +18,7 @@ _OTHER = ""
 
 
 @dataclass(frozen=True)
-class Happened:
+class EventHistory:
     """By the hour, and by the type within it."""
 
     hours: Mapping[datetime, Mapping[str, int]]
@@ -32,7 +32,7 @@ class Happened:
 
 def happened(
     session: AnySession, types: Collection[str], since: datetime, most: int = MOST
-) -> Happened:
+) -> EventHistory:
     newest = (
         select(Record.type, Record.at)
         .where(Record.at >= since)
@@ -50,7 +50,7 @@ def happened(
         hours.setdefault(_read(at), {})[name] = count
     is_whole = total < most
     # What lies before the first whole hour was left out.
-    return Happened(hours, since if is_whole else min(hours), is_whole)
+    return EventHistory(hours, since if is_whole else min(hours), is_whole)
 
 
 def _hour(at: object, dialect: str) -> ColumnElement[Any]:

@@ -42,7 +42,7 @@ from .schemas import (
 )
 from .sign_in.admitting import admits
 from .sign_in.attempt import sign_in_options
-from .sign_in.gate import payload_of
+from .sign_in.policy import payload_of
 
 
 @blueprint.get("/account")

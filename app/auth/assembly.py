@@ -32,7 +32,7 @@ from .proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
 from .sign_in.assembly import assemble as assemble_sign_in
-from .sign_in.gate import Gate
+from .sign_in.policy import SignInPolicy
 
 
 def assemble_proofs(context: Context) -> None:
@@ -89,7 +89,7 @@ def _fallbacks(context: Context) -> list[str]:
 def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     """Add the recovery of passwords, and changes of the password and the email address."""
     accounts = context.get(Accounts)
-    gate, freshness = context.get(Gate), context.get(Freshness)
+    policy, freshness = context.get(SignInPolicy), context.get(Freshness)
     admission = Admission(context.session, context.hooks, auth)
     context.add(admission)
     proofs = context.get(Proofs)
@@ -111,7 +111,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         owner_mail,
     )
     context.add(recovery)
-    context.add(PasswordChange(context.basics, accounts, gate, mails, owner_mail, freshness))
+    context.add(PasswordChange(context.basics, accounts, policy, mails, owner_mail, freshness))
     change_proofs = _email_change_proofs(context, accounts, proofs, auth)
     changes = EmailChanges(
         context.basics,
@@ -119,7 +119,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         freshness,
         EmailChangeRules(EmailChangeLimits(context.keystore, auth), admission),
         change_proofs,
-        gate,
+        policy,
         EmailChangeNotices(change_proofs, mails, owner_mail),
     )
     context.add(changes)
@@ -167,7 +167,7 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
             ProviderAccess(open_provider, auth.IDP_REQUIRE_SESSION),
             context.get(Accounts),
             context.get(Identities),
-            context.get(Gate),
+            context.get(SignInPolicy),
             IdentityNotices(context.get(Mails), context.get(OwnerMail)),
             context.get(Admission),
         )

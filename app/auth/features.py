@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..accounts.models import AccountLike
 from ..core.errors import Problem
 from .caller import CredentialReader
-from .sign_in.gate import Opened, Stage
+from .sign_in.policy import SignInResult, Stage
 from .step_up.service import Renew, StepUp
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class CookieFeature(NamedTuple):
     """The session cookie: what reads it, and what sets it when its account has signed in."""
 
     read: CredentialReader
-    set: Callable[[Opened], object]
+    set: Callable[[SignInResult], object]
 
 
 @dataclass(frozen=True)

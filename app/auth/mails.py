@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from ..core.config.settings import CoreSettings
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
-from .proofs import Issued
+from .proofs import IssuedProof
 from .settings import AuthSettings
 
 
@@ -20,9 +20,9 @@ class Mails:
 
     def recovery(self, email_to: str, token: str, code: str) -> Email:
         subject = f"{self.core.PROJECT_NAME}: reset your password"
-        return self._to_reset("reset_password", email_to, subject, Issued(token, code))
+        return self._to_reset("reset_password", email_to, subject, IssuedProof(token, code))
 
-    def account_made(self, email_to: str, issued: Issued) -> Email:
+    def account_made(self, email_to: str, issued: IssuedProof) -> Email:
         subject = f"{self.core.PROJECT_NAME}: an account was made for you"
         return self._to_reset("account_made", email_to, subject, issued)
 
@@ -30,7 +30,7 @@ class Mails:
         subject = f"{self.core.PROJECT_NAME}: no account with this address"
         return self.templates.to_account(self.core, "no_account", email_to, subject)
 
-    def confirm_email(self, email_to: str, issued: Issued) -> Email:
+    def confirm_email(self, email_to: str, issued: IssuedProof) -> Email:
         return self.templates.to_account(
             self.core,
             "confirm_email",
@@ -72,7 +72,7 @@ class Mails:
             self.core, "identity_linked", email_to, subject, provider=provider
         )
 
-    def _to_reset(self, template: str, email_to: str, subject: str, issued: Issued) -> Email:
+    def _to_reset(self, template: str, email_to: str, subject: str, issued: IssuedProof) -> Email:
         return self.templates.to_account(
             self.core,
             template,

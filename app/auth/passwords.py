@@ -17,7 +17,7 @@ from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
 from .sign_in.attempt import PASSWORD, SignInOptions
-from .sign_in.gate import Challenge, Gate, Opened
+from .sign_in.policy import Challenge, SignInPolicy, SignInResult
 
 
 def set_password(
@@ -34,14 +34,14 @@ def set_password(
 @dataclass(eq=False)
 class PasswordChange(BasicService):
     accounts: Accounts
-    gate: Gate
+    policy: SignInPolicy
     mails: Mails
     owner_mail: OwnerMail
     freshness: Freshness
 
     def change(
         self, caller: Caller, current: str | None, new: str, options: SignInOptions
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """Change the password and end all earlier tokens; the caller gets a new sign-in."""
         account = caller.account
         account_id, email, has_one = account.id, account.email, account.password_hash is not None
@@ -63,4 +63,4 @@ class PasswordChange(BasicService):
             done(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.owner_mail.notify(notice))
-            return self.gate.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)
+            return self.policy.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

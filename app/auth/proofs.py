@@ -57,7 +57,7 @@ class ProofSubject(NamedTuple, Generic[T]):
     row: T
 
 
-class Issued(NamedTuple):
+class IssuedProof(NamedTuple):
     token: str
     code: str
 
@@ -83,7 +83,7 @@ class Proofs:
             signer_kwargs={"digest_method": hashlib.sha256},
         )
 
-    def issue(self, purpose: Purpose, subject: ProofSubject[Any], held: str = "") -> Issued:
+    def issue(self, purpose: Purpose, subject: ProofSubject[Any], held: str = "") -> IssuedProof:
         """A token and a code. The code takes the place of any earlier one.
 
         `held` is what the browser that asks is given to keep: the code alone is then worth nothing.
@@ -94,7 +94,7 @@ class Proofs:
         digest = self._keyed(_text(purpose, subject, nonce, held, code))
         seconds = int(purpose.code_life.total_seconds())
         self.keystore.put(_code_key(purpose, subject), f"{nonce}:{digest}", seconds)
-        return Issued(token, code)
+        return IssuedProof(token, code)
 
     def token(self, purpose: Purpose, subject: ProofSubject[Any]) -> str:
         """The token alone: nothing is stored for it, and it takes the place of no other."""
@@ -165,7 +165,7 @@ class AccountProofs:
     accounts: Accounts
     ids: IdKind
 
-    def issue(self, purpose: Purpose, account: AccountLike, held: str = "") -> Issued:
+    def issue(self, purpose: Purpose, account: AccountLike, held: str = "") -> IssuedProof:
         return self.proofs.issue(purpose, account_subject(account), held)
 
     def find(
@@ -198,7 +198,7 @@ class PurposeProofs:
     purpose: Purpose
     proofs: AccountProofs
 
-    def issue(self, account: AccountLike) -> Issued:
+    def issue(self, account: AccountLike) -> IssuedProof:
         return self.proofs.issue(self.purpose, account)
 
     def find(self, token_or_code: str, email: str | None) -> AccountLike:

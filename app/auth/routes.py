@@ -40,7 +40,7 @@ from .errors import (
 from .guards import account_required, idp_required
 from .idp.pending import PendingSignIns
 from .idp.service import IdpSignIn
-from .idp.session_cookie import Departure
+from .idp.session_cookie import ProviderRedirect
 from .recovery import Recovery
 from .schemas import (
     IdpLogin,
@@ -53,9 +53,9 @@ from .schemas import (
 )
 from .sign_in.admitting import admits
 from .sign_in.attempt import sign_in_options
-from .sign_in.gate import payload_of
 from .sign_in.log_out import LogOut
 from .sign_in.password import Login
+from .sign_in.policy import payload_of
 
 
 @blueprint.post("/login")
@@ -130,7 +130,7 @@ def reset_password(json: Loaded) -> dict[str, str]:
 def idp_login(query: Loaded) -> Any:
     """Begin a sign-in at the identity provider"""
     provider = service(IdpSignIn).begin(query["redirect_uri"], _begun())
-    return redirect(provider, Response=Departure)
+    return redirect(provider, Response=ProviderRedirect)
 
 
 @blueprint.post("/idp/callback")

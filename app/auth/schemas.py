@@ -19,7 +19,7 @@ from .settings import AuthSettings
 TOKEN_TYPE = WordSet("TokenType", ("bearer",))
 
 
-class GivenPassword(Text):
+class PasswordField(Text):
     """A password as typed: an impossible password is simply a wrong one."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
@@ -32,7 +32,7 @@ class LoginForm(Received):
     username = Text(
         min=1, blank=True, max=320, required=True, metadata={"description": "The email"}
     )
-    password = GivenPassword(max=1024, required=True, metadata={"format": "password"})
+    password = PasswordField(max=1024, required=True, metadata={"format": "password"})
 
 
 class LoginFormWithFactor(LoginForm):
@@ -98,7 +98,7 @@ class ResetPassword(VerifyToken):
 
 
 class ChangePassword(Received):
-    current_password = GivenPassword(
+    current_password = PasswordField(
         max=1024,
         load_default=None,
         metadata={"format": "password", "description": "Required where the account has one"},
@@ -108,7 +108,7 @@ class ChangePassword(Received):
 
 class ChangeEmail(Received):
     email = Text(min=1, max=320, required=True)
-    password = GivenPassword(
+    password = PasswordField(
         max=1024,
         load_default=None,
         metadata={"format": "password", "description": "Or a sign-in of the last 15 minutes"},
@@ -116,7 +116,7 @@ class ChangeEmail(Received):
 
 
 class ConfirmEmailChange(VerifyToken):
-    password = GivenPassword(
+    password = PasswordField(
         max=1024,
         load_default=None,
         metadata={"format": "password", "description": "Required without a sign-in"},

@@ -20,7 +20,7 @@ from ..core.process.folders import private
 from ..transfer.account import RowFault
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import READERS, Reader, firebase
-from ..transfer.importing import Choices, Importer
+from ..transfer.importing import Importer, ImportOptions
 from ..transfer.report import Report
 from .accounts import group as group
 from .accounts import in_words
@@ -69,7 +69,7 @@ def import_accounts(
     import that was stopped goes on when it is run again: what is there already is passed over.
     """
     accounts = service(Accounts)
-    choices = Choices(update, dry_run, emit, trust_addresses)
+    choices = ImportOptions(update, dry_run, emit, trust_addresses)
     said = report or ("import" if file == _STREAM else file) + ".report.csv"
     read = _reader(form, hash_config)
     with _to_read(file) as stream, _to_write(said) as written:

@@ -107,9 +107,9 @@ def refuse_other_sites() -> None:
     """The routes that anyone may use too: another site's page could ask for somebody's mail."""
     if request.method not in SAFE_METHODS:
         # Here and not above: a process may never show a page.
-        from ..auth.sessions.cookie_door import CookieDoor
+        from ..auth.sessions.cookie_sessions import CookieSessions
 
-        service(CookieDoor).cross_site.check(request)
+        service(CookieSessions).cross_site.check(request)
 
 
 @blueprint.after_request

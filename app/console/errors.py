@@ -19,7 +19,7 @@ from ..auth.errors import (
     ReauthenticationRequired,
 )
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
-from ..auth.sessions.cookie_door import CookieDoor
+from ..auth.sessions.cookie_sessions import CookieSessions
 from ..core.context import find_context, service
 from ..core.errors import Problem
 from ..core.request import request_id
@@ -58,7 +58,7 @@ def answer_problem(problem: Problem) -> Response:
 def _shut_out() -> Problem | None:
     """Where whoever was signed in here has an account that is not active any more: to be asked for
     a password would tell them nothing."""
-    account_id = service(CookieDoor).former(request)
+    account_id = service(CookieSessions).former(request)
     account = None if account_id is None else service(Accounts).by_id(account_id)
     if account is None or service(Accounts).is_active(account):
         return None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from marshmallow import Schema
     from sqlalchemy import MetaData
 
-    from .web.operation import WayIn
+    from .web.operation import AuthScheme
 
 EXTENSION = "frontdesk"
 
@@ -98,13 +98,13 @@ class Contributions:
     # To the command line: groups of commands.
     commands: list[str] = field(default_factory=list)
     # To the OpenAPI document: kinds of credentials next to the bearer token.
-    ways_in: list[WayIn] = field(default_factory=list)
+    ways_in: list[AuthScheme] = field(default_factory=list)
     # To what a worker of the server's begins with, next to its requests.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
 
 
 @dataclass
-class Mounted:
+class MountedBlueprints:
     """Our blueprints on this application."""
 
     # By their own names.
@@ -140,7 +140,7 @@ class Context(Services):
     def __post_init__(self) -> None:
         super().__init__()
         self.contributions = Contributions()
-        self.mounted = Mounted()
+        self.mounted = MountedBlueprints()
         self.session, self.clock = self.basics.session, self.basics.clock
         self.hooks, self.keystore = self.basics.hooks, self.basics.keystore
         self.schemas, self.parts, self.owns_application = self.choices

@@ -74,7 +74,7 @@ def _mapping(default: AnyFunction, hook: AnyFunction, given: object) -> Values:
     return given
 
 
-class TakesHooks(Protocol):
+class HookRegistrar(Protocol):
     def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None: ...
 
 
@@ -106,7 +106,7 @@ class Hook(Generic[F]):
         names = [each.name for each in self.parameters]
         check_call(function, names, shown or f"@frontdesk.{self.name}", by_name=self.by_name)
 
-    def __get__(self, frontdesk: TakesHooks, _owner: object = None) -> Callable[[F], F]:
+    def __get__(self, frontdesk: HookRegistrar, _owner: object = None) -> Callable[[F], F]:
         def register(function: F) -> F:
             self.check(function)
             frontdesk.add_hook(self.name, function)
@@ -121,7 +121,7 @@ class NamedHook(Hook[F]):
     """A moment that is decided for each name by itself: `@frontdesk.channel("slack")`."""
 
     def __get__(  # type: ignore[override]
-        self, frontdesk: TakesHooks, _owner: object = None
+        self, frontdesk: HookRegistrar, _owner: object = None
     ) -> Callable[[str], Callable[[F], F]]:
         def named(name: str) -> Callable[[F], F]:
             check_name(self.name, name)

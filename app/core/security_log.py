@@ -46,7 +46,7 @@ def log_action(event: str, fields: Values) -> None:
     _write(_fields(event, SUCCEEDED, fields))
 
 
-class Where(NamedTuple):
+class LogSource(NamedTuple):
     event: str
     # Empty: of several IP addresses.
     address: str
@@ -65,14 +65,14 @@ class Refusals:
         self._lock = Lock()
         self._ends = 0.0
         self._logged = 0
-        self._seen: Counter[Where] = Counter()
-        self._left_out: Counter[Where] = Counter()
+        self._seen: Counter[LogSource] = Counter()
+        self._left_out: Counter[LogSource] = Counter()
 
     def tell(self, problem: Problem) -> None:
         event = problem.note.get("event", problem.security_event)
         if not event or not (self._keep or log.isEnabledFor(logging.INFO)):
             return
-        is_logged, left_out = self._count(Where(event, network_of(request.remote_addr or "")))
+        is_logged, left_out = self._count(LogSource(event, network_of(request.remote_addr or "")))
         for where, number in left_out.items():
             facts = {"address": where.address or None, "left_out": number}
             _write({"event": where.event, "outcome": REFUSED, **facts})
@@ -87,9 +87,9 @@ class Refusals:
             if self._keep:
                 self._keep(event, refused)
 
-    def _count(self, where: Where) -> tuple[bool, Mapping[Where, int]]:
+    def _count(self, where: LogSource) -> tuple[bool, Mapping[LogSource, int]]:
         """Return whether to log this request, and the omitted counts if a window has ended."""
-        left_out: Mapping[Where, int] = {}
+        left_out: Mapping[LogSource, int] = {}
         with self._lock:
             now = self._clock.now().timestamp()
             if now >= self._ends:
@@ -107,10 +107,10 @@ class Refusals:
         return is_logged, left_out
 
 
-def _summed(left_out: Counter[Where]) -> Mapping[Where, int]:
+def _summed(left_out: Counter[LogSource]) -> Mapping[LogSource, int]:
     """Return the counts of the busiest IP addresses, and the sums of the others by event."""
     named = dict(left_out.most_common(NAMED))
-    others: Counter[Where] = Counter()
+    others: Counter[LogSource] = Counter()
     for where, number in left_out.items():
         if where not in named:
             others[where._replace(address="")] += number

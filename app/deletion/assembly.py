@@ -21,7 +21,7 @@ from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
-from .service import Deletion, DeletionMails, DeletionRules, KeepingProofs
+from .service import Deletion, DeletionMails, DeletionRules, RestoreProofs
 
 # No channel has such a name: a host's are words.
 CHORE = "frontdesk deletions"
@@ -64,7 +64,7 @@ def assemble(context: Context) -> None:
         accounts,
         context.get(Freshness),
         DeletionRules(context.session, accounts, context.get(Ownership)),
-        KeepingProofs(context.get(Proofs), purpose, context.tables.account_ids),
+        RestoreProofs(context.get(Proofs), purpose, context.tables.account_ids),
         DeletionMails(context.settings.core, auth, context.get(Templates)),
         context.get(OwnerMail),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..auth.schemas import GivenPassword
+from ..auth.schemas import PasswordField
 from ..core.errors import Forbidden
 from ..core.web.fields import Message, Moment, Received
 
@@ -12,7 +12,7 @@ class DeleteAccount(Received):
         # Clients and proxies leave the body of a DELETE away.
         may_be_missing = True
 
-    password = GivenPassword(
+    password = PasswordField(
         max=1024,
         load_default=None,
         metadata={"format": "password", "description": "Or a sign-in of the last 15 minutes"},

@@ -40,7 +40,7 @@ class Deletion(BasicService):
     accounts: Accounts
     freshness: Freshness
     rules: DeletionRules
-    proofs: KeepingProofs
+    proofs: RestoreProofs
     mails: DeletionMails
     owner_mail: OwnerMail
 
@@ -157,7 +157,7 @@ class Deletion(BasicService):
 
 
 @dataclass(frozen=True)
-class KeepingProofs:
+class RestoreProofs:
     """The token of the email by which an owner keeps the account."""
 
     proofs: Proofs

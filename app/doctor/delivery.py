@@ -11,14 +11,14 @@ from ..core.context import current_frontdesk
 from ..delivery.errors import DeliveryError
 from ..delivery.mail.settings import MailSettings
 from ..delivery.mail.smtp import SmtpMailer
-from ..delivery.mail.smtp_connection import Waits
+from ..delivery.mail.smtp_connection import Timeouts
 from ..delivery.worker.celery import CeleryEngine, attends
 from ..delivery.worker.engine import Engine
 from .findings import Finding, ask_within
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # Long enough for a server that is there, and for an operator to wait.
-ONE_ANSWER = Waits(connect=4.0, command=4.0, accept=4.0)
+ONE_ANSWER = Timeouts(connect=4.0, command=4.0, accept=4.0)
 ALL_SECONDS = 8.0
 # All that answer within it are heard; there is no telling how many they are.
 WORKER_SECONDS = 2.0

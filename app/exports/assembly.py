@@ -12,7 +12,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.settings import AuthSettings
 from ..core.context import Context
-from ..delivery.mail.one_off import OneOffMail, Untold
+from ..delivery.mail.one_off import NoMail, OneOffMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
@@ -37,7 +37,7 @@ def assemble(context: Context) -> None:
         context.clock,
         keep,
         ExportMails(context.settings.core, context.get(Templates)),
-        one_off_mail if auth.SECURITY_MAILS else Untold(),
+        one_off_mail if auth.SECURITY_MAILS else NoMail(),
     )
     context.add(exports)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from ..auth.schemas import GivenPassword
+from ..auth.schemas import PasswordField
 from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ..core.web.fields import Moment, Received
 from ..core.web.words import Word, WordSet
@@ -14,7 +14,7 @@ EXPORT_STATE = WordSet("ExportState", STATES)
 
 
 class ExportCreate(Received):
-    password = GivenPassword(
+    password = PasswordField(
         max=1024,
         load_default=None,
         metadata={

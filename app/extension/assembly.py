@@ -22,7 +22,7 @@ from ..core.db.session import Database, follow_session
 from ..core.db.tables import ApplicationTables
 from ..core.hooks import Hooks
 from ..core.keystore import open_keystore
-from ..core.records.refused import RefusalKeeper
+from ..core.records.refused import RefusalRecorder
 from ..core.security_log import Refusals
 from ..deletion.assembly import assemble as deletion
 from ..delivery.assembly import assemble as delivery
@@ -110,7 +110,7 @@ def assemble(context: Context) -> None:
 def _assemble_records(context: Context) -> None:
     """Before all others, which record what they do."""
     is_on = context.actions.audits
-    keeper = RefusalKeeper(context.session, context.actions, REFUSALS, context.owns_application)
+    keeper = RefusalRecorder(context.session, context.actions, REFUSALS, context.owns_application)
     context.add(Refusals(context.clock, keeper.keep if is_on else None))
 
 

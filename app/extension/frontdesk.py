@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from marshmallow import Schema
 
     from ..notifications.receivers import Audience
-    from ..notifications.service import Sent
+    from ..notifications.service import SendResult
 
 
 def _render_page(template: str, **context: Any) -> Response:
@@ -227,7 +227,7 @@ class Frontdesk(Recording, SigningIn[A]):
         notification_type: str = "system",
         scope: str = "account",
         context: Values | None = None,
-    ) -> Sent:
+    ) -> SendResult:
         """Send a notification from host code: to these accounts (or ids), to an audience, or to
         all.
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from celery import Celery
     from marshmallow import Schema
 
-    from ..auth.sign_in.gate import Stage
+    from ..auth.sign_in.policy import Stage
     from ..core.clock import Clock
     from ..delivery.mail.one_off import OneOffMail
     from ..delivery.worker.engine import Engine

@@ -28,7 +28,7 @@ from .receivers import Audience, Receivers
 from .schemas import CHANNELS, INAPP
 
 
-class Sent(NamedTuple):
+class SendResult(NamedTuple):
     """What came of it. Without `inapp` there is no notification, and none is stored."""
 
     notification: Notification | None
@@ -46,7 +46,7 @@ class Notifications:
     # Up to so many receivers, the request itself stores their rows.
     inline_receivers: int
 
-    def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> Sent:
+    def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
         """To the accounts of an audience, or with these ids, each once; None: to all."""
         names = list(dict.fromkeys(draft.channels))
         if not names:
@@ -77,7 +77,7 @@ class Notifications:
             receivers=stored.receivers if stored else None,
         )
 
-    def _send(self, draft: Draft, names: list[str], receivers: Receivers) -> Sent:
+    def _send(self, draft: Draft, names: list[str], receivers: Receivers) -> SendResult:
         message = NewMessage(
             title=draft.title,
             message=draft.message,
@@ -89,7 +89,7 @@ class Notifications:
         if INAPP not in names:
             # Nothing is stored that a worker could expand.
             targets = receivers.targets(None)
-            return Sent(None, self.outbox.put(message, targets, channels, None, count))
+            return SendResult(None, self.outbox.put(message, targets, channels, None, count))
         notification = self._store(draft, names, count)
         if count > self.inline_receivers:
             deliveries = self.expansions.add(notification, receivers, message, channels)
@@ -100,7 +100,7 @@ class Notifications:
         if is_kept(notification.receivers):
             notification.counts = NotificationCounts(0, deliveries)._asdict()
             notification.counted_at = notification.created_at
-        return Sent(notification, deliveries)
+        return SendResult(notification, deliveries)
 
     def _store(self, draft: Draft, names: list[str], receivers: int) -> Notification:
         notification = Notification(

@@ -12,7 +12,7 @@ from ..auth.guards import guard
 from ..auth.schemas import VerifyToken, login_read
 from ..auth.sign_in.admitting import admits
 from ..auth.sign_in.attempt import sign_in_options
-from ..auth.sign_in.gate import payload_of
+from ..auth.sign_in.policy import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Loaded

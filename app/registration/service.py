@@ -22,7 +22,7 @@ from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.attempt import SignInOptions
-from ..auth.sign_in.gate import Challenge, Gate, Opened
+from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..core.basics import BasicService
 from ..core.config.environment import SettingsError
 from ..core.context import Context, done
@@ -48,7 +48,7 @@ class Registration(BasicService):
     admission: Admission
     invitations: ReceivedInvitations
     verification: Verification
-    gate: Gate
+    policy: SignInPolicy
     settings: AuthSettings
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class Registration(BasicService):
         password: str,
         invitation: str | None,
         **more: object,
-    ) -> Opened | Challenge | None:
+    ) -> SignInResult | Challenge | None:
         """Signed in, or None where the address must be proven first."""
         self.limits.count(options.address)
         email = read_new_email(email)
@@ -89,14 +89,14 @@ class Registration(BasicService):
 
     def _at_once(
         self, email: str, password: str, more: JsonObject, options: SignInOptions
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         more["password_hash"] = self._hash(password)
         with transaction(self.session):
             more["email_unverified_since"] = self.clock.now()
             account = self.accounts.create(email, None, status=self.accounts.active_status, **more)
             if self.settings.EMAIL_VERIFICATION == "optional" and self.limits.may_mail(email):
                 after_commit(self.session, lambda: self.verification.mail(account))
-            return self.gate.admit(account, (REGISTRATION,), options)
+            return self.policy.admit(account, (REGISTRATION,), options)
 
     def _await_proof(self, email: str, more: JsonObject, is_welcome: bool) -> None:
         with transaction(self.session):
@@ -143,7 +143,7 @@ class Registration(BasicService):
         invitation: str,
         more: JsonObject,
         options: SignInOptions,
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """The mailed secret proves the address."""
         if self.invitations.invited_address(invitation) != email:
             raise OtherAddress
@@ -163,7 +163,7 @@ class Registration(BasicService):
                 account.password_hash = more["password_hash"]
                 self.session.flush()
             self.invitations.accept_by_token(account, invitation)
-            return self.gate.admit(account, (REGISTRATION,), options)
+            return self.policy.admit(account, (REGISTRATION,), options)
 
     def _hash(self, password: str) -> str:
         """No database connection waits for it."""
@@ -203,7 +203,7 @@ def assemble(context: Context) -> None:
             context.get(Admission),
             context.get(ReceivedInvitations),
             verification,
-            context.get(Gate),
+            context.get(SignInPolicy),
             auth,
         )
     )

@@ -10,7 +10,7 @@ from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import Issued, PurposeProofs
+from ..auth.proofs import IssuedProof, PurposeProofs
 from ..auth.settings import AuthSettings
 from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
@@ -84,7 +84,7 @@ class RegistrationMails:
     auth: AuthSettings
     templates: Templates
 
-    def verification(self, email_to: str, issued: Issued) -> Email:
+    def verification(self, email_to: str, issued: IssuedProof) -> Email:
         return self.templates.to_account(
             self.core,
             "verify_email",

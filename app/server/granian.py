@@ -28,7 +28,7 @@ from ..core.context import EXTENSION, Context
 from ..core.process.servers import forget_connections
 from ..core.types import JsonObject
 from .common import count_together, forget_worker, release_large_blocks
-from .turnstile import Turnstile
+from .concurrency import ConcurrencyLimiter
 
 BACKLOG = 2048
 # As many clients as a worker of gunicorn's has: each may hold a thread until its body is there.
@@ -108,7 +108,7 @@ class Server(MPServer):
         """Without the word about many threads: nearly all of them wait for clients."""
         super(MPServer, self).serve(*arguments, **options)
 
-    def begin_worker(self) -> Turnstile:
+    def begin_worker(self) -> ConcurrencyLimiter:
         """In a process that was forked off, before it answers."""
         # A stop that comes before granian listens for it: what the parent does about one would be
         # done to a copy, and the worker would be waited for until it is killed.
@@ -123,7 +123,7 @@ class Server(MPServer):
         forget_connections(self.app)
         for begin in self.app.extensions[EXTENSION].contributions.when_serving:
             begin()
-        return Turnstile(self.app, self.turns)
+        return ConcurrencyLimiter(self.app, self.turns)
 
     def close_door(self, *_: object) -> None:
         """Stop a worker from accepting: it listens on a socket that no client connects to."""

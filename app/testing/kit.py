@@ -5,27 +5,27 @@ from __future__ import annotations
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..auth.proofs import Issued
+from ..auth.proofs import IssuedProof
 from ..auth.recovery import RECOVERY
 from ..core.context import service
 from ..delivery.worker.worker import Worker
 from ..workspaces.models import Workspace
 from ..workspaces.service import Workspaces
 from .client import Api
+from .fakes import Fakes
 from .people import PASSWORD, Person, make_person
-from .twins import Twins
 
 # bcrypt's cheapest: a suite makes many accounts, and none of them is worth protecting.
 ROUNDS = 4
 
 
 class Kit:
-    def __init__(self, app: Flask, twins: Twins) -> None:
+    def __init__(self, app: Flask, fakes: Fakes) -> None:
         self.app = app
-        self.clock = twins.clock
-        self.mails = twins.mails
-        self.sms = twins.sms
-        self._proofs = twins.proofs
+        self.clock = fakes.clock
+        self.mails = fakes.mails
+        self.sms = fakes.sms
+        self._proofs = fakes.proofs
         with app.app_context():
             service(Accounts).passwords.rounds = ROUNDS
 
@@ -60,6 +60,6 @@ class Kit:
     def last_reset_token(self, email: str) -> str:
         return self._recovery(email).token
 
-    def _recovery(self, email: str) -> Issued:
+    def _recovery(self, email: str) -> IssuedProof:
         assert (RECOVERY, email) in self._proofs, f"{email} has asked for no password recovery"
         return self._proofs[RECOVERY, email]

@@ -7,7 +7,7 @@ from flask import Flask
 
 from ..accounts.service import Accounts
 from ..auth.sign_in.attempt import PASSWORD as BY_PASSWORD
-from ..auth.sign_in.gate import Gate, Opened
+from ..auth.sign_in.policy import SignInPolicy, SignInResult
 from ..core.context import service
 from .client import Api
 
@@ -29,8 +29,8 @@ class Person:
         url = _login_url(self.app)
         if url is None:
             with self.app.app_context():
-                outcome = service(Gate).admit(self._account(), by=(BY_PASSWORD,))
-                assert isinstance(outcome, Opened), outcome
+                outcome = service(SignInPolicy).admit(self._account(), by=(BY_PASSWORD,))
+                assert isinstance(outcome, SignInResult), outcome
                 return str(outcome.payload["access_token"])
         form = {"username": self.email, "password": self.password}
         return str(Api(self.app, "").post(url, data=form).json["access_token"])

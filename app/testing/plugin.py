@@ -1,11 +1,11 @@
-"""The pytest plugin. It comes with the installed package, so nothing heavy is imported here: what
-a fixture needs is imported when a test asks for it.
+"""The pytest plugin of the installed package. Fixtures import what they need when a test uses them.
 
-`frontdesk` works on the application of the project's own fixture `app`.
+The fixture `frontdesk` uses the project's own fixture `app`.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,22 +14,31 @@ import pytest
 if TYPE_CHECKING:
     from flask import Flask
 
+    from .fakes import Fakes
     from .kit import Kit
-    from .twins import Twins
 
 
 @pytest.fixture
-def frontdesk_twins() -> Iterator[Twins]:
-    """A clock that steps, and outboxes in the place of mail and SMS, for every application."""
-    from .twins import twins
+def frontdesk_fakes() -> Iterator[Fakes]:
+    """Replace the clock, email and SMS of every application with fakes that tests can read."""
+    from .fakes import fakes
 
-    with twins() as made:
-        yield made
+    with fakes() as replaced:
+        yield replaced
 
 
 @pytest.fixture
-def frontdesk(frontdesk_twins: Twins, app: Flask) -> Kit:
-    """Accounts, who signs in, what was mailed, and the time; for the application of `app`."""
+def frontdesk_twins(frontdesk_fakes: Fakes) -> Fakes:
+    """The former name of `frontdesk_fakes`."""
+    warnings.warn(
+        "Use frontdesk_fakes: frontdesk_twins ends before 1.0.", DeprecationWarning, stacklevel=2
+    )
+    return frontdesk_fakes
+
+
+@pytest.fixture
+def frontdesk(frontdesk_fakes: Fakes, app: Flask) -> Kit:
+    """Create accounts, sign in, read sent messages and move the clock of `app`."""
     from .kit import Kit
 
-    return Kit(app, frontdesk_twins)
+    return Kit(app, frontdesk_fakes)

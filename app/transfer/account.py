@@ -20,7 +20,7 @@ class RowFault(ValueError):
 
 
 @dataclass(slots=True)
-class Unreadable:
+class UnreadableRow:
     """A row that no account could be read from."""
 
     line: int
@@ -74,4 +74,4 @@ class ImportedAccount:
     line: int = 0
 
 
-Row = ImportedAccount | Unreadable
+Row = ImportedAccount | UnreadableRow

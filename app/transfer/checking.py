@@ -36,7 +36,7 @@ _LONGEST_LOCAL = 64
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckedAccount:
     """An account of a file that passed the checks, with its values by column."""
 
     line: int
@@ -59,7 +59,7 @@ class Checks:
         self._can_mark = getattr(model, "email_unverified_since", None) is not None
         self._trusts_addresses = trusts_addresses
 
-    def check(self, account: ImportedAccount) -> Checked:
+    def check(self, account: ImportedAccount) -> CheckedAccount:
         """Raises a `RowFault` at the first thing that is wrong."""
         email = _email(account.email)
         unverified_since = self._unverified_since(account)
@@ -83,7 +83,7 @@ class Checks:
             "suspended_reason": account.suspended_reason
             and _short(account.suspended_reason, "reason", REASON_LENGTH),
         }
-        return Checked(
+        return CheckedAccount(
             line=account.line,
             email=email,
             values=values,

@@ -18,9 +18,9 @@ from ..accounts.service import Accounts
 from ..core.context import done
 from ..core.db.transaction import release, transaction, unhurried
 from ..core.types import AccountKey
-from .account import ImportedAccount, Row, RowFault, Unreadable
-from .checking import Checked, Checks
-from .present import Present
+from .account import ImportedAccount, Row, RowFault, UnreadableRow
+from .checking import CheckedAccount, Checks
+from .existing import ExistingAccounts
 from .report import Report
 from .updating import Updates
 from .writing import AccountWriter
@@ -29,7 +29,7 @@ BATCH = 2_000
 
 
 @dataclass(frozen=True)
-class Choices:
+class ImportOptions:
     """The options of an import."""
 
     update: bool = False
@@ -39,27 +39,27 @@ class Choices:
 
 
 class Importer:
-    def __init__(self, accounts: Accounts, report: Report, choices: Choices) -> None:
+    def __init__(self, accounts: Accounts, report: Report, choices: ImportOptions) -> None:
         self.session = accounts.session
         self.report = report
         self.choices = choices
         self._checks = Checks(
             accounts.model, accounts.clock, trusts_addresses=choices.trusts_addresses
         )
-        self._present = Present(accounts)
+        self._present = ExistingAccounts(accounts)
         self._writer = AccountWriter(accounts, emits=choices.emit)
         self._updates = Updates(accounts, self._writer)
 
     def run(self, rows: Iterator[Row]) -> None:
-        with Seen() as seen:
+        with SeenKeys() as seen:
             checked = self._checked(rows, seen)
             while batch := list(islice(checked, BATCH)):
                 self._import(batch)
 
-    def _checked(self, rows: Iterator[Row], seen: Seen) -> Iterator[Checked]:
+    def _checked(self, rows: Iterator[Row], seen: SeenKeys) -> Iterator[CheckedAccount]:
         for row in rows:
             self.report.read += 1
-            if isinstance(row, Unreadable):
+            if isinstance(row, UnreadableRow):
                 self.report.refuse(row.line, row.fault)
                 continue
             try:
@@ -70,7 +70,7 @@ class Importer:
                 continue
             yield checked
 
-    def _import(self, batch: list[Checked]) -> None:
+    def _import(self, batch: list[CheckedAccount]) -> None:
         imported, updated = self.report.imported, self.report.updated
         with transaction(self.session), unhurried(self.session):
             there = self._present.among(batch)
@@ -97,7 +97,7 @@ class Importer:
         if created or updated:
             done(self.session, ACCOUNTS_IMPORTED, created=created, updated=updated)
 
-    def _insert(self, new: list[Checked]) -> None:
+    def _insert(self, new: list[CheckedAccount]) -> None:
         """Where the database refuses one of many, it is looked for by halves."""
         if not new:
             return
@@ -120,7 +120,7 @@ class Importer:
             if checked.other_id is not None:
                 self.report.renumber(checked.line, checked.email, checked.other_id, account_id)
 
-    def _meet_again(self, checked: Checked, account_id: AccountKey) -> None:
+    def _meet_again(self, checked: CheckedAccount, account_id: AccountKey) -> None:
         if not self.choices.update:
             self.report.present += 1
             return
@@ -133,20 +133,20 @@ class Importer:
         self.report.updated += is_changed
         self.report.present += not is_changed
 
-    def _refuse(self, checked: Checked, error: StatementError) -> None:
+    def _refuse(self, checked: CheckedAccount, error: StatementError) -> None:
         """What it says of its parameters may be a hash."""
         reason = str(error.orig).splitlines()[0]
         fault = RowFault("conflict", f"The database refuses it: {reason}")
         self.report.refuse(checked.line, fault, checked.email, checked.id)
 
-    def _count(self, imported: list[Checked]) -> None:
+    def _count(self, imported: list[CheckedAccount]) -> None:
         self.report.imported += len(imported)
         for checked in imported:
             self.report.roles[checked.values["role"]] += 1
             self.report.hashes[checked.hash_kind or "none"] += 1
 
 
-def _refuse_repeated(seen: Seen, row: ImportedAccount, checked: Checked) -> None:
+def _refuse_repeated(seen: SeenKeys, row: ImportedAccount, checked: CheckedAccount) -> None:
     names = {"email": f"email {checked.email}"}
     if checked.id is not None:
         names["id"] = f"id {checked.id}"
@@ -156,7 +156,7 @@ def _refuse_repeated(seen: Seen, row: ImportedAccount, checked: Checked) -> None
             raise RowFault(f"repeated_{what}", f"Line {first} of the file has the same {what}.")
 
 
-class Seen:
+class SeenKeys:
     """The addresses and ids that a file had before: on disk, since there may be millions."""
 
     def __init__(self) -> None:
@@ -164,7 +164,7 @@ class Seen:
         self._connection = sqlite3.connect("")
         self._connection.execute("CREATE TABLE seen (name TEXT PRIMARY KEY, line INTEGER)")
 
-    def __enter__(self) -> Seen:
+    def __enter__(self) -> SeenKeys:
         return self
 
     def __exit__(

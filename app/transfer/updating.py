@@ -13,7 +13,7 @@ from ..auth.idp.models import Identity
 from ..core.types import AccountKey
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
-from .checking import Checked
+from .checking import CheckedAccount
 from .writing import AccountWriter
 
 
@@ -29,7 +29,7 @@ class Updates:
     accounts: Accounts
     writer: AccountWriter
 
-    def apply(self, checked: Checked, account_id: AccountKey, *, dry_run: bool) -> bool:
+    def apply(self, checked: CheckedAccount, account_id: AccountKey, *, dry_run: bool) -> bool:
         """Whether there is something to change."""
         changes = [
             *self._account(checked, account_id),
@@ -43,7 +43,7 @@ class Updates:
             self.accounts.session.flush()
         return bool(changes)
 
-    def _account(self, checked: Checked, account_id: AccountKey) -> Iterator[Any]:
+    def _account(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         account: Any = self.accounts.by_id(account_id)
         given = {name: checked.values[name] for name in ("role", "status", "phone")}
         new = {n: v for n, v in given.items() if v is not None and getattr(account, n) != v}
@@ -52,7 +52,7 @@ class Updates:
         if account.password_hash is None and checked.values["password_hash"] is not None:
             yield _setting(account, "password_hash", checked.values["password_hash"])
 
-    def _members(self, checked: Checked, account_id: AccountKey) -> Iterator[Any]:
+    def _members(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
         found = (
             select(Workspace.slug, Member)
@@ -75,7 +75,7 @@ class Updates:
                 if getattr(member, name) != getattr(given, name):
                     yield _setting(member, name, getattr(given, name))
 
-    def _identities(self, checked: Checked, account_id: AccountKey) -> Iterator[Any]:
+    def _identities(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
         found = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
         there = {tuple(row) for row in session.execute(found)} if checked.identities else set()
@@ -84,7 +84,7 @@ class Updates:
                 row = self.writer.identity(given, checked.email, account_id)
                 yield lambda row=row: session.add(Identity(**row))
 
-    def _profile(self, checked: Checked, account_id: AccountKey) -> Iterator[Any]:
+    def _profile(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session, now = self.accounts.session, self.accounts.clock.now()
         if checked.profile is None:
             return

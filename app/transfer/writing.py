@@ -18,7 +18,7 @@ from ..core.types import JsonObject
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
-from .checking import Checked
+from .checking import CheckedAccount
 
 _NUMBER_ON = text("""
 SELECT setval(numbers, :highest)
@@ -33,7 +33,7 @@ class AccountWriter:
     _: KW_ONLY
     emits: bool
 
-    def write(self, new: list[Checked]) -> list[Any]:
+    def write(self, new: list[CheckedAccount]) -> list[Any]:
         """The ids of the new accounts, in their order."""
         session, now = self.accounts.session, self.accounts.clock.now()
         workspaces = self.workspaces(each for checked in new for each in checked.memberships)
@@ -95,7 +95,7 @@ class AccountWriter:
             "last_used_at": given.last_used_at or given.linked_at or now,
         }
 
-    def number_on(self, imported: list[Checked]) -> None:
+    def number_on(self, imported: list[CheckedAccount]) -> None:
         """PostgreSQL counts on from the last number that it gave itself, and knows of no other."""
         session = self.accounts.session
         numbers = [each.id for each in imported if isinstance(each.id, int)]
@@ -129,7 +129,7 @@ class AccountWriter:
         ids: JsonObject = dict(session.execute(given).all()) if emails else {}
         return [row["id"] if "id" in row else ids[row["email"]] for row in rows]
 
-    def _values(self, checked: Checked, workspaces: Mapping[str, int]) -> JsonObject:
+    def _values(self, checked: CheckedAccount, workspaces: Mapping[str, int]) -> JsonObject:
         model = self.accounts.model
         values = {**checked.values, "email": checked.email}
         values["created_at"] = values["created_at"] or self.accounts.clock.now()

@@ -28,7 +28,7 @@ from .ownership import OWNER, Ownership
 from .rules import may_manage
 
 
-class Listed(NamedTuple):
+class ListedMember(NamedTuple):
     """A member with the e-mail that others know the account by."""
 
     member: Member
@@ -51,7 +51,7 @@ class Members:
 
     def page(
         self, workspace_id: int, offset: int, limit: int, search: str | None = None
-    ) -> Sequence[Listed]:
+    ) -> Sequence[ListedMember]:
         account: Any = self.accounts.model
         listed = (
             select(Member, account.email)
@@ -62,25 +62,27 @@ class Members:
         if search:
             listed = listed.where(account.email.startswith(fold(search), autoescape=True))
         rows = self.session.execute(listed.offset(offset).limit(limit))
-        return [Listed(member, email) for member, email in rows]
+        return [ListedMember(member, email) for member, email in rows]
 
-    def one(self, workspace_id: int, account_id: AccountKey) -> Listed:
+    def one(self, workspace_id: int, account_id: AccountKey) -> ListedMember:
         found = self.find(workspace_id, account_id)
         if found is None:
             raise MemberNotFound
         return self._listed(found)
 
-    def add(self, actor: Member, email: str, kind: str, status: str) -> Listed:
+    def add(self, actor: Member, email: str, kind: str, status: str) -> ListedMember:
         with transaction(self.session):
             self.allow(self.manager(actor), kind)
             account = self.accounts.get(email)
             if self.find(actor.workspace_id, account.id) is not None:
                 raise AlreadyAMember
-            return Listed(self.insert(actor.workspace_id, account, kind, status), account.email)
+            return ListedMember(
+                self.insert(actor.workspace_id, account, kind, status), account.email
+            )
 
     def change(
         self, actor: Member, account_id: AccountKey, kind: str | None, status: str | None
-    ) -> Listed:
+    ) -> ListedMember:
         with transaction(self.session):
             manager = self.manager(actor)
             member = self._get(actor.workspace_id, account_id)
@@ -92,7 +94,7 @@ class Members:
             member.type, member.status = new_kind, new_status
             return self._listed(member)
 
-    def remove(self, actor: Member, account_id: AccountKey) -> Listed:
+    def remove(self, actor: Member, account_id: AccountKey) -> ListedMember:
         """Anyone may leave; who may remove others is in the table."""
         with transaction(self.session):
             if account_id == actor.account_id:
@@ -104,7 +106,7 @@ class Members:
             self._keep_an_owner(member)
             return self._delete(member)
 
-    def put(self, workspace: Workspace, email: str, kind: str, status: str) -> Listed:
+    def put(self, workspace: Workspace, email: str, kind: str, status: str) -> ListedMember:
         """Add a member, or set the member's type and status, as an operator."""
         with transaction(self.session):
             self.lock(workspace.id)
@@ -115,9 +117,9 @@ class Members:
             else:
                 self._record_change(member, kind, status)
             member.type, member.status = kind, status
-            return Listed(member, account.email)
+            return ListedMember(member, account.email)
 
-    def take_out(self, workspace: Workspace, email: str) -> Listed:
+    def take_out(self, workspace: Workspace, email: str) -> ListedMember:
         """An operator's word: the last owner may go too."""
         with transaction(self.session):
             self.lock(workspace.id)
@@ -195,7 +197,7 @@ class Members:
             after={"type": kind, "status": status},
         )
 
-    def _delete(self, member: Member) -> Listed:
+    def _delete(self, member: Member) -> ListedMember:
         done(
             self.session,
             MEMBER_REMOVED,
@@ -207,6 +209,6 @@ class Members:
         self.session.delete(member)
         return listed
 
-    def _listed(self, member: Member) -> Listed:
+    def _listed(self, member: Member) -> ListedMember:
         account = self.accounts.by_id(member.account_id)
-        return Listed(member, account.email if account is not None else "")
+        return ListedMember(member, account.email if account is not None else "")

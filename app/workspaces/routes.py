@@ -33,7 +33,7 @@ from .guards import (
     member_required,
     workspace_roles_required,
 )
-from .invitations.lookup import Invited
+from .invitations.lookup import InvitationRow
 from .invitations.schemas import (
     InvitationClosed,
     InvitationCreate,
@@ -44,7 +44,7 @@ from .invitations.schemas import (
 )
 from .invitations.service import Invitations
 from .lookup import Entry
-from .members import Listed, Members
+from .members import ListedMember, Members
 from .ownership import OWNER
 from .resolvers import PathResolver
 from .rules import MANAGERS
@@ -151,7 +151,7 @@ def delete_workspace(workspace_slug: str, query: Loaded) -> Entry:
 @example(answer=[schemas.GRACE_READ])
 @takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
-def list_members(workspace_slug: str, query: Loaded) -> Sequence[Listed]:
+def list_members(workspace_slug: str, query: Loaded) -> Sequence[ListedMember]:
     """List a workspace's members, or search among them"""
     return service(Members).page(current_workspace.id, **query)
 
@@ -165,7 +165,7 @@ def list_members(workspace_slug: str, query: Loaded) -> Sequence[Listed]:
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
 @answers(200, AddedRead)
-def add_member(workspace_slug: str, json: Loaded) -> Listed:
+def add_member(workspace_slug: str, json: Loaded) -> ListedMember:
     """Invite somebody by their email, or add them where the settings say so"""
     if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
         return service(Members).add(current_member, json["email"], json["type"], json["status"])
@@ -183,7 +183,7 @@ def add_member(workspace_slug: str, json: Loaded) -> Listed:
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
-def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> Listed:
+def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> ListedMember:
     """Change a member's type or status; only owners change owners"""
     return service(Members).change(current_member, account_id, json.get("type"), json.get("status"))
 
@@ -195,7 +195,7 @@ def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> 
 @example(answer=schemas.GRACE_READ)
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, MemberRead)
-def remove_member(workspace_slug: str, account_id: AccountKey) -> Listed:
+def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
     """Remove a member, or leave"""
     return service(Members).remove(current_member, account_id)
 
@@ -208,7 +208,7 @@ def remove_member(workspace_slug: str, account_id: AccountKey) -> Listed:
 @example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
-def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[Invited]:
+def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[InvitationRow]:
     """List whom a workspace has invited, newest first"""
     return service(Invitations).page(current_workspace.id, **query)
 
@@ -222,7 +222,7 @@ def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[Invited]:
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
 @answers(201, InvitationRead, many=True)
-def invite(workspace_slug: str, json: Loaded) -> Sequence[Invited]:
+def invite(workspace_slug: str, json: Loaded) -> Sequence[InvitationRow]:
     """Invite one address or several; only owners invite owners"""
     return service(Invitations).invite(current_member, json["email"], json["type"], json["message"])
 
@@ -235,7 +235,7 @@ def invite(workspace_slug: str, json: Loaded) -> Sequence[Invited]:
 @example(answer=schemas.INVITED)
 @raises(InvitationNotFound, InvitationClosed, QuotaReached, TooManyInvitations)
 @answers(200, InvitationRead)
-def resend_invitation(workspace_slug: str, invitation_id: int) -> Invited:
+def resend_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
     """Mail an invitation again, which prolongs it"""
     return service(Invitations).resend(current_member, invitation_id)
 
@@ -248,6 +248,6 @@ def resend_invitation(workspace_slug: str, invitation_id: int) -> Invited:
 @example(answer={**schemas.INVITED, "state": "revoked"})
 @raises(InvitationNotFound, InvitationClosed)
 @answers(200, InvitationRead)
-def revoke_invitation(workspace_slug: str, invitation_id: int) -> Invited:
+def revoke_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
     """Take an invitation back"""
     return service(Invitations).revoke(current_member, invitation_id)

@@ -224,9 +224,9 @@ def test_a_password_that_the_old_one_changes_counts_in_the_new_one(both: Both) -
 
 
 def test_a_password_that_the_new_one_sets_ends_the_old_one(
-    both: Both, frontdesk_twins: Any
+    both: Both, frontdesk_fakes: Any
 ) -> None:
-    kit = Kit(both.app, frontdesk_twins)
+    kit = Kit(both.app, frontdesk_fakes)
     kit.api().post("/api/password-recovery", json={"email": "ada@example.com"})
     new = {"token": kit.last_reset_token("ada@example.com"), "new_password": NEW_PASSWORD}
     kit.api().post("/api/reset-password", json=new)

@@ -1,4 +1,4 @@
-"""Phone numbers as people write them, with the library that knows countries and without it."""
+"""Parsing phone numbers, with and without the `phonenumbers` library."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from app.accounts.addresses import read_phone
 from app.accounts.errors import InvalidPhone
 
-WRITTEN = [
+VALID = [
     ("+1 500 555 0006", "+15005550006"),
     ("+44 (20) 7946-0000", "+442079460000"),
     ("+49.30.901820", "+4930901820"),
 ]
-WRONG = ["", "12", "+", "020 7946 0000", "+12", "+1500555000612345"]
+INVALID = ["", "12", "+", "020 7946 0000", "+12", "+1500555000612345"]
 
 
 @pytest.fixture(params=["phonenumbers", "nothing"])
@@ -25,13 +25,13 @@ def installed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize(("written", "number"), WRITTEN)
-def test_a_number_is_stored_as_plus_and_digits(written: str, number: str) -> None:
-    assert read_phone(written) == number
+@pytest.mark.parametrize(("text", "number"), VALID)
+def test_number_is_stored_in_e164_format(text: str, number: str) -> None:
+    assert read_phone(text) == number
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("written", WRONG)
-def test_what_is_no_number_is_refused(written: str) -> None:
+@pytest.mark.parametrize("text", INVALID)
+def test_invalid_number_is_rejected(text: str) -> None:
     with pytest.raises(InvalidPhone):
-        read_phone(written)
+        read_phone(text)

@@ -1,4 +1,4 @@
-"""What its owner says of an account: phone, language and time zone."""
+"""Account details that the owner can change: phone, language and time zone."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from ..conftest import Person
 from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings
 
-SAID = {"phone": "+442079460000", "locale": "en-GB", "time_zone": "Europe/London"}
+DETAILS = {"phone": "+442079460000", "locale": "en-GB", "time_zone": "Europe/London"}
 
 
-def test_what_is_said_is_kept_and_the_rest_left(ada: Person) -> None:
+def test_sent_details_are_changed_and_others_kept(ada: Person) -> None:
     here = ada.api()
-    answer = here.patch("/account", json=SAID)
-    assert SAID.items() <= answer.json.items()
+    answer = here.patch("/account", json=DETAILS)
+    assert DETAILS.items() <= answer.json.items()
     answer = here.patch("/account", json={"time_zone": None, "email": "eve@example.com"})
     assert answer.json == here.get("/account").json
-    assert {**SAID, "time_zone": None, "email": ada.email}.items() <= answer.json.items()
+    assert {**DETAILS, "time_zone": None, "email": ada.email}.items() <= answer.json.items()
     assert here.patch("/account", json={}).json == answer.json
 
 
 @for_each(
-    ("sent", "kept"),
+    ("sent", "stored"),
     [
         ({"locale": "PT-br"}, {"locale": "pt-BR"}),
         ({"locale": "ZH-hant-tw"}, {"locale": "zh-Hant-TW"}),
@@ -46,10 +46,10 @@ def test_what_is_said_is_kept_and_the_rest_left(ada: Person) -> None:
         ({"phone": "+44 20 7946 0000"}, {"phone": "+442079460000"}),
     ],
 )
-def test_it_is_kept_as_it_is_usually_written(
-    ada: Person, sent: dict[str, str], kept: dict[str, str] | None
+def test_details_are_normalized(
+    ada: Person, sent: dict[str, str], stored: dict[str, str] | None
 ) -> None:
-    assert (kept or sent).items() <= ada.api().patch("/account", json=sent).json.items()
+    assert (stored or sent).items() <= ada.api().patch("/account", json=sent).json.items()
 
 
 @for_each(
@@ -72,26 +72,26 @@ def test_it_is_kept_as_it_is_usually_written(
         {"phone": "\x00"},
     ],
 )
-def test_what_is_none_is_a_422(ada: Person, sent: dict[str, Any]) -> None:
+def test_invalid_detail_is_a_422(ada: Person, sent: dict[str, Any]) -> None:
     here = ada.api()
     [name] = sent
     assert here.patch("/account", 422, json=sent).faults == [f"json:{name}"]
 
 
-def test_it_is_the_callers_own_and_of_an_active_one(api: Api, ada: Person) -> None:
-    api.patch("/account", 401, json=SAID)
+def test_change_requires_an_active_account(api: Api, ada: Person) -> None:
+    api.patch("/account", 401, json=DETAILS)
     here = ada.api()
     ada.change(status="inactive")
-    here.patch("/account", 401, json=SAID)
+    here.patch("/account", 401, json=DETAILS)
 
 
-def test_the_account_is_still_read_in_one_query(app: Flask, ada: Person) -> None:
+def test_reading_the_account_needs_one_query(app: Flask, ada: Person) -> None:
     here = ada.api()
     here.get("/account")
     with noted_queries(app) as queries:
-        shown = here.get("/account").json
+        account = here.get("/account").json
     assert len(queries) == 1, queries
-    assert list(shown) == list(AccountRead().dump_fields)
+    assert list(account) == list(AccountRead().dump_fields)
 
 
 class HostBase(DeclarativeBase):
@@ -99,7 +99,7 @@ class HostBase(DeclarativeBase):
 
 
 class Customer(HostBase):
-    """A host's own account, from before there were languages and time zones."""
+    """An application's account model without the language and time-zone columns."""
 
     __tablename__ = "customers"
 
@@ -128,10 +128,10 @@ def host() -> Flask:
     return host
 
 
-def test_a_host_without_the_columns_takes_and_shows_what_it_has(host: Flask) -> None:
+def test_missing_columns_are_left_out(host: Flask) -> None:
     here = Api(host, "/auth", make_person(host, "ada", prefix="/auth").token())
-    answer = here.patch("/account", json=SAID)
-    assert answer.json["phone"] == SAID["phone"]
+    answer = here.patch("/account", json=DETAILS)
+    assert answer.json["phone"] == DETAILS["phone"]
     assert answer.json.keys().isdisjoint({"locale", "time_zone", "email_verified"})
     assert here.get("/account").json == answer.json
     schemas = here.get("/openapi.json").json["components"]["schemas"]

@@ -20,21 +20,21 @@ from ..conftest import MakeApp
 from ..rigs import foreign_hashes
 from ..rigs.servers import checkout_environment
 
-# Known to the hashes that are stored here.
+# The password of most golden hashes.
 PASSWORD = foreign_hashes.PASSWORDS[0]
 GOLDEN = json.loads(Path(__file__).with_name("foreign_hashes.json").read_text())
-# Of those that are soon computed.
-SOON = (foreign_hashes.PASSWORDS[1], "user1password")
-ONE_OF_EACH = [found for found in GOLDEN if found["password"] in SOON]
+# Passwords with hashes that are cheap to compute.
+CHEAP = (foreign_hashes.PASSWORDS[1], "user1password")
+ONE_OF_EACH = [found for found in GOLDEN if found["password"] in CHEAP]
 FRESH = [*foreign_hashes.installed()]
-# Made by Werkzeug's `generate_password_hash(PASSWORD, "scrypt:1024:8:1")`: soon computed.
+# Created by Werkzeug's `generate_password_hash(PASSWORD, "scrypt:1024:8:1")`: cheap.
 WERKZEUG = (
     "scrypt:1024:8:1$iisTkKuAuRguV6gV$31ebd7d49bcfdae0081065605b0522ca11bd7f46f568655369c1f9f212e20a2c"
     "c9da8f491e89eee2040d3797800b4093974c7e0af36e2e7d3dd751e54e92a374"
 )
 
 
-def named(golden: dict[str, str]) -> str:
+def describe(golden: dict[str, str]) -> str:
     return f"{golden['made_by']} {golden['kind']} {len(golden['password'])}"
 
 
@@ -46,40 +46,40 @@ def passwords(made_by: str = "") -> Passwords:
     return Passwords(rounds=4, at_once=8, peppers=peppered(made_by))
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=named)
-def test_the_right_password_opens_a_hash_of_the_original_library(golden: dict[str, str]) -> None:
-    tried = passwords(golden["made_by"])
-    assert tried.matches(golden["password"], golden["hash"])
+@pytest.mark.parametrize("golden", GOLDEN, ids=describe)
+def test_correct_password_matches_hash_of_the_original_library(golden: dict[str, str]) -> None:
+    checker = passwords(golden["made_by"])
+    assert checker.matches(golden["password"], golden["hash"])
     assert len(golden["hash"]) <= 255
 
 
-@pytest.mark.parametrize("golden", ONE_OF_EACH, ids=named)
-def test_a_wrong_password_opens_none_of_them(golden: dict[str, str]) -> None:
+@pytest.mark.parametrize("golden", ONE_OF_EACH, ids=describe)
+def test_wrong_password_matches_no_hash(golden: dict[str, str]) -> None:
     assert not passwords(golden["made_by"]).matches(golden["password"] + "x", golden["hash"])
 
 
 @pytest.mark.parametrize(
     ("library", "kind", "make"), FRESH, ids=[f"{library} {kind}" for library, kind, _ in FRESH]
 )
-def test_a_hash_that_the_library_makes_now_is_opened(
+def test_new_hash_of_the_installed_library_matches(
     library: str, kind: str, make: foreign_hashes.Make
 ) -> None:
     assert passwords(library).matches("correct horse", make("correct horse", False))
 
 
-def test_the_libraries_that_are_always_there_make_fresh_ones() -> None:
+def test_required_libraries_are_tested_with_new_hashes() -> None:
     assert {"Werkzeug", "argon2-cffi"} <= {library for library, _, _ in FRESH}
 
 
-def test_a_peppered_hash_opens_to_nobody_without_its_pepper() -> None:
-    theirs = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
-    assert theirs
-    for found in theirs:
+def test_peppered_hash_needs_its_pepper() -> None:
+    peppered_hashes = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
+    assert peppered_hashes
+    for found in peppered_hashes:
         assert not passwords().matches(found["password"], found["hash"])
 
 
 @pytest.mark.parametrize(
-    ("costly", "bound"),
+    ("expensive", "bound"),
     [
         ("pbkdf2_sha256$5000001$salt$" + "A" * 43 + "=", "rounds"),
         ("$pbkdf2-sha256$2500001$c2FsdA$" + "A" * 86, "rounds"),
@@ -94,15 +94,15 @@ def test_a_peppered_hash_opens_to_nobody_without_its_pepper() -> None:
         ("$fbscrypt$v=1,n=20,r=8,p=1,ss=Bw==,sk=AAAA$AAAA$AAAA", "scrypt"),
     ],
 )
-def test_what_costs_too_much_is_never_computed(
-    costly: str, bound: str, monkeypatch: pytest.MonkeyPatch
+def test_too_expensive_hash_is_never_computed(
+    expensive: str, bound: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("hashlib.scrypt", "hashlib.pbkdf2_hmac", "argon2.low_level.verify_secret"):
         monkeypatch.setattr(module, None)
     with pytest.raises(foreign.UnusableHash, match=bound) as refused:
-        foreign.read(costly)
+        foreign.read(expensive)
     assert refused.value.code == "hash_too_costly"
-    assert not passwords().matches(PASSWORD, costly)
+    assert not passwords().matches(PASSWORD, expensive)
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_what_costs_too_much_is_never_computed(
         "\ud800",
     ],
 )
-def test_a_hash_that_nobody_knows_is_never_a_match(unknown: str) -> None:
-    tried = passwords()
+def test_unknown_hash_never_matches(unknown: str) -> None:
+    checker = passwords()
     for password in (PASSWORD, "", unknown):
-        assert not tried.matches(password, unknown)
+        assert not checker.matches(password, unknown)
 
 
-def test_it_is_logged_once_and_never_shown(caplog: pytest.LogCaptureFixture) -> None:
-    tried = passwords()
+def test_unknown_hash_is_logged_once_without_the_value(caplog: pytest.LogCaptureFixture) -> None:
+    checker = passwords()
     for _ in range(3):
-        tried.matches(PASSWORD, "a password that was stored as it is")
+        checker.matches(PASSWORD, "a password stored in plain text")
     assert [record.message for record in caplog.records] == [
         "An account cannot sign in with its password, nor can others like it:"
         " The password hash is of no kind that is known here."
@@ -154,7 +154,7 @@ def test_it_is_logged_once_and_never_shown(caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize(("kind", "extra"), [("argon2", "argon2"), ("firebase", "firebase")])
-def test_a_library_that_is_missing_is_named(
+def test_missing_library_is_named(
     kind: str, extra: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("app.core.extras.find_spec", lambda name: None)
@@ -163,7 +163,7 @@ def test_a_library_that_is_missing_is_named(
     assert f"pip install 'flask-frontdesk[{extra}]'" in caplog.text
 
 
-def move_in(app: Flask, password_hash: str | None, email: str = "ada@example.com") -> None:
+def import_account(app: Flask, password_hash: str | None, email: str = "ada@example.com") -> None:
     with app.app_context():
         accounts = service(Accounts)
         accounts.session.add(accounts.model(email=email, password_hash=password_hash, role="user"))
@@ -175,32 +175,32 @@ def stored_hash(app: Flask, email: str = "ada@example.com") -> str:
         return str(service(Accounts).get(email).password_hash)
 
 
-def test_at_the_first_right_password_the_hash_becomes_ours(app: Flask, api: Api) -> None:
-    move_in(app, WERKZEUG)
+def test_first_sign_in_rehashes_with_bcrypt(app: Flask, api: Api) -> None:
+    import_account(app, WERKZEUG)
     log_in(api, "ada@example.com", "wrong", 400)
     assert stored_hash(app) == WERKZEUG
     log_in(api, "ada@example.com", PASSWORD)
-    ours = stored_hash(app)
-    assert ours.startswith("$2b$04$")
+    rehashed = stored_hash(app)
+    assert rehashed.startswith("$2b$04$")
     log_in(api, "ada@example.com", PASSWORD)
-    assert stored_hash(app) == ours
+    assert stored_hash(app) == rehashed
 
 
-def test_a_login_that_is_refused_keeps_the_hash_that_is_there(app: Flask, api: Api) -> None:
-    """It is written in the login's own transaction, which a listener may abort."""
+def test_aborted_sign_in_keeps_the_stored_hash(app: Flask, api: Api) -> None:
+    """The new hash is written in the sign-in's transaction, which a listener can abort."""
 
     def refuse(account: object, options: object) -> None:
         raise RuntimeError("not today")
 
-    move_in(app, WERKZEUG)
+    import_account(app, WERKZEUG)
     listen_to(app, "account-logged-in", refuse)
     log_in(api, "ada@example.com", PASSWORD, 500)
     assert stored_hash(app) == WERKZEUG
 
 
-def test_a_password_that_bcrypt_cannot_take_keeps_its_hash(app: Flask, api: Api) -> None:
+def test_password_over_the_bcrypt_limit_keeps_its_hash(app: Flask, api: Api) -> None:
     golden = next(f for f in GOLDEN if f["kind"] == "scrypt" and len(f["password"]) > 72)
-    move_in(app, golden["hash"])
+    import_account(app, golden["hash"])
     for _ in range(2):
         log_in(api, "ada@example.com", golden["password"])
         assert stored_hash(app) == golden["hash"]
@@ -208,58 +208,56 @@ def test_a_password_that_bcrypt_cannot_take_keeps_its_hash(app: Flask, api: Api)
 
 
 @pytest.mark.parametrize("ident", ["2y", "2a"])
-def test_a_bcrypt_hash_from_elsewhere_becomes_ours_too(app: Flask, api: Api, ident: str) -> None:
+def test_bcrypt_variants_are_rehashed(app: Flask, api: Api, ident: str) -> None:
     golden = next(found for found in GOLDEN if found["hash"].startswith(f"${ident}$"))
-    move_in(app, golden["hash"])
+    import_account(app, golden["hash"])
     log_in(api, "ada@example.com", golden["password"])
     assert stored_hash(app).startswith("$2b$04$")
 
 
-def test_flask_securitys_double_hash_becomes_ours(make_app: MakeApp) -> None:
+def test_flask_securitys_double_hash_is_rehashed(make_app: MakeApp) -> None:
     app = make_app(AUTH__FOREIGN_PEPPERS=json.dumps([foreign_hashes.PEPPER]))
-    theirs = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
-    for number, golden in enumerate(theirs):
+    peppered_hashes = [found for found in GOLDEN if found["made_by"].startswith("Flask-Security")]
+    for number, golden in enumerate(peppered_hashes):
         email = f"{number}@example.com"
-        move_in(app, golden["hash"], email)
+        import_account(app, golden["hash"], email)
         log_in(Api(app), email, golden["password"])
-        is_ours = len(golden["password"].encode()) <= 72
-        assert (stored_hash(app, email) != golden["hash"]) is is_ours
+        fits_bcrypt = len(golden["password"].encode()) <= 72
+        assert (stored_hash(app, email) != golden["hash"]) is fits_bcrypt
 
 
-def test_wrong_passwords_for_a_hash_from_elsewhere_are_limited_like_all(
-    app: Flask, api: Api
-) -> None:
-    move_in(app, WERKZEUG)
+def test_wrong_passwords_for_foreign_hashes_are_limited(app: Flask, api: Api) -> None:
+    import_account(app, WERKZEUG)
     for _ in range(5):
         log_in(api, "ada@example.com", "wrong", 400)
     log_in(api, "ada@example.com", PASSWORD, 429)
 
 
-def test_hashes_from_elsewhere_wait_their_turn_like_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_foreign_hashes_use_the_concurrency_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0})
-    tried, at_once, most = Passwords(rounds=4, at_once=8), 0, []
+    checker, at_once, concurrent = Passwords(rounds=4, at_once=8), 0, []
     read = foreign.read
 
-    def counting(text: str) -> foreign.Recipe:
+    def count_and_read(text: str) -> foreign.Recipe:
         nonlocal at_once
         at_once += 1
-        most.append(at_once)
+        concurrent.append(at_once)
         try:
             read(text).matches(b"x")
             return read(text)
         finally:
             at_once -= 1
 
-    monkeypatch.setattr(foreign, "read", counting)
+    monkeypatch.setattr(foreign, "read", count_and_read)
     with ThreadPoolExecutor(4) as threads:
         assert (
-            list(threads.map(lambda _: tried.matches(PASSWORD, WERKZEUG), range(4))) == [True] * 4
+            list(threads.map(lambda _: checker.matches(PASSWORD, WERKZEUG), range(4))) == [True] * 4
         )
-    assert most == [1] * 4
+    assert concurrent == [1] * 4
 
 
-def note_costs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What bcrypt is asked to compute; nothing of it is right."""
+def record_costs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Record the hashes that bcrypt is called with; no password matches."""
     costs: list[bytes] = []
 
     def note(_: bytes, known: bytes) -> bool:
@@ -280,25 +278,25 @@ def note_costs(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         ("unknown", 1),
     ],
 )
-def test_a_wrong_password_costs_one_hash_of_ours_whatever_is_stored(
+def test_wrong_password_costs_one_bcrypt_hash_whatever_is_stored(
     password_hash: str | None, hashes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    costs = note_costs(monkeypatch)
+    costs = record_costs(monkeypatch)
     Passwords(rounds=5, at_once=1).matches("wrong", password_hash)
     assert costs.count(b"$2b$05$") == 1
     assert len(costs) == hashes
 
 
 @pytest.mark.parametrize("password_hash", [None, "$2b$05$" + "." * 53, WERKZEUG])
-def test_peppers_cost_all_accounts_the_same(
+def test_peppers_cost_the_same_for_all_accounts(
     password_hash: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    costs = note_costs(monkeypatch)
+    costs = record_costs(monkeypatch)
     Passwords(rounds=5, at_once=1, peppers=["one", "two"]).matches("wrong", password_hash)
     assert costs == [b"$2b$05$"] * 3
 
 
-def test_nothing_of_this_is_loaded_before_the_first_such_hash_is_met() -> None:
+def test_foreign_hash_code_is_loaded_lazily() -> None:
     script = """
 import sys
 from app.accounts.passwords import Passwords

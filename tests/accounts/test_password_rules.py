@@ -33,7 +33,7 @@ def breached() -> Iterator[Breached]:
 
 
 def make_ada(app: Flask) -> str:
-    """Her reset token."""
+    """Create Ada's account and return a password-reset token."""
     with app.app_context():
         account = service(Accounts).create("ada@example.com", PASSWORD)
         token, _ = service(Recovery).proofs.issue(account)
@@ -50,31 +50,31 @@ def register(app: Flask, password: str, status: int) -> Answer:
     return Api(app).post("/registration", status, json=body)
 
 
-def test_a_common_password_is_refused_with_a_code_of_its_own(app: Flask) -> None:
+def test_common_password_has_its_own_error_code(app: Flask) -> None:
     answer = reset(app, COMMON, 422)
     assert answer.json["code"] == "common_password"
     assert answer.faults == ["json:new_password"]
 
 
-def test_whoever_registers_is_told_the_same(make_app: MakeApp) -> None:
+def test_common_password_is_rejected_at_registration(make_app: MakeApp) -> None:
     app = make_app(AUTH__REGISTRATION="open")
     answer = register(app, COMMON, 422)
     assert (answer.json["code"], answer.faults) == ("common_password", ["json:password"])
     register(app, UNUSUAL, 202)
 
 
-def test_common_passwords_may_be_allowed(make_app: MakeApp) -> None:
+def test_common_passwords_can_be_allowed(make_app: MakeApp) -> None:
     reset(make_app(AUTH__COMMON_PASSWORDS="allow"), COMMON, 200)
 
 
 @pytest.mark.parametrize("password", sorted(DOCUMENTED))
-def test_a_password_of_the_documentation_is_refused(app: Flask, password: str) -> None:
+def test_documented_password_is_rejected(app: Flask, password: str) -> None:
     for given in (password, password.upper()):
         with app.app_context(), pytest.raises(CommonPassword):
             service(Accounts).passwords.rules.check(given, "ada@example.com", "password")
 
 
-def test_an_account_with_a_password_of_the_documentation_signs_in_and_changes_it(
+def test_account_with_a_documented_password_can_sign_in_and_change_it(
     app: Flask,
 ) -> None:
     with app.app_context():
@@ -96,7 +96,7 @@ def test_an_account_with_a_password_of_the_documentation_signs_in_and_changes_it
         "example.1234",
     ],
 )
-def test_words_of_the_service_and_of_the_address_are_as_easy_to_guess(
+def test_words_of_the_service_and_the_email_are_common_passwords(
     make_app: MakeApp, password: str
 ) -> None:
     app = make_app(CORE__PROJECT_NAME="Seven Otters", AUTH__PASSWORD_WORDS='["lighthouse"]')
@@ -104,13 +104,11 @@ def test_words_of_the_service_and_of_the_address_are_as_easy_to_guess(
 
 
 @pytest.mark.parametrize("password", ["otters eat fish", "adalovelace", "19384756201"])
-def test_a_word_among_others_or_none_at_all_may_stand_in_a_password(
-    make_app: MakeApp, password: str
-) -> None:
+def test_password_can_contain_words_of_the_service(make_app: MakeApp, password: str) -> None:
     reset(make_app(CORE__PROJECT_NAME="Otters"), password, 200)
 
 
-def test_an_operator_is_warned_and_obeyed(app: Flask) -> None:
+def test_operator_is_warned_and_can_set_a_common_password(app: Flask) -> None:
     command = ["accounts", "create", "ada@example.com", "--password", COMMON]
     result = app.test_cli_runner().invoke(args=command)
     assert result.exit_code == 0
@@ -120,14 +118,14 @@ def test_an_operator_is_warned_and_obeyed(app: Flask) -> None:
     )
 
 
-def test_the_least_length_is_a_setting(make_app: MakeApp) -> None:
+def test_minimum_length_is_configurable(make_app: MakeApp) -> None:
     app = make_app(AUTH__PASSWORD_MIN_LENGTH="19")
     answer = reset(app, UNUSUAL, 422)
     assert answer.faults == ["json:new_password"]
     assert "19 characters" in answer.json["errors"][0]["message"]
 
 
-def test_the_list_has_three_thousand_that_the_least_length_lets_through() -> None:
+def test_list_has_three_thousand_passwords_of_the_minimum_length() -> None:
     words = _common()
     assert len(words) == 3000
     assert {"password", "12345678", "sunshine", "qwertyuiop"} <= words
@@ -135,7 +133,7 @@ def test_the_list_has_three_thousand_that_the_least_length_lets_through() -> Non
     assert (ROOT / "app" / "accounts" / "common" / "LICENSE").read_text()
 
 
-def test_nothing_is_read_before_a_password_is_set() -> None:
+def test_list_is_loaded_lazily() -> None:
     script = """
 import sys
 from app.accounts.password_rules import DOCUMENTED, CommonPassword, PasswordRules, _common
@@ -148,35 +146,33 @@ assert "urllib.request" not in sys.modules
     subprocess.run([sys.executable, "-c", script], env=checkout_environment(), check=True)
 
 
-def test_a_breached_password_is_refused_with_a_code_of_its_own(
-    make_app: MakeApp, breached: Breached
-) -> None:
+def test_breached_password_has_its_own_error_code(make_app: MakeApp, breached: Breached) -> None:
     app = make_app(AUTH__BREACHED_PASSWORDS="refuse", AUTH__BREACHED_PASSWORDS_URL=breached.url)
     answer = reset(app, UNUSUAL, 422)
     assert (answer.json["code"], answer.faults) == ("breached_password", ["json:new_password"])
 
 
-def test_five_digits_of_a_hash_are_told_and_no_more(make_app: MakeApp, breached: Breached) -> None:
+def test_only_five_digits_of_the_hash_are_sent(make_app: MakeApp, breached: Breached) -> None:
     app = make_app(AUTH__BREACHED_PASSWORDS="refuse", AUTH__BREACHED_PASSWORDS_URL=breached.url)
     reset(app, "another quiet otter", 200)
-    beginning = hashlib.sha1(b"another quiet otter").hexdigest().upper()[:5]
-    assert breached.asked == [(f"/range/{beginning}", "true")]
+    prefix = hashlib.sha1(b"another quiet otter").hexdigest().upper()[:5]
+    assert breached.asked == [(f"/range/{prefix}", "true")]
 
 
-def test_nobody_is_asked_unless_it_is_switched_on(make_app: MakeApp, breached: Breached) -> None:
+def test_breach_service_is_off_by_default(make_app: MakeApp, breached: Breached) -> None:
     reset(make_app(AUTH__BREACHED_PASSWORDS_URL=breached.url), UNUSUAL, 200)
     assert breached.asked == []
 
 
-@pytest.mark.parametrize("trouble", ["away", "slow", "trickling", "broken", "elsewhere"])
-def test_where_it_does_not_answer_the_password_is_taken_and_that_is_told(
-    make_app: MakeApp, breached: Breached, trouble: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("failure", ["away", "slow", "trickling", "broken", "elsewhere"])
+def test_unavailable_breach_service_accepts_the_password_and_is_logged(
+    make_app: MakeApp, breached: Breached, failure: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if trouble == "slow":
+    if failure == "slow":
         breached.seconds = 1.5
-    breached.trickles = trouble == "trickling"
-    breached.status = {"broken": 503, "elsewhere": 302}.get(trouble, 200)
-    url = f"http://127.0.0.1:{free_port()}" if trouble == "away" else breached.url
+    breached.trickles = failure == "trickling"
+    breached.status = {"broken": 503, "elsewhere": 302}.get(failure, 200)
+    url = f"http://127.0.0.1:{free_port()}" if failure == "away" else breached.url
     app = make_app(
         AUTH__BREACHED_PASSWORDS="refuse",
         AUTH__BREACHED_PASSWORDS_URL=url,
@@ -190,13 +186,13 @@ def test_where_it_does_not_answer_the_password_is_taken_and_that_is_told(
     assert "frontdesk_unasked_breaches_total 1.0" in metrics
 
 
-def test_what_pads_an_answer_was_never_found() -> None:
+def test_padding_of_a_response_is_ignored() -> None:
     assert not _has("A" * 35 + ":0", "A" * 35)
     assert _has("B" * 35 + ":0\r\n" + "a" * 35 + ":12", "A" * 35)
     assert not _has("", "A" * 35)
 
 
-def test_rules_stand_alone_too() -> None:
+def test_rules_work_without_an_application() -> None:
     rules = PasswordRules(refuses_common=False)
     rules.check(COMMON, "ada@example.com", "password")
     assert rules.warnings("short") == ["At least 8 characters are needed."]

@@ -138,7 +138,7 @@ class Walk:
         answer = holder.add(status=200).json
         self.secrets |= {answer["access_token"], *answer["recovery_codes"]}
         holder.sign_in(400, count=3)
-        refused = holder.nobody.post(
+        refused = holder.anonymous.post(
             "/login", 403, data={"username": hedy.email, "password": PASSWORD}
         )
         self.secrets.add(refused.json["mfa_token"])
@@ -177,15 +177,15 @@ class Walk:
         [first] = team.invite(bob.email)
         team.invite(bob.email)
         self.clock.step(minutes=2)
-        team.boss.post(f"{team.path}/{first['id']}/resend")
+        team.owner.post(f"{team.path}/{first['id']}/resend")
         bob.api().post(f"/invitations/{first['id']}/accept")
-        team.boss.patch("/workspaces/team", json={"name": "The Team"})
-        team.boss.patch(f"/workspaces/team/members/{bob.id}", json={"type": "admin"})
-        team.boss.delete(f"/workspaces/team/members/{bob.id}")
+        team.owner.patch("/workspaces/team", json={"name": "The Team"})
+        team.owner.patch(f"/workspaces/team/members/{bob.id}", json={"type": "admin"})
+        team.owner.delete(f"/workspaces/team/members/{bob.id}")
         [second] = team.invite(bob.email)
         bob.api().post(f"/invitations/{second['id']}/decline")
         [third] = team.invite("nobody@example.com")
-        team.boss.delete(f"{team.path}/{third['id']}")
+        team.owner.delete(f"{team.path}/{third['id']}")
         # Somebody else may have begun with her address.
         eve.register()
         self._join(team, eve)

@@ -1,4 +1,4 @@
-"""Somebody with an authenticator app, as tests meet them."""
+"""Test helpers for users with an authenticator app (TOTP)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.accounts.service import Accounts
 from app.auth.mfa.apps import AppEnrolment
 from app.auth.mfa.policy import Enrolling
 from app.auth.mfa.totp import STEP_SECONDS, code_at
-from app.auth.sign_in.gate import NO_OPTIONS, payload_of
+from app.auth.sign_in.policy import NO_OPTIONS, payload_of
 from app.core.context import service
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
@@ -22,56 +22,58 @@ from ..conftest import Person
 
 @dataclass
 class Phone:
-    """An authenticator app, which knows a secret and the time."""
+    """A fake authenticator app: holds a secret and reads the clock."""
 
     secret: str
     clock: SteppingClock
 
     def code(self, later: int = 0) -> str:
-        """The one it shows now, or so many steps later."""
+        """Return the current code, or the code `later` time steps ahead."""
         step = int(self.clock.now().timestamp()) // STEP_SECONDS + later
         return code_at(base64.b32decode(self.secret), step)
 
     def next_code(self) -> str:
-        """One that was not used, after some waiting."""
+        """Advance the clock by one time step and return the new, unused code."""
         self.clock.step(seconds=STEP_SECONDS)
         return self.code()
 
     def wrong_code(self) -> str:
-        near = {self.code(step) for step in range(-3, 4)}
-        return next(f"{each:06d}" for each in range(10) if f"{each:06d}" not in near)
+        valid = {self.code(step) for step in range(-3, 4)}
+        return next(f"{each:06d}" for each in range(10) if f"{each:06d}" not in valid)
 
 
 @dataclass
 class Enrolled:
     phone: Phone
-    # Signed in with the factor.
+    # A client that is signed in with MFA.
     api: Api
     recovery_codes: list[str]
 
 
 def enrol(api: Api, clock: SteppingClock, **body: Any) -> Enrolled:
-    """Set an app up for whoever `api` is, or whose `mfa_token` is given."""
-    made = api.post("/authenticators/totp", 201, json=body).json
-    phone = Phone(made["secret"], clock)
+    """Enrol an authenticator app for the account of `api`, or of the `mfa_token` in `body`."""
+    app = api.post("/authenticators/totp", 201, json=body).json
+    phone = Phone(app["secret"], clock)
     body = {"otp": phone.code(), **{k: v for k, v in body.items() if k == "mfa_token"}}
-    answer = api.post(f"/authenticators/{made['id']}/confirm", json=body).json
+    answer = api.post(f"/authenticators/{app['id']}/confirm", json=body).json
     return Enrolled(phone, api.as_token(answer["access_token"]), answer["recovery_codes"])
 
 
 def enrolled(person: Person, clock: SteppingClock) -> Enrolled:
-    """As by the routes, without the journey there: whoever asks these draws a QR code too."""
+    """Enrol an authenticator app through the services: the routes would also render a QR code."""
     with person.app.app_context():
-        who = Enrolling(service(Accounts).get(person.email))
-        begun = service(AppEnrolment).begin(who, "Phone")
-        phone = Phone(begun["secret"], clock)
-        done = service(AppEnrolment).confirm(who, begun["id"], phone.code(), NO_OPTIONS)
-        token = payload_of(done.outcome)["access_token"]
-    return Enrolled(phone, Api(person.app, person.prefix, token), list(done.recovery_codes or ()))
+        enrolling = Enrolling(service(Accounts).get(person.email))
+        setup = service(AppEnrolment).begin(enrolling, "Phone")
+        phone = Phone(setup["secret"], clock)
+        confirmed = service(AppEnrolment).confirm(enrolling, setup["id"], phone.code(), NO_OPTIONS)
+        token = payload_of(confirmed.outcome)["access_token"]
+    return Enrolled(
+        phone, Api(person.app, person.prefix, token), list(confirmed.recovery_codes or ())
+    )
 
 
 def challenge(api: Api, person: Person, **more: Any) -> str:
-    """The password alone: what it is answered by is to be gone on with."""
+    """Sign in with the password alone and return the MFA token of the response."""
     form = {"username": person.email, "password": person.password}
     answer = api.as_token(None).post("/login", 403, data=form, **more).json
     assert answer["code"] == "mfa_required", answer
@@ -84,6 +86,6 @@ def finish(api: Api, mfa_token: str, status: int = 200, **factor: Any) -> Answer
 
 
 def claims(api: Api) -> dict[str, object]:
-    """What the token tells."""
+    """Return the claims of the access token, without verifying the signature."""
     found: dict[str, object] = jwt.decode(str(api.token), options={"verify_signature": False})
     return found

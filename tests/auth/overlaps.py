@@ -1,4 +1,4 @@
-"""Changes of an account that overlap a sign-in to it."""
+"""Changes to an account that run while a sign-in to the same account is in progress."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.auth.sign_in.gate import SignIn
+from app.auth.sign_in.policy import SignIn
 from app.testing.client import Api
 
 from ..rigs.stages import added_stages
-from .door_guests import Guest
 from .factors import Phone
+from .sign_in_users import User
 from .test_email_change import mailed
 
 NEW_PASSWORD = "a password never seen before"
-# Longer than a change takes that meets no lock.
+# Longer than an account change takes when no lock blocks it.
 PAUSE_SECONDS = 0.3
 
 Change = Callable[[], object]
 
 
 @dataclass
-class InTheMiddle:
-    """A stage of the sign-in policy, during which a change begins in another thread."""
+class ConcurrentChange:
+    """A stage of the sign-in policy that starts the change in another thread."""
 
     app: Flask
     change: Change
-    # So many proofs must have been given.
+    # Start the change only once this many proofs were given.
     proofs: int = 1
     thread: Thread | None = None
     problems: list[BaseException] = field(default_factory=list)
 
-    def __enter__(self) -> InTheMiddle:
+    def __enter__(self) -> ConcurrentChange:
         added_stages(self.app).append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         added_stages(self.app).remove(self)
-        assert self.thread is not None, "no sign-in came this far"
+        assert self.thread is not None, "no sign-in reached this stage"
         self.thread.join()
         assert self.problems == []
 
@@ -62,7 +62,7 @@ class InTheMiddle:
 
 
 def overtake(patch: pytest.MonkeyPatch, owner: type[Any], name: str, change: Change) -> None:
-    """The change is complete, once, after this method has returned its result."""
+    """Complete the change, once, right after the patched method has returned its result."""
     original, changes = getattr(owner, name), [change]
 
     def call(*args: Any, **options: Any) -> Any:
@@ -76,40 +76,40 @@ def overtake(patch: pytest.MonkeyPatch, owner: type[Any], name: str, change: Cha
     patch.setattr(owner, name, call)
 
 
-def by_operator(guest: Guest) -> Change:
-    return lambda: guest.person.change(password=NEW_PASSWORD)
+def by_operator(user: User) -> Change:
+    return lambda: user.person.change(password=NEW_PASSWORD)
 
 
-def by_owner(guest: Guest) -> Change:
-    body = {"current_password": guest.person.password, "new_password": NEW_PASSWORD}
-    return _sent(guest.api, "put", "/account/password", 200, body)
+def by_owner(user: User) -> Change:
+    body = {"current_password": user.person.password, "new_password": NEW_PASSWORD}
+    return _request(user.api, "put", "/account/password", 200, body)
 
 
-def by_reset(guest: Guest) -> Change:
-    guest.post("/password-recovery", email=guest.email)
-    body = {"token": mailed(guest.house.mails, guest.email)[0], "new_password": NEW_PASSWORD}
-    return _sent(Api(guest.house.now), "post", "/reset-password", 200, body)
+def by_reset(user: User) -> Change:
+    user.post("/password-recovery", email=user.email)
+    body = {"token": mailed(user.deployment.mails, user.email)[0], "new_password": NEW_PASSWORD}
+    return _request(Api(user.deployment.now), "post", "/reset-password", 200, body)
 
 
-def by_factor(guest: Guest) -> Change:
-    made = guest.api.post("/authenticators/totp", 201).json
-    body = {"otp": Phone(made["secret"], guest.house.clock).code()}
-    return _sent(guest.api, "post", f"/authenticators/{made['id']}/confirm", 200, body)
+def by_factor(user: User) -> Change:
+    app = user.api.post("/authenticators/totp", 201).json
+    body = {"otp": Phone(app["secret"], user.deployment.clock).code()}
+    return _request(user.api, "post", f"/authenticators/{app['id']}/confirm", 200, body)
 
 
-def by_suspension(guest: Guest) -> Change:
-    return lambda: guest.person.change(status="suspended")
+def by_suspension(user: User) -> Change:
+    return lambda: user.person.change(status="suspended")
 
 
-def by_deletion(guest: Guest) -> Change:
-    return _sent(guest.api, "delete", "/account", 202, None)
+def by_deletion(user: User) -> Change:
+    return _request(user.api, "delete", "/account", 202, None)
 
 
-def _sent(api: Api, method: str, path: str, status: int, body: Any) -> Change:
+def _request(api: Api, method: str, path: str, status: int, body: Any) -> Change:
     return lambda: getattr(api, method)(path, status, json=body)
 
 
-CHANGES: dict[str, Callable[[Guest], Change]] = {
+CHANGES: dict[str, Callable[[User], Change]] = {
     "operator": by_operator,
     "change": by_owner,
     "reset": by_reset,

@@ -1,4 +1,4 @@
-"""Somebody with an authenticator, as the tests of passkeys have them."""
+"""Test helper: a user with a passkey authenticator."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..rigs.authenticator import SoftAuthenticator
 
 @dataclass
 class Holder:
-    """`api` as whom a passkey is added; nobody is needed to sign in by one."""
+    """A user who adds passkeys as `api` and signs in with them through an anonymous client."""
 
     api: Api
     authenticator: SoftAuthenticator = field(default_factory=SoftAuthenticator)
 
     def make(self, **lies: Any) -> dict[str, Any]:
-        """A new passkey, which is not yet sent."""
+        """Create a passkey with the authenticator, without sending it to the service."""
         options = self.api.post("/authenticators/passkey/options").json
         return self.authenticator.create(options, **lies)
 
@@ -27,16 +27,16 @@ class Holder:
         return self.api.post("/authenticators/passkey", status, json=body)
 
     def show(self, **lies: Any) -> dict[str, Any]:
-        """The newest passkey shown for a challenge of its own, which is not yet sent."""
-        options = self.nobody.post("/login/passkey/options").json
+        """Sign a new challenge with the newest passkey, without sending the assertion."""
+        options = self.anonymous.post("/login/passkey/options").json
         return self.authenticator.get(options, **lies)
 
     def sign_in(self, status: int = 200, **lies: Any) -> Answer:
         return self.send(self.show(**lies), status)
 
     def send(self, credential: Any, status: int = 200) -> Answer:
-        return self.nobody.post("/login/passkey", status, json={"credential": credential})
+        return self.anonymous.post("/login/passkey", status, json={"credential": credential})
 
     @property
-    def nobody(self) -> Api:
+    def anonymous(self) -> Api:
         return self.api.as_token(None)

@@ -1,4 +1,4 @@
-"""Who is calling: credentials of several kinds, and one answer for the whole request."""
+"""The caller of a request: several kinds of credentials, resolved once per request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..rigs.cases import for_each
 
 
 def read_badge(request: Request, _optional: bool) -> Caller | None:
-    """A credential of another kind: a header that is believed."""
+    """A reader for another kind of credential: a header that is trusted as it stands."""
     badge = request.headers.get("X-Badge")
     if badge is None:
         return None
@@ -39,46 +39,50 @@ def with_badge(api: Api, status: int = 200, badge: str = "ada@example.com") -> s
     return found
 
 
-def test_another_kind_of_credential_opens_the_same_routes(badges: Flask, ada: Person) -> None:
+def test_custom_credential_authenticates_on_all_routes(badges: Flask, ada: Person) -> None:
     assert with_badge(Api(badges)) == ada.email
-    with_badge(Api(badges), 401, badge="nobody@example.com")
+    with_badge(Api(badges), 401, badge="unknown@example.com")
 
 
-def test_a_header_wins_over_later_kinds(badges: Flask, ada: Person, person: MakePerson) -> None:
+def test_authorization_header_takes_precedence(
+    badges: Flask, ada: Person, person: MakePerson
+) -> None:
     grace = person("grace")
     assert with_badge(grace.api()) == grace.email
 
 
 @for_each("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
-def test_a_bad_header_is_not_made_up_for(badges: Flask, ada: Person, header: str) -> None:
+def test_invalid_header_is_not_replaced_by_another_credential(
+    badges: Flask, ada: Person, header: str
+) -> None:
     sent = {"Authorization": header, "X-Badge": ada.email}
     Api(badges).get("/account", 401, headers=sent)
 
 
-def test_one_who_came_by_another_credential_logs_out_everywhere(badges: Flask, ada: Person) -> None:
+def test_logout_with_custom_credential_revokes_all_tokens(badges: Flask, ada: Person) -> None:
     by_token = ada.api()
     Api(badges).delete("/logout", headers={"X-Badge": ada.email})
     assert by_token.get("/account", 401).detail == "Token expired"
 
 
-def test_a_caller_is_of_one_request_alone(app: Flask, ada: Person, person: MakePerson) -> None:
-    """Flask keeps `g` from one request to the next where an application context is open."""
-    first, second, nobody = ada.api(), person("grace").api(), Api(app)
+def test_caller_is_reset_between_requests(app: Flask, ada: Person, person: MakePerson) -> None:
+    """Flask keeps `g` across requests while an application context is open."""
+    first, second, anonymous = ada.api(), person("grace").api(), Api(app)
     with app.app_context():
         assert first.get("/account").json["email"] == ada.email
         assert second.get("/account").json["email"] == "grace@example.com"
-        nobody.get("/account", 401)
+        anonymous.get("/account", 401)
 
 
-def test_a_listener_is_told_who_signs_in_and_who_logs_out(app: Flask, ada: Person) -> None:
-    told: list[tuple[str, Any]] = []
+def test_listeners_are_notified_of_sign_in_and_logout(app: Flask, ada: Person) -> None:
+    events: list[tuple[str, Any]] = []
 
     def listen_to(event: str) -> None:
         app.extensions["frontdesk"].actions.on(
-            event, lambda _, options: told.append((event, options["origin"].account_id))
+            event, lambda _, options: events.append((event, options["origin"].account_id))
         )
 
     listen_to("account-logged-in")
     listen_to("account-logged-out")
     ada.api().delete("/logout")
-    assert told == [("account-logged-in", ada.id), ("account-logged-out", ada.id)]
+    assert events == [("account-logged-in", ada.id), ("account-logged-out", ada.id)]

@@ -1,4 +1,4 @@
-"""Changing one's password while signed in."""
+"""Changing the password while signed in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flask import Flask
 from app.accounts.service import Accounts
 from app.auth.fresh import Freshness
 from app.auth.sign_in.attempt import PROVIDER
-from app.auth.sign_in.gate import Gate, Opened
+from app.auth.sign_in.policy import SignInPolicy, SignInResult
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -31,22 +31,20 @@ def change(api: Api, status: int = 200, **more: str) -> Api:
     return Api(api.app, token=answer.json.get("access_token"))
 
 
-def test_every_token_ends_and_the_answer_has_a_new_one(
+def test_change_revokes_all_tokens_and_returns_a_new_one(
     ada: Person, api: Api, mails: MailOutbox
 ) -> None:
     here, elsewhere = ada.api(), ada.api()
-    anew = change(here)
-    assert anew.get("/account").json["email"] == ada.email
-    for api_before in (here, elsewhere):
-        assert api_before.get("/account", 401).detail == "Could not validate credentials"
+    renewed = change(here)
+    assert renewed.get("/account").json["email"] == ada.email
+    for old_api in (here, elsewhere):
+        assert old_api.get("/account", 401).detail == "Could not validate credentials"
     log_in(api, ada.email, PASSWORD, 400)
     log_in(api, ada.email, NEW)
     mails.assert_sent(ada.email, "password was changed")
 
 
-def test_a_reset_that_was_asked_for_before_is_used_up(
-    ada: Person, api: Api, mails: MailOutbox
-) -> None:
+def test_change_invalidates_pending_reset_token(ada: Person, api: Api, mails: MailOutbox) -> None:
     api.post("/password-recovery", json={"email": ada.email})
     token = mails.last(ada.email).text.partition("?token=")[2].split()[0]
     change(ada.api())
@@ -54,7 +52,7 @@ def test_a_reset_that_was_asked_for_before_is_used_up(
     api.post("/reset-password", 400, json=body)
 
 
-def test_a_wrong_current_password_is_refused_and_counted(ada: Person, mails: MailOutbox) -> None:
+def test_wrong_current_password_is_rejected_and_counted(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     for _ in range(5):
         answer = here.put(
@@ -74,26 +72,24 @@ def test_a_wrong_current_password_is_refused_and_counted(ada: Person, mails: Mai
         ({"new_password": "password123"}, "json:new_password"),
     ],
 )
-def test_what_cannot_be_a_new_password_is_a_422(
-    ada: Person, more: dict[str, str], fault: str
-) -> None:
+def test_invalid_new_password_is_a_422(ada: Person, more: dict[str, str], fault: str) -> None:
     body = {"current_password": PASSWORD, "new_password": NEW, **more}
     assert ada.api().put("/account/password", 422, json=body).faults == [fault]
 
 
-def test_the_current_password_is_asked_for(ada: Person) -> None:
+def test_current_password_is_required(ada: Person) -> None:
     answer = ada.api().put("/account/password", 422, json={"new_password": NEW})
     assert answer.faults == ["json:current_password"]
 
 
-def test_nobody_else_may(api: Api, ada: Person) -> None:
+def test_change_requires_an_active_account(api: Api, ada: Person) -> None:
     api.put("/account/password", 401, json={})
     here = ada.api()
     ada.change(status="suspended")
     assert here.put("/account/password", 401, json={}).json["code"] == "account_inactive"
 
 
-def test_of_two_at_once_one_changes_it(ada: Person, api: Api) -> None:
+def test_only_one_concurrent_change_succeeds(ada: Person, api: Api) -> None:
     here = ada.api()
 
     def ask(new: str) -> int:
@@ -107,12 +103,12 @@ def test_of_two_at_once_one_changes_it(ada: Person, api: Api) -> None:
     assert set(answers) <= {200, 400, 401}
 
 
-def test_a_password_that_another_changes_in_between_stays_as_it_is_then(
+def test_concurrent_change_by_operator_is_kept(
     ada: Person, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = Freshness.check
 
-    def look_and_be_overtaken(*args: Any, **options: Any) -> str | None:
+    def check_then_change(*args: Any, **options: Any) -> str | None:
         matched = check(*args, **options)
         with ThreadPoolExecutor(1) as pool:
             pool.submit(ada.change, password="another horse battery").result()
@@ -120,12 +116,14 @@ def test_a_password_that_another_changes_in_between_stays_as_it_is_then(
 
     here = ada.api()
     with monkeypatch.context() as patch:
-        patch.setattr(Freshness, "check", look_and_be_overtaken)
+        patch.setattr(Freshness, "check", check_then_change)
         change(here, 400)
     log_in(api, ada.email, ada.password)
 
 
-def test_who_has_no_password_needs_a_fresh_sign_in(make_app: MakeApp, clock: SteppingClock) -> None:
+def test_account_without_password_needs_a_fresh_sign_in(
+    make_app: MakeApp, clock: SteppingClock
+) -> None:
     app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
     token = _sign_in_without_password(app)
     clock.step(minutes=16)
@@ -133,8 +131,10 @@ def test_who_has_no_password_needs_a_fresh_sign_in(make_app: MakeApp, clock: Ste
     answer = stale.put("/account/password", 403, json={"new_password": NEW})
     assert answer.json["code"] == "fresh_sign_in_required"
     with app.app_context():
-        outcome = service(Gate).admit(service(Accounts).get("ada@example.com"), by=(PROVIDER,))
-        assert isinstance(outcome, Opened)
+        outcome = service(SignInPolicy).admit(
+            service(Accounts).get("ada@example.com"), by=(PROVIDER,)
+        )
+        assert isinstance(outcome, SignInResult)
         token = outcome.payload["access_token"]
     Api(app, token=token).put("/account/password", json={"new_password": NEW})
     log_in(Api(app), "ada@example.com", NEW)
@@ -143,6 +143,6 @@ def test_who_has_no_password_needs_a_fresh_sign_in(make_app: MakeApp, clock: Ste
 def _sign_in_without_password(app: Flask) -> str:
     with app.app_context():
         account = service(Accounts).create("ada@example.com", None)
-        outcome = service(Gate).admit(account, by=(PROVIDER,))
-        assert isinstance(outcome, Opened)
+        outcome = service(SignInPolicy).admit(account, by=(PROVIDER,))
+        assert isinstance(outcome, SignInResult)
         return str(outcome.payload["access_token"])

@@ -1,4 +1,4 @@
-"""How a session that a cookie names ends, and how it goes on under another cookie."""
+"""How cookie sessions end, and when the session gets a new cookie."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from app.accounts.service import Accounts
 from app.auth.caller import caller
-from app.auth.sessions.cookie_door import CookieDoor
+from app.auth.sessions.cookie_sessions import CookieSessions
 from app.auth.sessions.models import AccountSession
 from app.auth.sign_in.log_out import LogOut
 from app.core.context import current_frontdesk, service
@@ -30,7 +30,7 @@ def app(make_app: MakeApp) -> Flask:
     def step_up() -> str:
         session = caller().session
         assert session is not None
-        service(CookieDoor).rotate(session)
+        service(CookieSessions).rotate(session)
         return "rotated"
 
     return app
@@ -43,17 +43,17 @@ def browser(app: Flask, ada: Person) -> CookieBrowser:
     return browser
 
 
-def test_signing_out_ends_this_browsers_session_alone(
+def test_sign_out_ends_only_this_browsers_session(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
     phone, token = CookieBrowser(app), ada.api()
     phone.sign_in(ada)
-    held = browser.cookie or ""
-    gone = set_cookie(browser.delete("/session"))
-    assert gone.startswith(f"{NAME}=;")
-    assert "Max-Age=0" in gone
+    old_cookie = browser.cookie or ""
+    deleted = set_cookie(browser.delete("/session"))
+    assert deleted.startswith(f"{NAME}=;")
+    assert "Max-Age=0" in deleted
     assert browser.cookie is None
-    browser.hold(held)
+    browser.hold(old_cookie)
     browser.get("/account", 401)
     phone.get("/account")
     token.get("/account")
@@ -61,7 +61,7 @@ def test_signing_out_ends_this_browsers_session_alone(
     assert (recorded.account_id, recorded.data) == (ada.id, {"reason": "owner"})
 
 
-def test_a_dead_cookie_can_be_thrown_away(
+def test_expired_cookie_can_be_deleted(
     browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
     clock.step(days=31)
@@ -71,7 +71,7 @@ def test_a_dead_cookie_can_be_thrown_away(
     browser.delete("/session")
 
 
-def test_it_ends_after_its_days_and_without_use_before(
+def test_session_expires_when_idle_and_after_its_maximum_lifetime(
     app: Flask, ada: Person, clock: SteppingClock
 ) -> None:
     used, idle = CookieBrowser(app), CookieBrowser(app)
@@ -87,24 +87,24 @@ def test_it_ends_after_its_days_and_without_use_before(
     used.get("/account", 401)
 
 
-def by_a_new_password(app: Flask, ada: Person) -> None:
+def change_password(app: Flask, ada: Person) -> None:
     ada.change(password="another password altogether")
 
 
-def by_a_new_address(app: Flask, ada: Person) -> None:
+def change_email(app: Flask, ada: Person) -> None:
     ada.change(email="ada@example.org")
 
 
-def by_a_logout_elsewhere(app: Flask, ada: Person) -> None:
+def log_out_elsewhere(app: Flask, ada: Person) -> None:
     ada.api().delete("/logout")
 
 
-def by_an_operator(app: Flask, ada: Person) -> None:
+def sign_everybody_out(app: Flask, ada: Person) -> None:
     with app.app_context():
         service(LogOut).everybody()
 
 
-def by_its_row(app: Flask, ada: Person) -> None:
+def end_row(app: Flask, ada: Person) -> None:
     with app.app_context(), transaction(current_frontdesk.session):
         now = current_frontdesk.clock.now()
         current_frontdesk.session.execute(update(AccountSession).values(ended_at=now))
@@ -112,9 +112,9 @@ def by_its_row(app: Flask, ada: Person) -> None:
 
 @pytest.mark.parametrize(
     "end",
-    [by_a_new_password, by_a_new_address, by_a_logout_elsewhere, by_an_operator, by_its_row],
+    [change_password, change_email, log_out_elsewhere, sign_everybody_out, end_row],
 )
-def test_whatever_ends_tokens_ends_it_for_good(
+def test_events_that_revoke_tokens_end_the_session(
     app: Flask,
     browser: CookieBrowser,
     ada: Person,
@@ -130,7 +130,9 @@ def test_whatever_ends_tokens_ends_it_for_good(
     browser.get("/account", 401)
 
 
-def test_it_ends_with_its_account(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+def test_deleting_the_account_deletes_its_sessions(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
     with app.app_context():
         accounts = service(Accounts)
         accounts.delete(accounts.get(ada.email))
@@ -138,7 +140,7 @@ def test_it_ends_with_its_account(app: Flask, browser: CookieBrowser, ada: Perso
     assert stored_sessions(app) == []
 
 
-def test_it_does_not_come_back_with_a_suspended_account(
+def test_session_stays_ended_when_a_suspension_is_lifted(
     browser: CookieBrowser, ada: Person
 ) -> None:
     ada.change(status="suspended")
@@ -147,13 +149,13 @@ def test_it_does_not_come_back_with_a_suspended_account(
     browser.get("/account", 401)
 
 
-def test_a_logout_by_cookie_takes_the_cookie_along(browser: CookieBrowser, ada: Person) -> None:
+def test_logout_by_cookie_deletes_the_cookie(browser: CookieBrowser, ada: Person) -> None:
     browser.delete("/logout")
     assert browser.cookie is None
 
 
 @pytest.mark.parametrize("query", ["", "?others=true"])
-def test_ending_them_all_takes_the_cookie_along_and_ending_the_others_does_not(
+def test_ending_all_sessions_deletes_the_cookie_and_ending_others_keeps_it(
     app: Flask, browser: CookieBrowser, ada: Person, query: str
 ) -> None:
     other = CookieBrowser(app)
@@ -164,7 +166,7 @@ def test_ending_them_all_takes_the_cookie_along_and_ending_the_others_does_not(
     other.get("/account", 401)
 
 
-def test_a_new_password_gives_its_browser_a_new_cookie_and_no_token(
+def test_password_change_by_cookie_renews_the_cookie_and_returns_no_token(
     app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
     other = CookieBrowser(app)
@@ -179,7 +181,7 @@ def test_a_new_password_gives_its_browser_a_new_cookie_and_no_token(
     other.get("/account", 401)
 
 
-def test_a_client_with_a_token_gets_a_token_for_its_new_password(
+def test_password_change_by_token_returns_a_token(
     app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
     api = ada.api()
@@ -190,20 +192,18 @@ def test_a_client_with_a_token_gets_a_token_for_its_new_password(
     api.as_token(answer.json["access_token"]).get("/account")
 
 
-def test_a_session_for_which_more_was_shown_has_another_cookie(
-    app: Flask, browser: CookieBrowser, ada: Person
-) -> None:
-    thief = CookieBrowser(app)
-    thief.hold(browser.cookie or "")
-    thief.get("/account")
+def test_rotation_replaces_the_cookie(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+    attacker = CookieBrowser(app)
+    attacker.hold(browser.cookie or "")
+    attacker.get("/account")
     browser.post("/step-up")
-    assert browser.cookie != thief.cookie
+    assert browser.cookie != attacker.cookie
     browser.get("/account")
-    thief.get("/account", 401)
+    attacker.get("/account", 401)
     assert len(stored_sessions(app)) == 1
 
 
-def test_who_shows_once_more_who_they_are_has_another_cookie_and_no_token(
+def test_reauthentication_replaces_the_cookie_and_returns_no_token(
     app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
     before = browser.cookie
@@ -215,15 +215,15 @@ def test_who_shows_once_more_who_they_are_has_another_cookie_and_no_token(
     assert "refresh_token" not in answer.json
     assert browser.cookie not in (None, before)
     browser.post("/account/email", 202, json=asked)
-    thief = CookieBrowser(app)
-    thief.hold(before or "")
-    thief.get("/account", 401)
+    attacker = CookieBrowser(app)
+    attacker.hold(before or "")
+    attacker.get("/account", 401)
     assert len(stored_sessions(app)) == 1
     browser.post("/reauthenticate", 400, json={"password": "not this one"})
     browser.get("/account")
 
 
-def test_of_two_rotations_at_once_the_browser_keeps_the_one_that_counts(
+def test_only_the_first_of_two_rotations_sets_a_cookie(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
     url, headers = "/api/v1/account", {"Cookie": f"{NAME}={browser.cookie}"}
@@ -234,7 +234,7 @@ def test_of_two_rotations_at_once_the_browser_keeps_the_one_that_counts(
     answers = []
     for context in (first, second):
         with context:
-            service(CookieDoor).rotate(found)
+            service(CookieSessions).rotate(found)
             answers.append(app.process_response(app.response_class()).headers.getlist("Set-Cookie"))
     assert len(answers[0]) == 1
     assert answers[1] == []

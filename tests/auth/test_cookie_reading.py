@@ -1,4 +1,4 @@
-"""What a request with a cookie shows, over HTTP: one whole cookie of ours, or nobody."""
+"""Reading the cookie of a request: only one complete, valid cookie authenticates."""
 
 from __future__ import annotations
 
@@ -43,31 +43,33 @@ def bare(app: Flask) -> BareClient:
     return BareClient(app)
 
 
-def test_a_whole_one_is_found_among_others(browser: CookieBrowser, bare: BareClient) -> None:
-    for written in (
+def test_cookie_is_found_among_others(browser: CookieBrowser, bare: BareClient) -> None:
+    for header in (
         f"{NAME}={browser.cookie}",
         f"theme=dark; {NAME}={browser.cookie}; other=1",
         f"theme;;  =; {NAME}={browser.cookie}\t;ä=ö",
         f"fd=x; __Secure-fd=y; {NAME.lower()}=z; {NAME}={browser.cookie}",
     ):
-        assert bare.ask(written, 200).json["email"] == "ada@example.com"
+        assert bare.ask(header, 200).json["email"] == "ada@example.com"
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer a.b.c", "Basic YTpi"])
-def test_a_bad_header_is_not_made_up_for_by_a_cookie(browser: CookieBrowser, header: str) -> None:
+def test_invalid_header_is_not_replaced_by_a_cookie(browser: CookieBrowser, header: str) -> None:
     browser.get("/account", 401, headers={"Authorization": header})
 
 
-def test_a_header_wins_over_the_cookie(browser: CookieBrowser, person: MakePerson) -> None:
+def test_authorization_header_takes_precedence_over_the_cookie(
+    browser: CookieBrowser, person: MakePerson
+) -> None:
     token = {"Authorization": f"Bearer {person('grace').token()}"}
     assert browser.get("/account", headers=token).json["email"] == "grace@example.com"
-    # It is no page's doing: a browser adds no such header by itself.
+    # No cross-site check: browsers never add an Authorization header by themselves.
     elsewhere = {**token, "Sec-Fetch-Site": "cross-site"}
     browser.patch("/account", json={"phone": None}, headers=elsewhere)
 
 
 @pytest.mark.parametrize(
-    "spoilt",
+    "malformed",
     [
         "",
         "a",
@@ -87,13 +89,13 @@ def test_a_header_wins_over_the_cookie(browser: CookieBrowser, person: MakePerso
     ],
     ids=lambda each: each[-8:],
 )
-def test_a_malformed_one_is_nobodys(bare: BareClient, spoilt: str) -> None:
-    answer = bare.ask(f"{NAME}={spoilt}", 401)
+def test_malformed_cookie_is_rejected(bare: BareClient, malformed: str) -> None:
+    answer = bare.ask(f"{NAME}={malformed}", 401)
     assert answer.json["code"] == "invalid_credentials"
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_an_invalid_cookie_counts_as_none_where_the_caller_is_optional(bare: BareClient) -> None:
+def test_invalid_cookie_is_ignored_where_the_caller_is_optional(bare: BareClient) -> None:
     path, token = "/account/email/confirm", {"token": "x" * 40}
     for cookie in ("", f"{NAME}={'A' * 64}", f"{NAME}={'A' * 63}"):
         answer = bare.post(path, 400, json=token, headers={"Cookie": cookie})
@@ -101,14 +103,12 @@ def test_an_invalid_cookie_counts_as_none_where_the_caller_is_optional(bare: Bar
 
 
 @only_on("sqlite")
-def test_thousands_of_headers_at_random_are_nobodys(
-    browser: CookieBrowser, bare: BareClient
-) -> None:
-    """Bytes of any kind, and whole cookies of which something was changed."""
+def test_random_cookies_are_rejected(browser: CookieBrowser, bare: BareClient) -> None:
+    """Random bytes, and valid cookies with one changed byte."""
     chance = Random(17)
-    for turn in range(3000):
+    for attempt in range(3000):
         value = bytearray((browser.cookie or "").encode())
-        if turn % 3:
+        if attempt % 3:
             value[chance.randrange(64)] = chance.choice(b'AZaz09-_ =;,"\\%\x00\x7f')
         else:
             value = bytearray(chance.randbytes(chance.randrange(200)))
@@ -117,24 +117,24 @@ def test_thousands_of_headers_at_random_are_nobodys(
             bare.get("/account", 401, headers={"Cookie": f"{NAME}={value.decode('latin-1')}"})
 
 
-def test_what_is_malformed_costs_no_question(app: Flask, bare: BareClient) -> None:
+def test_malformed_cookie_runs_no_query(app: Flask, bare: BareClient) -> None:
     with noted_queries(app) as queries:
         bare.ask(f"{NAME}={'A' * 65}", 401)
         bare.ask(f"{NAME}={'A' * 64}; {NAME}={'A' * 64}", 401)
-    # But for the records of what was refused, of which credentials are none.
+    # Rejected credentials add no entry to the audit log either.
     assert queries == []
 
 
-def test_one_of_another_session_or_another_secret_is_nobodys(
+def test_cookie_with_another_session_or_secret_is_rejected(
     app: Flask, browser: CookieBrowser
 ) -> None:
-    held = urlsafe_b64decode(browser.cookie or "")
+    cookie = urlsafe_b64decode(browser.cookie or "")
     other = CookieBrowser(app)
     for made in (
-        held[:16] + bytes(32),
-        uuid4().bytes + held[16:],
-        held[:-1] + bytes([held[-1] ^ 1]),
-        held[16:] + held[:16],
+        cookie[:16] + bytes(32),
+        uuid4().bytes + cookie[16:],
+        cookie[:-1] + bytes([cookie[-1] ^ 1]),
+        cookie[16:] + cookie[:16],
     ):
         other.hold(urlsafe_b64encode(made).decode())
         other.get("/account", 401)
@@ -142,20 +142,20 @@ def test_one_of_another_session_or_another_secret_is_nobodys(
     other.get("/account")
 
 
-def test_what_is_stored_does_not_open(app: Flask, browser: CookieBrowser) -> None:
-    held = urlsafe_b64decode(browser.cookie or "")
+def test_stored_value_is_not_a_valid_cookie(app: Flask, browser: CookieBrowser) -> None:
+    cookie = urlsafe_b64decode(browser.cookie or "")
     (stored,) = stored_sessions(app)
-    assert stored.public_id == UUID(bytes=held[:16])
-    assert stored.secret == sha256(held[16:]).digest()
-    thief = CookieBrowser(app)
-    thief.hold(urlsafe_b64encode(stored.public_id.bytes + stored.secret).decode())
-    thief.get("/account", 401)
+    assert stored.public_id == UUID(bytes=cookie[:16])
+    assert stored.secret == sha256(cookie[16:]).digest()
+    attacker = CookieBrowser(app)
+    attacker.hold(urlsafe_b64encode(stored.public_id.bytes + stored.secret).decode())
+    attacker.get("/account", 401)
 
 
-def test_two_of_the_name_are_nobodys(browser: CookieBrowser, bare: BareClient) -> None:
+def test_duplicate_cookie_is_rejected(browser: CookieBrowser, bare: BareClient) -> None:
     good = f"{NAME}={browser.cookie}"
-    for written in (f"{good}; {good}", f"{good}; {NAME}=x", f"{NAME}=; {good}"):
-        bare.ask(written, 401)
+    for header in (f"{good}; {good}", f"{good}; {NAME}=x", f"{NAME}=; {good}"):
+        bare.ask(header, 401)
 
 
 @pytest.mark.parametrize(
@@ -174,53 +174,53 @@ def test_two_of_the_name_are_nobodys(browser: CookieBrowser, bare: BareClient) -
     ],
     ids=ascii,
 )
-def test_a_name_that_a_neighbour_may_set_is_not_taken_for_ours(
+def test_cookie_name_that_other_origins_can_set_is_ignored(
     browser: CookieBrowser, bare: BareClient, name: str
 ) -> None:
-    """Browsers keep a prefix for its owner and compare names as they stand; so do we."""
+    """Browsers reserve the `__Host-` prefix and compare names exactly; so does the service."""
     bare.ask(f"{name}={browser.cookie}", 401)
-    # Nor does it disturb the right one.
+    # A cookie with a similar name does not affect the real cookie.
     bare.ask(f"{name}=planted; {NAME}={browser.cookie}", 200)
 
 
-def test_a_token_is_no_cookie_and_a_cookie_no_token(
+def test_token_and_cookie_are_not_interchangeable(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
     other = CookieBrowser(app)
     other.get("/account", 401, headers={"Authorization": f"Bearer {browser.cookie}"})
     other.hold(ada.token())
     other.get("/account", 401)
-    # The row of a token's session, with its secret in the place of a cookie's.
+    # The stored session of a token, encoded like a cookie.
     row = next(each for each in stored_sessions(app) if each.kind == "token")
     other.hold(urlsafe_b64encode(row.public_id.bytes + row.secret).decode())
     other.get("/account", 401)
 
 
-def test_it_is_one_question_and_no_trip_to_the_keystore(
+def test_cookie_needs_one_query_and_no_state_store(
     app: Flask, browser: CookieBrowser, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_token = ada.api()
-    trips: list[str] = []
+    reads: list[str] = []
     keystore = app.extensions["frontdesk"].keystore
-    asked = keystore.get
+    original_get = keystore.get
 
-    def note(key: str) -> Any:
-        trips.append(key)
-        return asked(key)
+    def record_read(key: str) -> Any:
+        reads.append(key)
+        return original_get(key)
 
-    monkeypatch.setattr(keystore, "get", note)
+    monkeypatch.setattr(keystore, "get", record_read)
     for name in ("get_many", "put", "count", "take", "remaining"):
-        monkeypatch.setattr(keystore, name, lambda *_, name=name: trips.append(name))
+        monkeypatch.setattr(keystore, name, lambda *_, name=name: reads.append(name))
     with noted_queries(app) as queries:
         browser.get("/account")
     assert len(queries) == 1
-    assert trips == []
+    assert reads == []
     by_token.get("/account")
-    assert trips == []
+    assert reads == []
 
 
 @pytest.mark.parametrize("ended", ["signed out", "expired", "malformed", "unknown", "password"])
-def test_an_ended_cookie_is_deleted_where_the_caller_is_optional(
+def test_ended_cookie_is_deleted_where_the_caller_is_optional(
     app: Flask, ada: Person, browser: CookieBrowser, clock: SteppingClock, ended: str
 ) -> None:
     end_session(ada, browser, clock, ended)
@@ -235,7 +235,7 @@ def test_an_ended_cookie_is_deleted_where_the_caller_is_optional(
     assert browser.get("/welcome").json == {"email": ada.email}
 
 
-def test_an_optional_caller_with_an_ended_cookie_and_a_bad_token_is_refused(
+def test_optional_caller_with_ended_cookie_and_invalid_token_is_rejected(
     ada: Person, browser: CookieBrowser, clock: SteppingClock
 ) -> None:
     end_session(ada, browser, clock, "expired")
@@ -251,4 +251,4 @@ def end_session(ada: Person, browser: CookieBrowser, clock: SteppingClock, how: 
         ada.change(password="a password never seen before")
         ada.password = "a password never seen before"
     else:
-        browser.hold("A" * 64 if how == "unknown" else "none of ours")
+        browser.hold("A" * 64 if how == "unknown" else "malformed")

@@ -1,4 +1,4 @@
-"""Which routes there are for cookies, which set one, and what the document says of it."""
+"""Cookie sessions: their routes, the routes that set a cookie, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cookie_browsers import HOST, NAME, OWN, BareClient, CookieBrowser
 from ..rigs.routes import api_rules
 
-# Those that sign in or out by a cookie, and the one on which a sign-in at a provider begins.
-THAT_SET_ONE = re.compile(r".*/(session(/\w+)?|idp/login)")
+# The routes that sign in or out by cookie, and the route that starts sign-in at a provider.
+SETS_COOKIE = re.compile(r".*/(session(/\w+)?|idp/login)")
 
 
 @pytest.fixture
@@ -35,12 +35,12 @@ def app(make_app: MakeApp) -> Flask:
     )
 
 
-def test_no_other_route_sets_a_cookie(app: Flask, ada: Person, person: MakePerson) -> None:
-    """Whoever asks: a client with a token, and nobody; with what the document shows as a body."""
-    answered: dict[int, int] = {}
+def test_other_routes_set_no_cookie(app: Flask, ada: Person, person: MakePerson) -> None:
+    """Call each route with and without a token, with the document's example as the body."""
+    statuses: dict[int, int] = {}
     for rule in api_rules(app):
         found = find_operation(app.view_functions[rule.endpoint])
-        if found is None or THAT_SET_ONE.fullmatch(rule.rule):
+        if found is None or SETS_COOKIE.fullmatch(rule.rule):
             continue
         words = dict.fromkeys(("workspace_slug", "name", "filename"), "a")
         values = {name: words.get(name, 1) for name in rule.arguments}
@@ -51,9 +51,9 @@ def test_no_other_route_sets_a_cookie(app: Flask, ada: Person, person: MakePerso
             for place in ("json", "form")
             if place in found.examples
         }
-        # Some end what their caller has, or the caller.
-        somebody = person(f"somebody{sum(answered.values())}")
-        token = {"Authorization": f"Bearer {somebody.token()}"}
+        # Some routes end the session or the account, so each route gets its own user.
+        user = person(f"user{sum(statuses.values())}")
+        token = {"Authorization": f"Bearer {user.token()}"}
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             for headers in (OWN, OWN | token):
                 response = app.test_client().open(
@@ -61,26 +61,26 @@ def test_no_other_route_sets_a_cookie(app: Flask, ada: Person, person: MakePerso
                 )
                 assert "Set-Cookie" not in response.headers, f"{method} {path}"
                 status = response.status_code
-                answered[status] = answered.get(status, 0) + 1
-    assert answered[200] > 15
-    assert sum(answered.values()) > 80
+                statuses[status] = statuses.get(status, 0) + 1
+    assert statuses[200] > 15
+    assert sum(statuses.values()) > 80
 
 
-def test_a_login_sets_none_and_pays_no_heed_to_one(app: Flask, ada: Person) -> None:
+def test_login_sets_no_cookie_and_ignores_the_existing_cookie(app: Flask, ada: Person) -> None:
     browser = CookieBrowser(app)
     browser.sign_in(ada)
-    held = browser.cookie
+    cookie = browser.cookie
     form = {"username": ada.email, "password": PASSWORD}
     answer = browser.post("/login", data=form, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.json["access_token"]
     assert "Set-Cookie" not in answer.headers
     BareClient(app).post("/login", data=form, headers={"Cookie": f"{NAME}=rubbish"})
-    assert browser.cookie == held
+    assert browser.cookie == cookie
     browser.get("/account")
 
 
 @pytest.mark.parametrize("sessions", ["off", "on"])
-def test_where_the_door_is_shut_there_is_none(
+def test_disabled_cookie_sessions_have_no_routes(
     make_app: MakeApp, person: MakePerson, sessions: str
 ) -> None:
     app = make_app(AUTH__SESSIONS=sessions)
@@ -90,14 +90,16 @@ def test_where_the_door_is_shut_there_is_none(
     document = browser.get("/openapi.json").json
     assert "cookie" not in document["components"]["securitySchemes"]
     assert "cross_site" not in str(document)
-    # What is held from before opens nothing, and is in nobody's way.
+    # A cookie from before the setting changed neither authenticates nor causes an error.
     bare, token = BareClient(app), person("ada", into=app).token()
     assert bare.ask(f"{NAME}={'A' * 64}", 401).json["code"] == "invalid_credentials"
     headers = {"Cookie": f"{NAME}={'A' * 64}", "Authorization": f"Bearer {token}"}
     bare.patch("/account", json={}, headers=headers | {"Sec-Fetch-Site": "cross-site"})
 
 
-def test_a_host_is_told_that_the_door_is_shut(make_app: MakeApp, person: MakePerson) -> None:
+def test_sign_in_by_cookie_raises_where_cookie_sessions_are_off(
+    make_app: MakeApp, person: MakePerson
+) -> None:
     app = make_app(AUTH__SESSIONS="on")
     ada = person("ada", into=app)
     with app.test_request_context():
@@ -106,20 +108,18 @@ def test_a_host_is_told_that_the_door_is_shut(make_app: MakeApp, person: MakePer
                 act()
 
 
-def test_a_listed_client_reads_what_it_gets_by_cookie_and_nobody_else_does(
-    app: Flask, ada: Person
-) -> None:
+def test_only_allowed_origins_read_responses_to_cookie_requests(app: Flask, ada: Person) -> None:
     browser = CookieBrowser(app)
     browser.sign_in(ada)
     allowed = "Access-Control-Allow-Origin"
-    for origin, answered in (("http://localhost:3000", True), ("https://blog.localhost", False)):
+    for origin, statuses in (("http://localhost:3000", True), ("https://blog.localhost", False)):
         headers = {"Origin": origin, "Sec-Fetch-Site": "same-site"}
         answer = browser.get("/account", headers=headers).headers
-        assert answer.get(allowed) == (origin if answered else None)
-        assert ("Access-Control-Allow-Credentials" in answer) is answered
+        assert answer.get(allowed) == (origin if statuses else None)
+        assert ("Access-Control-Allow-Credentials" in answer) is statuses
 
 
-def test_the_document_tells_of_it(app: Flask) -> None:
+def test_openapi_document_describes_the_cookie(app: Flask) -> None:
     document = Api(app).get("/openapi.json").json
     scheme = document["components"]["securitySchemes"]["cookie"]
     assert scheme == {"type": "apiKey", "in": "cookie", "name": NAME}
@@ -128,13 +128,13 @@ def test_the_document_tells_of_it(app: Flask) -> None:
     assert {"cookie": []} in account["get"]["security"]
     assert {"cookie": []} in account["patch"]["security"]
     assert paths["/api/v1/login"]["post"]["security"] == []
-    assert "cross_site" in refusals(account["patch"])
-    assert "cross_site" not in refusals(account["get"])
-    assert "cross_site" not in refusals(paths["/api/v1/login"]["post"])
-    assert "cross_site" in refusals(paths["/api/v1/session"]["post"])
-    assert "cross_site" in refusals(paths["/api/v1/session"]["delete"])
+    assert "cross_site" in error_codes(account["patch"])
+    assert "cross_site" not in error_codes(account["get"])
+    assert "cross_site" not in error_codes(paths["/api/v1/login"]["post"])
+    assert "cross_site" in error_codes(paths["/api/v1/session"]["post"])
+    assert "cross_site" in error_codes(paths["/api/v1/session"]["delete"])
 
 
-def refusals(operation: dict[str, Any]) -> set[str]:
-    told = operation["responses"].get("403", {}).get("content", {})
-    return set(told.get("application/problem+json", {}).get("examples", {}))
+def error_codes(operation: dict[str, Any]) -> set[str]:
+    content = operation["responses"].get("403", {}).get("content", {})
+    return set(content.get("application/problem+json", {}).get("examples", {}))

@@ -1,4 +1,4 @@
-"""Pages that sign in by a cookie, in an application whose tokens know of no sessions."""
+"""Pages with cookie sessions, in an application with stateless access tokens."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ ELSEWHERE = {"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost:3000"}
 
 
 def pages() -> Blueprint:
-    """A room of pages, whose answers are plain ones: what they do is what the API does."""
-    made = Blueprint("desk", __name__, has_pages=True)
-    made.get("/session")(get_cookie_session)
-    made.post("/session")(open_cookie_session)
-    made.delete("/session")(close_cookie_session)
-    made.post("/session/mfa")(finish_cookie_session)
-    made.get("/sessions")(list_sessions)
-    made.get("/account")(get_account)
-    made.put("/account/password")(change_password)
-    made.delete("/logout")(logout)
-    made.post("/reauthenticate")(reauthenticate)
+    """Return a blueprint of pages that uses the API's views."""
+    blueprint = Blueprint("desk", __name__, has_pages=True)
+    blueprint.get("/session")(get_cookie_session)
+    blueprint.post("/session")(open_cookie_session)
+    blueprint.delete("/session")(close_cookie_session)
+    blueprint.post("/session/mfa")(finish_cookie_session)
+    blueprint.get("/sessions")(list_sessions)
+    blueprint.get("/account")(get_account)
+    blueprint.put("/account/password")(change_password)
+    blueprint.delete("/logout")(logout)
+    blueprint.post("/reauthenticate")(reauthenticate)
 
-    @made.post("/touch")
+    @blueprint.post("/touch")
     @hidden
     @account_required
     def touch() -> str:
         return "touched"
 
-    return made
+    return blueprint
 
 
 def with_pages(app: Flask) -> Flask:
@@ -71,18 +71,18 @@ def app(make_app: MakeApp) -> Flask:
     return with_pages(make_app())
 
 
-def browser_of(app: Flask) -> CookieBrowser:
+def make_browser(app: Flask) -> CookieBrowser:
     return CookieBrowser(app, "/desk")
 
 
 @pytest.fixture
 def browser(app: Flask, ada: Person) -> CookieBrowser:
-    browser = browser_of(app)
+    browser = make_browser(app)
     browser.sign_in(ada)
     return browser
 
 
-def test_the_pages_know_their_visitor_and_the_routes_do_not(
+def test_cookie_authenticates_on_pages_and_not_on_the_api(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
     assert browser.get("/account").json["email"] == ada.email
@@ -93,7 +93,7 @@ def test_the_pages_know_their_visitor_and_the_routes_do_not(
     api.patch("/account", 401, json={})
 
 
-def test_tokens_are_as_they_are_without(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+def test_tokens_have_no_session(app: Flask, browser: CookieBrowser, ada: Person) -> None:
     api = ada.api()
     assert claims(api).keys().isdisjoint({"sid", "amr", "auth_time"})
     assert [each.kind for each in stored_sessions(app)] == ["cookie"]
@@ -103,22 +103,24 @@ def test_tokens_are_as_they_are_without(app: Flask, browser: CookieBrowser, ada:
     api.get("/account")
 
 
-def test_the_api_says_nothing_of_it(make_app: MakeApp) -> None:
-    def told(app: Flask) -> tuple[bytes, list[str]]:
+def test_api_and_its_document_do_not_change(make_app: MakeApp) -> None:
+    def describe_api(app: Flask) -> tuple[bytes, list[str]]:
         rules = sorted(f"{each.methods} {each.rule}" for each in app.url_map.iter_rules())
         return app.test_client().get("/api/v1/openapi.json").data, [
             rule for rule in rules if "/api/v1" in rule
         ]
 
     more = {"AUTH__MFA": "optional", "AUTH__PASSKEYS": "on", "AUTH__LOGIN_BY_CODE": "on"}
-    assert told(make_app()) == told(make_app(CORE__CONSOLE_ENABLED="false"))
-    assert told(make_app(**more)) == told(make_app(CORE__CONSOLE_ENABLED="false", **more))
+    assert describe_api(make_app()) == describe_api(make_app(CORE__CONSOLE_ENABLED="false"))
+    assert describe_api(make_app(**more)) == describe_api(
+        make_app(CORE__CONSOLE_ENABLED="false", **more)
+    )
 
 
-def test_a_logout_ends_the_cookies_for_good(
+def test_logout_by_token_ends_cookie_sessions(
     app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
 ) -> None:
-    other, token = browser_of(app), ada.api()
+    other, token = make_browser(app), ada.api()
     other.sign_in(person("grace"))
     token.delete("/logout")
     ada.api()
@@ -128,18 +130,20 @@ def test_a_logout_ends_the_cookies_for_good(
     assert [each.end_reason for each in stored_sessions(app)] == ["logout", None]
 
 
-def test_a_logout_by_cookie_takes_it_away(browser: CookieBrowser, ada: Person) -> None:
-    held, token = browser.cookie or "", ada.api()
+def test_logout_by_cookie_deletes_the_cookie(browser: CookieBrowser, ada: Person) -> None:
+    old_cookie, token = browser.cookie or "", ada.api()
     browser.delete("/logout")
     assert browser.cookie is None
     token.get("/account", 401)
     ada.api()
-    browser.hold(held)
+    browser.hold(old_cookie)
     browser.get("/account", 401)
 
 
-def test_leaving_ends_this_browser_alone(app: Flask, browser: CookieBrowser, ada: Person) -> None:
-    other, token = browser_of(app), ada.api()
+def test_sign_out_ends_only_this_browsers_session(
+    app: Flask, browser: CookieBrowser, ada: Person
+) -> None:
+    other, token = make_browser(app), ada.api()
     other.sign_in(ada)
     browser.delete("/session")
     assert browser.cookie is None
@@ -148,20 +152,20 @@ def test_leaving_ends_this_browser_alone(app: Flask, browser: CookieBrowser, ada
     assert [each["current"] for each in other.get("/sessions").json] == [True]
 
 
-def test_a_new_password_leaves_the_browser_in_which_it_was_given(
+def test_password_change_keeps_only_this_browser_signed_in(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
-    other, token, former = browser_of(app), ada.api(), browser.cookie
+    other, token, previous = make_browser(app), ada.api(), browser.cookie
     other.sign_in(ada)
     body = {"current_password": PASSWORD, "new_password": NEW}
     assert "access_token" not in browser.put("/account/password", json=body).json
-    assert browser.cookie != former
+    assert browser.cookie != previous
     browser.get("/account")
     other.get("/account", 401)
     token.get("/account", 401)
 
 
-def test_a_password_given_with_a_token_is_answered_with_a_token(
+def test_password_change_by_token_returns_a_token(
     app: Flask, browser: CookieBrowser, ada: Person
 ) -> None:
     body, token = {"current_password": PASSWORD, "new_password": NEW}, ada.api()
@@ -171,34 +175,34 @@ def test_a_password_given_with_a_token_is_answered_with_a_token(
     browser.get("/account", 401)
 
 
-def test_pages_of_elsewhere_are_refused(app: Flask, browser: CookieBrowser, ada: Person) -> None:
-    """A client that the API lets in has no business on our pages."""
+def test_cross_site_requests_are_rejected(app: Flask, browser: CookieBrowser, ada: Person) -> None:
+    """Origins that the API allows are not allowed on pages."""
     body = {"email": ada.email, "password": ada.password}
-    refused = browser_of(app).post("/session", 403, json=body, headers=ELSEWHERE)
+    refused = make_browser(app).post("/session", 403, json=body, headers=ELSEWHERE)
     assert refused.json["code"] == "cross_site"
     assert browser.post("/touch", 403, headers=ELSEWHERE).json["code"] == "cross_site"
     assert browser.post("/touch").response.text == "touched"
 
 
-def test_showing_more_renews_the_session_and_for_a_token_it_is_another_token(
+def test_reauthentication_renews_the_cookie_and_the_token(
     app: Flask, browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
-    token, former = ada.api(), browser.cookie
+    token, previous = ada.api(), browser.cookie
     clock.step(minutes=20)
     answer = browser.post("/reauthenticate", json={"password": PASSWORD})
     assert answer.json.keys().isdisjoint({"access_token"})
-    assert browser.cookie != former
+    assert browser.cookie != previous
     (stored,) = stored_sessions(app)
     assert stored.authenticated_at > stored.created_at
-    shown = token.post("/reauthenticate", json={"password": PASSWORD})
-    assert claims(token.as_token(shown.json["access_token"])).keys().isdisjoint({"sid"})
-    assert "Set-Cookie" not in shown.headers
+    renewed = token.post("/reauthenticate", json={"password": PASSWORD})
+    assert claims(token.as_token(renewed.json["access_token"])).keys().isdisjoint({"sid"})
+    assert "Set-Cookie" not in renewed.headers
     assert len(stored_sessions(app)) == 1
 
 
-def test_with_a_second_factor(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
+def test_sign_in_with_mfa(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
     app = with_pages(make_app(AUTH__MFA="optional"))
-    ada, browser = person("ada", into=app), browser_of(app)
+    ada, browser = person("ada", into=app), make_browser(app)
     holder = enrolled(ada, clock)
     refused = browser.sign_in(ada, 403)
     assert browser.cookie is None
@@ -210,9 +214,9 @@ def test_with_a_second_factor(make_app: MakeApp, person: MakePerson, clock: Step
     assert claims(holder.api).keys().isdisjoint({"sid", "auth_time"})
 
 
-def test_beside_sessions_of_tokens(make_app: MakeApp, person: MakePerson) -> None:
+def test_sessions_of_tokens_and_cookies_together(make_app: MakeApp, person: MakePerson) -> None:
     app = with_pages(make_app(AUTH__SESSIONS="on"))
-    ada, browser = person("ada", into=app), browser_of(app)
+    ada, browser = person("ada", into=app), make_browser(app)
     browser.sign_in(ada)
     token = ada.api()
     assert "sid" in claims(token)
@@ -222,7 +226,7 @@ def test_beside_sessions_of_tokens(make_app: MakeApp, person: MakePerson) -> Non
     browser.get("/account", 401)
 
 
-def test_what_is_long_over_is_pruned(
+def test_expired_sessions_are_pruned(
     app: Flask, browser: CookieBrowser, clock: SteppingClock
 ) -> None:
     clock.step(days=61)
@@ -230,26 +234,26 @@ def test_what_is_long_over_is_pruned(
     assert stored_sessions(app) == []
 
 
-def test_without_the_console_there_is_none(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_console_has_no_cookie_sessions(make_app: MakeApp, person: MakePerson) -> None:
     app = with_pages(make_app(CORE__CONSOLE_ENABLED="false"))
     ada = person("ada", into=app)
     body = {"email": ada.email, "password": ada.password}
     app.config["PROPAGATE_EXCEPTIONS"] = False
-    assert browser_of(app).post("/session", 500, json=body).json["code"] == "internal_error"
+    assert make_browser(app).post("/session", 500, json=body).json["code"] == "internal_error"
     assert stored_sessions(app) == []
 
 
-def test_host_code_signs_nobody_in_by_it(app: Flask, ada: Person) -> None:
+def test_application_cannot_sign_in_by_cookie(app: Flask, ada: Person) -> None:
     with app.test_request_context(), pytest.raises(SetupError, match="COOKIE_SESSIONS is off"):
         sign_in(ada, by=("host",), by_cookie=True)
 
 
-def test_its_domain_must_be_the_services(make_app: MakeApp) -> None:
+def test_cookie_domain_must_match_the_public_url(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="is not under it"):
         make_app(AUTH__COOKIE_DOMAIN="example.com", CORE__PUBLIC_URL="https://desk.example.org")
 
 
-def test_a_host_asks_for_it_and_gets_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_application_enables_it_and_gets_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     app, db = plain_app(SECRET_KEY="a secret for this host alone, which is long enough")
     app.config["FRONTDESK"] = {"AUTH": {"COOKIE_SESSIONS": "alone", "BCRYPT_ROUNDS": 4}}
     frontdesk: Frontdesk[Account] = Frontdesk()
@@ -259,19 +263,19 @@ def test_a_host_asks_for_it_and_gets_the_table(monkeypatch: pytest.MonkeyPatch) 
         db.create_all()
         assert inspect(db.engine).has_table(AccountSession.__tablename__)
         frontdesk.accounts.create("ada@example.com", password=PASSWORD)
-    browser = browser_of(app)
+    browser = make_browser(app)
     body = {"email": "ada@example.com", "password": PASSWORD}
     assert set_cookie(browser.post("/session", json=body)).startswith("__Host-fd=")
     assert browser.get("/account").json["email"] == "ada@example.com"
 
 
-def test_create_all_creates_its_table_in_the_service_too(app: Flask) -> None:
+def test_create_all_creates_the_table_in_the_service_too(app: Flask) -> None:
     with app.app_context():
         assert AccountSession.__tablename__ in current_frontdesk.metadata.tables
 
 
-def test_a_bad_cookie_is_refused_on_pages_alone(app: Flask) -> None:
-    browser = browser_of(app)
+def test_invalid_cookie_is_rejected_only_on_pages(app: Flask) -> None:
+    browser = make_browser(app)
     browser.hold("A" * 64)
     browser.get("/account", 401)
     api = Api(app)

@@ -1,5 +1,5 @@
-"""Pages of others in a real browser, in which somebody is signed in by a cookie: none gets in, and
-nothing is changed or read. Ours do what they are for."""
+"""Cross-site requests from real browser pages, while the browser holds a session cookie: pages
+of other sites can neither change nor read anything, and the service's own pages work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import text
 
 from app import account_required, current_account
-from app.auth.sessions.cookie_door import CookieDoor
+from app.auth.sessions.cookie_sessions import CookieSessions
 from app.auth.sessions.cookies import CrossSiteCheck
 from app.core.context import current_frontdesk
 from app.extension.actions import REFUSALS
@@ -44,31 +44,31 @@ OPEN_POLICY = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline'"}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One that finds every name of a test on this machine."""
+    """Launch a browser that resolves every `.test` name to this machine."""
     with launched("--host-resolver-rules=MAP *.test 127.0.0.1") as browser:
         yield browser
 
 
 @dataclass
-class Street:
-    """The desk, where somebody is signed in, and the houses of others around it."""
+class Sites:
+    """The service, where the user is signed in, and the sites of other origins."""
 
     app: Flask
     watch: Watch
     context: BrowserContext
     port: int
-    # Of the others' pages, with TLS and without.
+    # Ports of the other sites, with TLS and without.
     others: int
     plain: int
     pages: dict[str, str]
-    # Who bought something at the desk.
+    # Email addresses of accounts with requests that reached the view.
     bought: list[str]
 
     @property
     def desk(self) -> str:
         return f"https://{DESK}:{self.port}"
 
-    def house(self, of: str) -> str:
+    def origin_of(self, of: str) -> str:
         return {
             "evil": f"https://{EVIL}:{self.others}",
             "neighbour": f"https://{NEIGHBOUR}:{self.others}",
@@ -78,17 +78,17 @@ class Street:
         }[of]
 
     def forget(self) -> None:
-        """What was bought and asked before."""
+        """Clear the requests that the service received so far."""
         self.bought.clear()
         self.watch.seen.clear()
 
     def visit(self, shape: Shape) -> list[Seen]:
-        """Open the stranger's page, and see what comes of it at the desk."""
-        house = self.house(shape.house)
-        self.pages[shape.path] = shape.page(self.desk, house)
+        """Open a page of another site and return the requests that the service received."""
+        origin = self.origin_of(shape.house)
+        self.pages[shape.path] = shape.page(self.desk, origin)
         page = self.context.new_page()
         try:
-            page.goto(f"{house}/{shape.path}")
+            page.goto(f"{origin}/{shape.path}")
             if shape.clicked:
                 page.click("button")
             if shape.tells:
@@ -106,7 +106,7 @@ def app(make_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def street(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterator[Street]:
+def sites(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterator[Sites]:
     bought: list[str] = []
 
     @app.route("/api/v1/buy", methods=["POST", "PUT", "PATCH", "DELETE"])
@@ -130,103 +130,107 @@ def street(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterato
         serving(others) as plain_port,
     ):
         context = browser.new_context(ignore_https_errors=True)
-        street = Street(app, watch, context, port, other_port, plain_port, pages, bought)
-        sign_in(street, ada)
-        street.forget()
-        yield street
+        sites = Sites(app, watch, context, port, other_port, plain_port, pages, bought)
+        sign_in(sites, ada)
+        sites.forget()
+        yield sites
         context.close()
 
 
-def sign_in(street: Street, somebody: Person) -> None:
-    page = street.context.new_page()
-    page.goto(f"{street.desk}/page")
+def sign_in(sites: Sites, person: Person) -> None:
+    page = sites.context.new_page()
+    page.goto(f"{sites.desk}/page")
     status = page.evaluate(
         """body => fetch("/api/v1/session", {
             method: "POST", headers: {"Content-Type": "application/json"},
             body: JSON.stringify(body)}).then(answer => answer.status)""",
-        {"email": somebody.email, "password": somebody.password},
+        {"email": person.email, "password": person.password},
     )
     assert status == 200
     page.close()
 
 
-def stored(app: Flask) -> dict[str, str]:
-    """All that is, but for the records of what was refused."""
+def stored_rows(app: Flask) -> dict[str, str]:
+    """Return all rows, except audit log entries of rejected requests."""
     tables = rows(app)
     with app.app_context():
         kinds = current_frontdesk.session.scalars(text("SELECT type FROM frontdesk_events")).all()
         current_frontdesk.session.rollback()
     refusals = {each.name for each in REFUSALS.values()}
-    deeds = [kind for kind in kinds if kind not in refusals]
-    return {**tables, "frontdesk_events": " ".join(sorted(deeds))}
+    changes = [kind for kind in kinds if kind not in refusals]
+    return {**tables, "frontdesk_events": " ".join(sorted(changes))}
 
 
-def cookies(street: Street) -> list[str]:
-    return [each["value"] for each in street.context.cookies(street.desk)]
+def cookies(sites: Sites) -> list[str]:
+    return [each["value"] for each in sites.context.cookies(sites.desk)]
 
 
 @for_each("shape", SHAPES)
-def test_no_page_of_others_gets_in(street: Street, shape: Shape) -> None:
-    before, held = stored(street.app), cookies(street)
-    seen = street.visit(shape)
-    # It did come, and in the way in which such pages come.
+def test_pages_of_other_sites_change_nothing(sites: Sites, shape: Shape) -> None:
+    before, old_cookies = stored_rows(sites.app), cookies(sites)
+    seen = sites.visit(shape)
+    # The request arrived, with the method and cookie that such a page sends.
     assert [(each.method, each.has_cookie, each.status) for each in seen] == shape.seen
-    assert street.bought == []
-    assert stored(street.app) == before
-    assert cookies(street) == held
-    assert "ada@example.com" not in street.read
+    assert sites.bought == []
+    assert stored_rows(sites.app) == before
+    assert cookies(sites) == old_cookies
+    assert "ada@example.com" not in sites.read
 
 
-@for_each("way", ["fetch", "htmx", "form"])
-def test_a_page_of_ours_does_what_it_is_for(street: Street, way: str) -> None:
-    street.forget()
-    page = street.context.new_page()
-    page.goto(f"{street.desk}/page")
-    page.click(f"#{way}")
+@for_each("control", ["fetch", "htmx", "form"])
+def test_own_pages_work(sites: Sites, control: str) -> None:
+    sites.forget()
+    page = sites.context.new_page()
+    page.goto(f"{sites.desk}/page")
+    page.click(f"#{control}")
     expect(page.get_by_text("bought")).to_be_visible()
-    assert street.bought == ["ada@example.com"]
-    (asked,) = [each for each in street.watch.seen if each.path == "/api/v1/buy"]
-    assert (asked.has_cookie, asked.site, asked.status) == (True, "same-origin", 200)
+    assert sites.bought == ["ada@example.com"]
+    (request_seen,) = [each for each in sites.watch.seen if each.path == "/api/v1/buy"]
+    assert (request_seen.has_cookie, request_seen.site, request_seen.status) == (
+        True,
+        "same-origin",
+        200,
+    )
     page.close()
 
 
-@for_each("house", ["neighbour", "other port"])
-def test_a_neighbour_that_is_listed_is_one_of_ours(
-    street: Street, house: str, monkeypatch: pytest.MonkeyPatch
+@for_each("site", ["neighbour", "other port"])
+def test_allowed_origin_is_accepted(
+    sites: Sites, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    street.forget()
-    check = street.app.extensions["frontdesk"].get(CookieDoor).cross_site
-    monkeypatch.setattr(check, "origins", frozenset({street.house(house)}))
-    seen = street.visit(Shape("listed", house, fetching("POST", "no-cors"), []))
+    sites.forget()
+    check = sites.app.extensions["frontdesk"].get(CookieSessions).cross_site
+    monkeypatch.setattr(check, "origins", frozenset({sites.origin_of(site)}))
+    seen = sites.visit(Shape("allowed", site, fetching("POST", "no-cors"), []))
     assert [(each.method, each.has_cookie, each.status) for each in seen] == [("POST", True, 200)]
-    assert street.bought == ["ada@example.com"]
+    assert sites.bought == ["ada@example.com"]
 
 
-def test_without_the_check_the_neighbours_would_get_in(
-    street: Street, monkeypatch: pytest.MonkeyPatch
+def test_without_the_check_sibling_sites_succeed(
+    sites: Sites, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that it is the check that keeps them out, and not the way in which they are tried."""
+    """Proves that the check rejects the requests, and not how the tests send them."""
     monkeypatch.setattr(CrossSiteCheck, "check", lambda *_: None)
-    let_in = [shape for shape in SHAPES if shape.seen == WITH_COOKIE and shape.to == BUY]
-    for number, shape in enumerate(let_in, 1):
-        street.visit(shape)
-        assert len(street.bought) == number, shape.name
-    assert len(let_in) >= 7
+    accepted = [shape for shape in SHAPES if shape.seen == WITH_COOKIE and shape.to == BUY]
+    for number, shape in enumerate(accepted, 1):
+        sites.visit(shape)
+        assert len(sites.bought) == number, shape.name
+    assert len(accepted) >= 7
 
 
-def test_a_program_with_the_cookie_says_which_page_it_is_or_is_refused(street: Street) -> None:
-    """By hand over a socket, with no header but those that HTTP asks for."""
-    (cookie,) = street.context.cookies(street.desk)
+def test_request_with_the_cookie_needs_an_own_origin(sites: Sites) -> None:
+    """Send requests over a socket, with only the headers that HTTP requires."""
+    (cookie,) = sites.context.cookies(sites.desk)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-    for more, status in (("", 403), ("Origin: null\r\n", 403), (f"Origin: {street.desk}\r\n", 200)):
-        asked = (
-            f"POST /api/v1/buy HTTP/1.1\r\nHost: {DESK}:{street.port}\r\n{more}"
+    for more, status in (("", 403), ("Origin: null\r\n", 403), (f"Origin: {sites.desk}\r\n", 200)):
+        request_seen = (
+            f"POST /api/v1/buy HTTP/1.1\r\nHost: {DESK}:{sites.port}\r\n{more}"
             f"Cookie: {NAME}={cookie['value']}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         )
         with (
-            socket.create_connection(("127.0.0.1", street.port), timeout=5) as line,
-            tls.wrap_socket(line, server_hostname=DESK) as wrapped,
+            socket.create_connection(("127.0.0.1", sites.port), timeout=5) as raw,
+            tls.wrap_socket(raw, server_hostname=DESK) as wrapped,
         ):
-            wrapped.sendall(asked.encode())
+            wrapped.sendall(request_seen.encode())
             assert wrapped.recv(65536).startswith(f"HTTP/1.1 {status}".encode())

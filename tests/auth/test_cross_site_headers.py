@@ -1,4 +1,4 @@
-"""What a request with a cookie must say of the page that sends it, over HTTP."""
+"""Requests with a cookie: which `Origin` and `Sec-Fetch-Site` headers are accepted."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ PASSES = {
     "same origin": {"Sec-Fetch-Site": "same-origin"},
     "by its user": {"Sec-Fetch-Site": "none"},
     "own origin": {"Origin": DESK},
-    "own origin, in other letters": {"Origin": "https://DESK.example.com"},
+    "own origin, in upper case": {"Origin": "https://DESK.example.com"},
     "the client's": {"Origin": "https://app.example.com", "Sec-Fetch-Site": "same-site"},
-    "a listed one": {"Origin": "https://admin.example.com", "Sec-Fetch-Site": "same-site"},
+    "an allowed origin": {"Origin": "https://admin.example.com", "Sec-Fetch-Site": "same-site"},
 }
 PUBLIC = "https://public.example.com"
 REFUSED = {
     "nothing at all": {},
     "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
-    "a neighbour": {"Sec-Fetch-Site": "same-site", "Origin": "https://blog.example.com"},
-    "a neighbour without origin": {"Sec-Fetch-Site": "same-site"},
+    "a sibling site": {"Sec-Fetch-Site": "same-site", "Origin": "https://blog.example.com"},
+    "a sibling site without origin": {"Sec-Fetch-Site": "same-site"},
     "another port": {"Sec-Fetch-Site": "same-site", "Origin": f"{DESK}:8443"},
-    "the same without tls": {"Origin": "http://desk.example.com"},
+    "own host without tls": {"Origin": "http://desk.example.com"},
     "another site, old browser": {"Origin": "https://evil.example"},
     "no origin": {"Origin": "null"},
     "no origin, no site": {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
-    "an empty one": {"Origin": "", "Sec-Fetch-Site": ""},
-    "ours as its beginning": {"Origin": f"{DESK}.evil.example"},
-    "ours as its end": {"Origin": "https://evil-desk.example.com"},
-    "ours with a path": {"Origin": f"{DESK}/"},
+    "empty headers": {"Origin": "", "Sec-Fetch-Site": ""},
+    "own origin as a prefix": {"Origin": f"{DESK}.evil.example"},
+    "own host as a suffix": {"Origin": "https://evil-desk.example.com"},
+    "own origin with a path": {"Origin": f"{DESK}/"},
     "two origins": {"Origin": f"{DESK} https://evil.example"},
     "two sites": {"Sec-Fetch-Site": "same-origin, cross-site"},
-    "other letters": {"Sec-Fetch-Site": "Same-Origin"},
+    "upper case": {"Sec-Fetch-Site": "Same-Origin"},
     "a referrer alone": {"Referer": f"{DESK}/account"},
     "a forwarded host": {"Origin": "https://evil.example", "X-Forwarded-Host": "evil.example"},
     "long": {"Origin": "https://" + "a" * 5000},
@@ -65,10 +65,10 @@ def app(make_app: MakeApp) -> Flask:
     )
 
 
-class AtTheDesk(CookieBrowser):
-    def ask(self, method: str, path: str, status: int, says: Mapping[str, str]) -> Answer:
-        """With no more headers than these."""
-        return Api.send(self, method, path, status, headers=says, json={}, base_url=DESK)
+class DeskBrowser(CookieBrowser):
+    def ask(self, method: str, path: str, status: int, headers: Mapping[str, str]) -> Answer:
+        """Send a request with only these headers."""
+        return Api.send(self, method, path, status, headers=headers, json={}, base_url=DESK)
 
     @property
     def cookie(self) -> str | None:
@@ -77,57 +77,61 @@ class AtTheDesk(CookieBrowser):
 
 
 @pytest.fixture
-def browser(app: Flask, ada: Person) -> AtTheDesk:
-    browser = AtTheDesk(app)
+def browser(app: Flask, ada: Person) -> DeskBrowser:
+    browser = DeskBrowser(app)
     body = {"email": ada.email, "password": ada.password}
     browser.post("/session", json=body, base_url=DESK)
     return browser
 
 
-@pytest.mark.parametrize("says", PASSES.values(), ids=PASSES)
-def test_a_page_of_ours_may_change_things(browser: AtTheDesk, says: Mapping[str, str]) -> None:
-    browser.ask("PATCH", "/account", 200, says)
+@pytest.mark.parametrize("headers", PASSES.values(), ids=PASSES)
+def test_own_and_allowed_origins_can_change_data(
+    browser: DeskBrowser, headers: Mapping[str, str]
+) -> None:
+    browser.ask("PATCH", "/account", 200, headers)
 
 
-@pytest.mark.parametrize("says", REFUSED.values(), ids=REFUSED)
-def test_no_other_page_may(app: Flask, browser: AtTheDesk, says: Mapping[str, str]) -> None:
-    refused = browser.ask("PATCH", "/account", 403, says)
+@pytest.mark.parametrize("headers", REFUSED.values(), ids=REFUSED)
+def test_other_origins_are_rejected(
+    app: Flask, browser: DeskBrowser, headers: Mapping[str, str]
+) -> None:
+    refused = browser.ask("PATCH", "/account", 403, headers)
     assert refused.json["code"] == "cross_site"
     assert refused.detail == "This request comes from another site"
-    browser.ask("DELETE", "/logout", 403, says)
-    browser.ask("POST", "/session", 403, says)
-    browser.ask("DELETE", "/session", 403, says)
-    # Nobody was signed out; and what only reads is CORS's business.
-    browser.ask("GET", "/account", 200, says)
-    browser.ask("OPTIONS", "/account", 200, says)
+    browser.ask("DELETE", "/logout", 403, headers)
+    browser.ask("POST", "/session", 403, headers)
+    browser.ask("DELETE", "/session", 403, headers)
+    # The session survives; reads are not checked, because CORS protects them.
+    browser.ask("GET", "/account", 200, headers)
+    browser.ask("OPTIONS", "/account", 200, headers)
 
 
 @pytest.mark.parametrize(
     ("origin", "status"), [(PUBLIC, 200), ("https://PUBLIC.example.com", 200), (DESK, 403)]
 )
-def test_public_url_and_not_the_host_header_is_our_own_origin(
+def test_own_origin_is_the_public_url_and_not_the_host_header(
     make_app: MakeApp, origin: str, status: int
 ) -> None:
-    """A client can write any Host: its own site's too."""
+    """A client can write any Host header, also its own site's."""
     app = make_app(AUTH__COOKIE_SESSIONS="on", CORE__PUBLIC_URL=PUBLIC)
-    browser, somebody = AtTheDesk(app), make_person(app, "ada")
-    body = {"email": somebody.email, "password": somebody.password}
+    browser, person_signed_in = DeskBrowser(app), make_person(app, "ada")
+    body = {"email": person_signed_in.email, "password": person_signed_in.password}
     browser.post("/session", json=body, base_url=DESK)
     browser.ask("PATCH", "/account", status, {"Origin": origin})
 
 
-def test_who_has_no_good_cookie_is_told_that_first(app: Flask, browser: AtTheDesk) -> None:
-    stranger = AtTheDesk(app)
-    elsewhere = REFUSED["another site"]
-    stranger.ask("PATCH", "/account", 401, elsewhere)
-    stranger.hold("A" * 64)
-    stranger.ask("PATCH", "/account", 401, elsewhere)
-
-
-def test_the_scheme_is_that_of_a_secure_cookie_whatever_a_proxy_keeps_to_itself(
-    browser: AtTheDesk, app: Flask
+def test_invalid_cookie_is_rejected_before_the_origin_is_checked(
+    app: Flask, browser: DeskBrowser
 ) -> None:
-    """TLS ends in front: the request that comes in says http, and the page was https."""
+    other_browser = DeskBrowser(app)
+    elsewhere = REFUSED["another site"]
+    other_browser.ask("PATCH", "/account", 401, elsewhere)
+    other_browser.hold("A" * 64)
+    other_browser.ask("PATCH", "/account", 401, elsewhere)
+
+
+def test_own_origin_uses_https_behind_a_proxy(browser: DeskBrowser, app: Flask) -> None:
+    """A proxy ends TLS: the service receives http, although the page uses https."""
     headers = {"Cookie": f"{NAME}={browser.cookie}"}
     client = app.test_client(use_cookies=False)
     for origin, status in ((DESK, 200), ("http://desk.example.com", 403)):
@@ -140,14 +144,16 @@ def test_the_scheme_is_that_of_a_secure_cookie_whatever_a_proxy_keeps_to_itself(
         assert answer.status_code == status
 
 
-def test_every_route_that_changes_something_refuses_it(app: Flask, person: MakePerson) -> None:
-    """Root's own cookie, with a valid body: not one row is written, but for what was refused."""
+def test_every_route_that_changes_data_rejects_other_origins(
+    app: Flask, person: MakePerson
+) -> None:
+    """Send root's cookie with a valid body; only audit log entries of rejections are written."""
     olga = make_olga(person)
     browser = CookieBrowser(app)
     browser.sign_in(olga)
     cookie = {"Cookie": f"{NAME}={browser.cookie}"}
-    elsewhere = {**cookie, **REFUSED["a neighbour"]}
-    before, asked = rows(app), 0
+    elsewhere = {**cookie, **REFUSED["a sibling site"]}
+    before, requests = rows(app), 0
     for cell in cells(app):
         if cell.method == "GET":
             continue
@@ -156,14 +162,14 @@ def test_every_route_that_changes_something_refuses_it(app: Flask, person: MakeP
         sent = {} if body is None else {"json": body}
         answer = client.open(cell.path, method=cell.method, headers=elsewhere, **sent)
         assert (answer.status_code, answer.get_json()["code"]) == (403, "cross_site"), cell.path
-        asked += 1
-    assert asked > 30
+        requests += 1
+    assert requests > 30
     assert rows(app) == before
 
 
-def test_a_refusal_is_recorded_with_the_account_and_told_with_the_origin(
+def test_rejection_is_logged_with_the_account_and_the_origin(
     app: Flask,
-    browser: AtTheDesk,
+    browser: DeskBrowser,
     ada: Person,
     person: MakePerson,
     caplog: pytest.LogCaptureFixture,
@@ -171,11 +177,11 @@ def test_a_refusal_is_recorded_with_the_account_and_told_with_the_origin(
     with caplog.at_level(logging.INFO, "frontdesk.security"):
         browser.ask("PATCH", "/account", 403, REFUSED["another site"])
         browser.ask("POST", "/session", 403, REFUSED["another site"])
-    told = [record.__dict__["fields"] for record in caplog.records]
-    assert [each["event"] for each in told] == ["entry", "sign_in"]
-    assert {each["reason"] for each in told} == {"cross_site"}
-    assert {each["origin"] for each in told} == {"https://evil.example"}
-    assert told[0]["account_id"] == ada.id
+    entries = [record.__dict__["fields"] for record in caplog.records]
+    assert [each["event"] for each in entries] == ["entry", "sign_in"]
+    assert {each["reason"] for each in entries} == {"cross_site"}
+    assert {each["origin"] for each in entries} == {"https://evil.example"}
+    assert entries[0]["account_id"] == ada.id
     events = person("root", role="root").api().get("/admin/events?type=access.refused").json
     (recorded,) = [each for each in events if each["data"].get("reason") == "cross_site"]
     assert recorded["account_id"] == ada.id
@@ -188,7 +194,7 @@ class HostWithCookies(HostSettings):
 
 @pytest.fixture
 def host() -> Flask:
-    """A plain application whose own views take our cookie, and Flask-WTF over all of it."""
+    """Return an application that accepts the session cookie and has Flask-WTF enabled."""
     host, db = plain_app(SECRET_KEY="the key that the host signs its session with")
     Frontdesk().init_app(host, db, settings=HostWithCookies(), account_model=Account)
     protection: Any = CSRFProtect(host)
@@ -215,7 +221,7 @@ def host() -> Flask:
     @unprotected
     @account_optional
     def look() -> str:
-        return f"seen by {current_account.email if current_account else 'nobody'}"
+        return f"seen by {current_account.email if current_account else 'no account'}"
 
     with host.app_context():
         db.create_all()
@@ -223,39 +229,37 @@ def host() -> Flask:
 
 
 @pytest.fixture
-def at_the_host(host: Flask) -> CookieBrowser:
+def app_browser(host: Flask) -> CookieBrowser:
     browser = CookieBrowser(host, "/desk")
     browser.sign_in(make_person(host, "ada"))
     return browser
 
 
-def test_our_routes_in_a_host_ask_for_the_page_and_for_no_form_token(
-    at_the_host: CookieBrowser,
+def test_routes_in_an_application_need_no_form_token(
+    app_browser: CookieBrowser,
 ) -> None:
-    at_the_host.patch("/account", json={})
-    answer = at_the_host.patch("/account", 403, json={}, headers=REFUSED["another site"])
+    app_browser.patch("/account", json={})
+    answer = app_browser.patch("/account", 403, json={}, headers=REFUSED["another site"])
     assert answer.json["code"] == "cross_site"
 
 
-def test_a_hosts_own_view_is_protected_as_ours_are(host: Flask, at_the_host: CookieBrowser) -> None:
-    client, at = at_the_host.client, {"base_url": "https://localhost"}
+def test_applications_own_view_is_protected_too(host: Flask, app_browser: CookieBrowser) -> None:
+    client, at = app_browser.client, {"base_url": "https://localhost"}
     own, elsewhere = {"Sec-Fetch-Site": "same-origin"}, REFUSED["another site"]
     assert client.post("/buy-by-fetch", headers=own, **at).text == "bought by ada@example.com"
     refused = client.post("/buy-by-fetch", headers=elsewhere, **at)
     assert (refused.status_code, refused.get_json()["code"]) == (403, "cross_site")
     assert client.post("/buy-by-fetch", **at).status_code == 403
     assert client.get("/look", headers=elsewhere, **at).text == "seen by ada@example.com"
-    # Not as nobody either: the visitor's browser has said who it is.
+    # The request is not treated as anonymous either: its headers name another site.
     assert client.post("/look", headers=elsewhere, **at).status_code == 403
 
 
-def test_flask_wtf_asks_for_its_own_token_beside_it(
-    host: Flask, at_the_host: CookieBrowser
-) -> None:
-    client, at = at_the_host.client, {"base_url": "https://localhost"}
+def test_flask_wtf_also_requires_its_own_token(host: Flask, app_browser: CookieBrowser) -> None:
+    client, at = app_browser.client, {"base_url": "https://localhost"}
     own = {"Sec-Fetch-Site": "same-origin", "Referer": "https://localhost/form"}
     assert client.post("/buy", headers=own, **at).status_code == 400
     form = {"csrf_token": client.get("/form", **at).text}
     assert client.post("/buy", headers=own, data=form, **at).text == "bought by ada@example.com"
-    elsewhere = {**REFUSED["a neighbour"], "Referer": "https://localhost/form"}
+    elsewhere = {**REFUSED["a sibling site"], "Referer": "https://localhost/form"}
     assert client.post("/buy", headers=elsewhere, data=form, **at).status_code == 403

@@ -1,4 +1,4 @@
-"""What a device is called, so that its owner knows it again."""
+"""Device labels, derived from the User-Agent header."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ LABELS = {
 
 
 @pytest.mark.parametrize(("user_agent", "label"), LABELS.items())
-def test_a_device_is_named_as_its_owner_knows_it(user_agent: str, label: str | None) -> None:
+def test_label_names_the_browser_and_the_system(user_agent: str, label: str | None) -> None:
     assert label_of(user_agent) == label

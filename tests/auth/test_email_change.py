@@ -1,5 +1,4 @@
-"""Another e-mail address for an account: proven by who reads it, and taken back by who read the old
-one."""
+"""Changing an account's email address: verified by the new address, undone by the old one."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ def ask(api: Api, email: str = NEW, status: int = 202, **more: Any) -> Answer:
 
 
 def mailed(mails: MailOutbox, email: str = NEW) -> tuple[str, str]:
-    """The token of the newest mail to an address, and the code where it has one."""
+    """Return the token of the newest email to an address, and its code if there is one."""
     text = mails.last(email).text
     token, code = re.search(r"\?token=(\S+)", text), re.search(r"\b\d{8}\b", text)
     assert token
@@ -35,7 +34,7 @@ def mailed(mails: MailOutbox, email: str = NEW) -> tuple[str, str]:
 
 
 def confirm(api: Api, token: str, status: int = 200, **more: Any) -> Answer:
-    """Without a session, by the password."""
+    """Confirm without a session, with the password."""
     body = {"token": token, "password": PASSWORD, **more}
     return api.as_token(None).post("/account/email/confirm", status, json=body)
 
@@ -45,7 +44,7 @@ def undo(api: Api, token: str, status: int = 200) -> Answer:
 
 
 def change(ada: Person, mails: MailOutbox, email: str = NEW) -> Api:
-    """To another address from start to end; whoever is signed in afterwards."""
+    """Change the email address from request to confirmation; return the signed-in client."""
     here = ada.api()
     ask(here, email)
     answer = confirm(here, mailed(mails, email)[0])
@@ -53,7 +52,7 @@ def change(ada: Person, mails: MailOutbox, email: str = NEW) -> Api:
     return here.as_token(answer.json["access_token"])
 
 
-def test_the_new_address_proves_itself_and_every_token_from_before_ends(
+def test_confirmation_changes_the_email_and_revokes_all_tokens(
     ada: Person, mails: MailOutbox, api: Api
 ) -> None:
     here, elsewhere = ada.api(), ada.api()
@@ -68,9 +67,7 @@ def test_the_new_address_proves_itself_and_every_token_from_before_ends(
     log_in(api, NEW, PASSWORD)
 
 
-def test_links_lead_to_pages_and_opening_one_changes_nothing(
-    ada: Person, mails: MailOutbox
-) -> None:
+def test_links_open_pages_and_get_requests_change_nothing(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     ask(here)
     assert "http://localhost:3000/confirm-email?token=" in mails.last(NEW).text
@@ -80,9 +77,7 @@ def test_links_lead_to_pages_and_opening_one_changes_nothing(
     assert here.get("/account").json["email"] == ADA
 
 
-def test_the_code_confirms_it_with_the_address_that_it_was_sent_to(
-    ada: Person, mails: MailOutbox
-) -> None:
+def test_code_needs_the_new_address(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     ask(here)
     _, code = mailed(mails)
@@ -92,7 +87,9 @@ def test_the_code_confirms_it_with_the_address_that_it_was_sent_to(
     assert confirm(here, code, email=NEW.upper()).json["account"]["email"] == NEW
 
 
-def test_five_wrong_codes_end_the_code_and_not_the_link(ada: Person, mails: MailOutbox) -> None:
+def test_five_wrong_codes_invalidate_the_code_and_not_the_link(
+    ada: Person, mails: MailOutbox
+) -> None:
     here = ada.api()
     ask(here)
     token, code = mailed(mails)
@@ -102,7 +99,7 @@ def test_five_wrong_codes_end_the_code_and_not_the_link(ada: Person, mails: Mail
     confirm(here, token)
 
 
-def test_whoever_is_signed_in_confirms_their_own_change_alone(
+def test_signed_in_users_confirm_only_their_own_change(
     ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     grace = person("grace").api()
@@ -114,10 +111,10 @@ def test_whoever_is_signed_in_confirms_their_own_change_alone(
     assert answer["account"]["email"] == NEW
 
 
-def test_the_token_alone_confirms_nothing(
+def test_token_without_credentials_confirms_nothing(
     ada: Person, person: MakePerson, mails: MailOutbox, api: Api
 ) -> None:
-    """A mistyped address belongs to a stranger, who has the link."""
+    """A mistyped email address may belong to someone else, who receives the link."""
     here = ada.api()
     ask(here)
     token, code = mailed(mails)
@@ -132,7 +129,7 @@ def test_the_token_alone_confirms_nothing(
     api.as_token(answer["access_token"]).get("/account")
 
 
-def test_wrong_passwords_at_a_confirmation_are_rate_limited(
+def test_wrong_passwords_at_confirmation_are_rate_limited(
     ada: Person, mails: MailOutbox, api: Api
 ) -> None:
     ask(ada.api())
@@ -151,29 +148,27 @@ def test_wrong_passwords_at_a_confirmation_are_rate_limited(
         (ADA.title(), "json:email"),
     ],
 )
-def test_what_cannot_be_a_new_address_is_a_422(
-    ada: Person, mails: MailOutbox, email: str, fault: str
-) -> None:
+def test_invalid_new_email_is_a_422(ada: Person, mails: MailOutbox, email: str, fault: str) -> None:
     assert ask(ada.api(), email, 422).faults == [fault]
     mails.assert_empty()
 
 
-def test_an_address_with_an_account_is_answered_alike_and_its_owner_told(
+def test_existing_email_gets_the_same_response_and_its_owner_is_notified(
     ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     person("grace")
     here = ada.api()
-    known, unknown = (ask(here, f"{name}@example.com") for name in ("grace", "nobody"))
+    known, unknown = (ask(here, f"{name}@example.com") for name in ("grace", "unknown"))
     assert known.response.data == unknown.response.data
-    told = mails.assert_sent("grace@example.com", "has an account", "nothing has changed")
-    assert "token=" not in told.text
-    assert len(mails.to("nobody@example.com")) == 1
+    notified = mails.assert_sent("grace@example.com", "has an account", "nothing has changed")
+    assert "token=" not in notified.text
+    assert len(mails.to("unknown@example.com")) == 1
     first, second = mails.to(ADA)
     assert first.text.splitlines()[0] == second.text.splitlines()[0]
 
 
 @only_on("sqlite")
-def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
+def test_stale_sign_in_needs_the_password_and_wrong_passwords_are_counted(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
@@ -181,7 +176,7 @@ def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
     clock.step(minutes=16)
     refused = ask(here, status=403).json
     assert (refused["code"], refused["max_age"]) == ("fresh_sign_in_required", 900)
-    assert "acr_values" not in refused, "no second factor is asked for"
+    assert "acr_values" not in refused, "MFA is not required"
     for _ in range(5):
         answer = ask(here, status=400, password="wrong")
         assert answer.detail == "Incorrect email or password"
@@ -191,16 +186,14 @@ def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
     ask(here, password=PASSWORD)
 
 
-def test_nobody_else_may_ask(api: Api, ada: Person) -> None:
+def test_request_requires_an_active_account(api: Api, ada: Person) -> None:
     ask(api, status=401)
     here = ada.api()
     ada.change(status="suspended")
     assert ask(here, status=401).json["code"] == "account_inactive"
 
 
-def test_an_account_that_was_suspended_meanwhile_keeps_its_address(
-    ada: Person, mails: MailOutbox
-) -> None:
+def test_suspended_account_keeps_its_email(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     ask(here)
     ada.change(status="suspended")
@@ -208,7 +201,7 @@ def test_an_account_that_was_suspended_meanwhile_keeps_its_address(
     assert emails(ada.app) == [ADA]
 
 
-def test_an_address_that_was_taken_meanwhile_is_a_409(
+def test_email_registered_in_between_is_a_409(
     ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     here = ada.api()
@@ -220,7 +213,7 @@ def test_an_address_that_was_taken_meanwhile_is_a_409(
 
 
 @pytest.mark.parametrize("what", ["password", "email", "sign-out", "newer"])
-def test_a_proof_ends_with_what_it_was_made_for(
+def test_pending_change_is_invalidated_by_account_changes(
     ada: Person, mails: MailOutbox, clock: SteppingClock, what: str
 ) -> None:
     here = ada.api()
@@ -236,9 +229,7 @@ def test_a_proof_ends_with_what_it_was_made_for(
 
 
 @only_on("sqlite")
-def test_link_and_code_end_with_their_time(
-    ada: Person, mails: MailOutbox, clock: SteppingClock
-) -> None:
+def test_link_and_code_expire(ada: Person, mails: MailOutbox, clock: SteppingClock) -> None:
     here = ada.api()
     ask(here)
     token, code = mailed(mails)
@@ -248,7 +239,7 @@ def test_link_and_code_end_with_their_time(
     confirm(here, token, 400)
 
 
-def test_a_proof_counts_once_also_of_many_at_once(ada: Person, mails: MailOutbox, api: Api) -> None:
+def test_token_is_single_use_under_concurrency(ada: Person, mails: MailOutbox, api: Api) -> None:
     here = ada.api()
     ask(here)
     token, _ = mailed(mails)
@@ -262,7 +253,7 @@ def test_a_proof_counts_once_also_of_many_at_once(ada: Person, mails: MailOutbox
     confirm(api, token, 400)
 
 
-def test_two_accounts_that_want_one_address_at_once_are_let_have_it_one(
+def test_concurrent_changes_to_one_email_succeed_once(
     ada: Person, person: MakePerson, mails: MailOutbox, make_app: MakeApp
 ) -> None:
     app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
@@ -281,10 +272,8 @@ def test_two_accounts_that_want_one_address_at_once_are_let_have_it_one(
     assert emails(app).count(NEW) == 1
 
 
-def test_an_old_address_that_nobody_had_proven_has_no_say(
-    make_app: MakeApp, mails: MailOutbox
-) -> None:
-    """A mistyped one is a stranger's, to whom the account would otherwise fall."""
+def test_unverified_old_address_cannot_undo(make_app: MakeApp, mails: MailOutbox) -> None:
+    """An unverified old address may belong to someone else, who could take over the account."""
     app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="optional")
     visitor = Visitor(app, mails)
     api = Api(app, token=visitor.register(201).json["access_token"])
@@ -296,7 +285,7 @@ def test_an_old_address_that_nobody_had_proven_has_no_say(
     assert mails.to(ADA) == []
 
 
-def test_who_began_with_an_address_and_never_proved_it_does_not_keep_it_from_its_owner(
+def test_unverified_registration_does_not_block_the_address(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
@@ -308,20 +297,18 @@ def test_who_began_with_an_address_and_never_proved_it_does_not_keep_it_from_its
     assert emails(app) == [NEW]
 
 
-def test_a_proof_of_an_address_is_no_proof_of_another_kind(
-    ada: Person, mails: MailOutbox, api: Api
-) -> None:
+def test_tokens_are_only_valid_for_their_purpose(ada: Person, mails: MailOutbox, api: Api) -> None:
     ask(ada.api())
-    proof, back = mailed(mails)[0], mailed(mails, ADA)[0]
-    confirm(api, back, 400)
-    undo(api, proof, 400)
-    for token in (proof, back):
+    confirm_token, undo_token = mailed(mails)[0], mailed(mails, ADA)[0]
+    confirm(api, undo_token, 400)
+    undo(api, confirm_token, 400)
+    for token in (confirm_token, undo_token):
         api.post("/email-verification", 400, json={"token": token})
         body = {"token": token, "new_password": NEW_PASSWORD}
         api.post("/reset-password", 400, json=body)
 
 
-def test_one_account_asks_so_often_and_no_more(
+def test_requests_per_account_are_rate_limited(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__EMAIL_CHANGE_LIMIT="2 per hour")
@@ -332,7 +319,7 @@ def test_one_account_asks_so_often_and_no_more(
     assert len(mails) == 4
 
 
-def test_one_address_has_one_mail_a_minute_whoever_asks(
+def test_emails_to_one_address_are_limited_to_one_a_minute(
     ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     for each in (ada, person("grace"), person("mary")):
@@ -340,7 +327,7 @@ def test_one_address_has_one_mail_a_minute_whoever_asks(
     assert len(mails.to(NEW)) == 1
 
 
-def test_only_the_listed_domains_may_be_changed_to(
+def test_only_allowed_domains_are_accepted(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__REGISTRATION="domains", AUTH__REGISTRATION_DOMAINS='["example.com"]')
@@ -350,17 +337,15 @@ def test_only_the_listed_domains_may_be_changed_to(
     ask(here)
 
 
-def test_listeners_are_told_of_each_change(ada: Person, mails: MailOutbox, api: Api) -> None:
-    told: list[str] = []
-    listen_to(ada.app, "email-changed", lambda account, _: told.append(account.email))
+def test_listeners_are_notified_of_each_change(ada: Person, mails: MailOutbox, api: Api) -> None:
+    notified: list[str] = []
+    listen_to(ada.app, "email-changed", lambda account, _: notified.append(account.email))
     change(ada, mails)
     undo(api, mailed(mails, ADA)[0])
-    assert told == [NEW, ADA]
+    assert notified == [NEW, ADA]
 
 
-def test_changes_that_can_neither_be_made_nor_undone_are_pruned(
-    ada: Person, mails: MailOutbox, clock: SteppingClock
-) -> None:
+def test_expired_changes_are_pruned(ada: Person, mails: MailOutbox, clock: SteppingClock) -> None:
     change(ada, mails)
     runner = ada.app.test_cli_runner()
     clock.step(hours=119)
@@ -369,7 +354,7 @@ def test_changes_that_can_neither_be_made_nor_undone_are_pruned(
     assert '"email_changes":1' in runner.invoke(args=["frontdesk", "prune"]).output
 
 
-def test_owners_need_not_be_told_of_a_new_password(
+def test_security_emails_can_be_disabled(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__SECURITY_MAILS="false")

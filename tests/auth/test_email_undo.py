@@ -1,4 +1,4 @@
-"""A change of address that the old one takes back: somebody else may have made it."""
+"""Undoing a change of email address from the old address."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .test_email_change import ADA, NEW, NEW_PASSWORD, ask, change, confirm, mai
 from .test_login import log_in
 
 
-def test_the_old_address_takes_it_back(ada: Person, mails: MailOutbox, api: Api) -> None:
-    thief = change(ada, mails)
+def test_old_address_undoes_the_change(ada: Person, mails: MailOutbox, api: Api) -> None:
+    attacker = change(ada, mails)
     mails.assert_sent(ADA, "your email address was changed", NEW)
     token = mailed(mails, ADA)[0]
     undo(api, token)
-    thief.get("/account", 404)
+    attacker.get("/account", 404)
     log_in(api, NEW, PASSWORD, 400)
     log_in(api, ADA, PASSWORD, 400)
     body = {"token": mailed(mails, ADA)[0], "new_password": NEW_PASSWORD}
@@ -31,29 +31,31 @@ def test_the_old_address_takes_it_back(ada: Person, mails: MailOutbox, api: Api)
     undo(api, token, 400)
 
 
-def test_it_can_be_stopped_before_it_is_made(ada: Person, mails: MailOutbox, api: Api) -> None:
+def test_change_can_be_cancelled_before_confirmation(
+    ada: Person, mails: MailOutbox, api: Api
+) -> None:
     here = ada.api()
     ask(here)
-    stop, proof = mailed(mails, ADA)[0], mailed(mails)[0]
-    undo(api, stop)
-    confirm(api, proof, 400)
+    undo_token, confirm_token = mailed(mails, ADA)[0], mailed(mails)[0]
+    undo(api, undo_token)
+    confirm(api, confirm_token, 400)
     here.get("/account", 401)
     mails.assert_sent(ADA, "reset your password")
-    undo(api, stop, 400)
+    undo(api, undo_token, 400)
 
 
-def test_also_when_the_address_was_changed_again(ada: Person, mails: MailOutbox, api: Api) -> None:
-    thief = change(ada, mails)
+def test_undo_also_reverts_later_changes(ada: Person, mails: MailOutbox, api: Api) -> None:
+    attacker = change(ada, mails)
     first = mailed(mails, ADA)[0]
-    ask(thief, "further@example.com")
-    confirm(thief, mailed(mails, "further@example.com")[0])
+    ask(attacker, "further@example.com")
+    confirm(attacker, mailed(mails, "further@example.com")[0])
     second = mailed(mails, NEW)[0]
     undo(api, first)
     assert emails(ada.app) == [ADA]
     undo(api, second, 400)
 
 
-def test_a_change_after_it_is_undone_alone(ada: Person, mails: MailOutbox, api: Api) -> None:
+def test_later_change_can_be_undone_alone(ada: Person, mails: MailOutbox, api: Api) -> None:
     there = change(ada, mails)
     first = mailed(mails, ADA)[0]
     ask(there, "further@example.com")
@@ -65,24 +67,24 @@ def test_a_change_after_it_is_undone_alone(ada: Person, mails: MailOutbox, api: 
 
 
 @only_on("sqlite")
-def test_for_seventy_two_hours_from_the_change(
+def test_undo_expires_72_hours_after_the_change(
     ada: Person, mails: MailOutbox, api: Api, clock: SteppingClock
 ) -> None:
     here = ada.api()
     ask(here)
-    asked = mailed(mails, ADA)[0]
+    request_token = mailed(mails, ADA)[0]
     clock.step(hours=47)
     confirm(api, mailed(mails)[0])
     clock.step(hours=71)
-    undo(api, asked, 400)
-    made = mailed(mails, ADA)[0]
+    undo(api, request_token, 400)
+    change_token = mailed(mails, ADA)[0]
     clock.step(hours=2)
-    undo(api, made, 400)
+    undo(api, change_token, 400)
     clock.step(hours=-3)
-    undo(api, made)
+    undo(api, change_token)
 
 
-def test_not_where_the_old_address_is_another_accounts_by_now(
+def test_undo_fails_if_the_old_address_belongs_to_another_account(
     ada: Person, person: MakePerson, mails: MailOutbox, api: Api
 ) -> None:
     there = change(ada, mails)
@@ -92,7 +94,7 @@ def test_not_where_the_old_address_is_another_accounts_by_now(
     assert there.get("/account").json["email"] == NEW
 
 
-def test_whoever_was_linked_meanwhile_is_forgotten(
+def test_undo_unlinks_identities_linked_since_the_change(
     ada: Person, mails: MailOutbox, api: Api
 ) -> None:
     change(ada, mails)
@@ -100,20 +102,20 @@ def test_whoever_was_linked_meanwhile_is_forgotten(
         accounts = service(Accounts)
         with transaction(accounts.session):
             account = accounts.get(NEW)
-            service(Identities).link(account, "https://idp.example", "thief", NEW)
+            service(Identities).link(account, "https://idp.example", "attacker", NEW)
     undo(api, mailed(mails, ADA)[0])
     with ada.app.app_context():
-        assert service(Identities).owner("https://idp.example", "thief") is None
+        assert service(Identities).owner("https://idp.example", "attacker") is None
 
 
-def test_an_operators_word_is_the_last(ada: Person, mails: MailOutbox, api: Api) -> None:
+def test_operators_change_cannot_be_undone(ada: Person, mails: MailOutbox, api: Api) -> None:
     change(ada, mails)
     ada.change(email="settled@example.com")
     undo(api, mailed(mails, ADA)[0], 400)
     assert emails(ada.app) == ["settled@example.com"]
 
 
-def test_of_many_at_once_one_does_it(ada: Person, mails: MailOutbox, api: Api) -> None:
+def test_only_one_concurrent_undo_succeeds(ada: Person, mails: MailOutbox, api: Api) -> None:
     change(ada, mails)
     token = mailed(mails, ADA)[0]
     mails.clear()

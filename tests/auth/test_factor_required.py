@@ -1,4 +1,4 @@
-"""Where there must be a second factor: for everybody, or for who has a role."""
+"""Required MFA, for all accounts or for some roles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def app(make_app: MakeApp) -> Flask:
     return make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS)
 
 
-def test_who_has_none_sets_one_up_before_anything_else(
+def test_user_without_mfa_must_enrol_at_sign_in(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     refused = log_in(api, ada.email, PASSWORD, 403).json
@@ -33,14 +33,14 @@ def test_who_has_none_sets_one_up_before_anything_else(
     api.as_token(token).get("/account", 401)
     finish(api, token, 400, otp="123456")
     assert api.post("/authenticators/totp", 401).json["code"] == "invalid_credentials"
-    has = enrol(api, clock, mfa_token=token)
-    assert len(has.recovery_codes) == 10
-    assert claims(has.api)["amr"] == ["pwd", "otp", "mfa"]
+    mfa = enrol(api, clock, mfa_token=token)
+    assert len(mfa.recovery_codes) == 10
+    assert claims(mfa.api)["amr"] == ["pwd", "otp", "mfa"]
     api.post("/authenticators/totp", 400, json={"mfa_token": token})
     challenge(api, ada)
 
 
-def test_its_token_is_dead_once_another_one_was_used(
+def test_enrolment_invalidates_other_enrolment_tokens(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     first, second = (log_in(api, ada.email, PASSWORD, 403).json["mfa_token"] for _ in range(2))
@@ -48,19 +48,19 @@ def test_its_token_is_dead_once_another_one_was_used(
     api.post("/authenticators/totp", 400, json={"mfa_token": second})
 
 
-def test_the_last_one_stays(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_last_authenticator_cannot_be_removed(ada: Person, api: Api, clock: SteppingClock) -> None:
     token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
-    has = enrol(api, clock, mfa_token=token)
-    [first] = has.api.get("/authenticators").json
-    refused = has.api.delete(f"/authenticators/{first['id']}", 409).json
+    mfa = enrol(api, clock, mfa_token=token)
+    [first] = mfa.api.get("/authenticators").json
+    refused = mfa.api.delete(f"/authenticators/{first['id']}", 409).json
     assert refused["code"] == "last_factor"
-    again = enrol(has.api, clock)
+    again = enrol(mfa.api, clock)
     again.api.delete(f"/authenticators/{first['id']}")
     [second] = again.api.get("/authenticators").json
     again.api.delete(f"/authenticators/{second['id']}", 409)
 
 
-def test_who_has_not_proven_the_address_proves_it_first(
+def test_unverified_email_must_be_verified_before_enrolment(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(
@@ -80,7 +80,7 @@ def test_who_has_not_proven_the_address_proves_it_first(
     enrol(api, clock, **begin)
 
 
-def test_a_role_alone_may_have_to_have_one(
+def test_mfa_can_be_required_for_a_role(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(
@@ -90,14 +90,12 @@ def test_a_role_alone_may_have_to_have_one(
     )
     api = Api(app)
     person("ada", into=app).api().get("/account")
-    boss = person("grace", into=app, role="admin")
-    token = log_in(api, boss.email, PASSWORD, 403).json["mfa_token"]
+    admin = person("grace", into=app, role="admin")
+    token = log_in(api, admin.email, PASSWORD, 403).json["mfa_token"]
     enrol(api, clock, mfa_token=token).api.get("/admin/accounts")
 
 
-def test_whoever_registers_somebody_elses_address_cannot_lock_them_out(
-    make_app: MakeApp, mails: MailOutbox
-) -> None:
+def test_unverified_account_cannot_enrol_mfa(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(
         AUTH__MFA="optional",
         AUTH__MFA_METHODS=METHODS,
@@ -105,8 +103,8 @@ def test_whoever_registers_somebody_elses_address_cannot_lock_them_out(
         AUTH__EMAIL_VERIFICATION="optional",
     )
     body = {"email": ADA, "password": PASSWORD}
-    here = Api(app).post("/registration", 201, json=body).json
-    mallory = Api(app, token=here["access_token"])
+    registered = Api(app).post("/registration", 201, json=body).json
+    mallory = Api(app, token=registered["access_token"])
     assert mallory.post("/authenticators/totp", 403).json["code"] == "email_not_verified"
 
 
@@ -119,7 +117,7 @@ def test_whoever_registers_somebody_elses_address_cannot_lock_them_out(
         ({"AUTH__MFA": "yes"}, "AUTH__MFA"),
     ],
 )
-def test_settings_that_would_protect_nobody_stop_the_start(
+def test_ineffective_mfa_settings_stop_the_start(
     make_app: MakeApp, settings: dict[str, str], text: str
 ) -> None:
     with pytest.raises(SettingsError, match=text):

@@ -1,4 +1,4 @@
-"""The routes of second factors: who may enter, what may be sent, what the document says."""
+"""MFA routes: access, malformed input, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..core.test_matrix import mallory as mallory
 from ..rigs.cases import for_each
 from .factors import Enrolled, challenge, enrolled
 
-# As what is sent where something else is asked for.
-ODD: list[Any] = [
+# Malformed values for any field.
+MALFORMED: list[Any] = [
     None,
     0,
     -1,
@@ -59,52 +59,54 @@ def olga(person: MakePerson, clock: SteppingClock) -> Person:
 
 
 @for_each("caller", REFUSED)
-def test_who_is_nobody_enters_nowhere_and_writes_nothing(
+def test_unauthenticated_requests_are_rejected_and_write_nothing(
     app: Flask, olga: Person, mallory: Person, caller: str
 ) -> None:
     token = REFUSED[caller](mallory)
-    before, asked = rows(app), 0
+    before, requests = rows(app), 0
     for cell in cells(app):
-        if is_ours(app, cell.path, cell.method):
+        if is_mfa_route(app, cell.path, cell.method):
             assert cell.ask(app, token).status == 401, cell[:2]
-            asked += 1
+            requests += 1
     assert rows(app) == before
-    assert asked >= 8
+    assert requests >= 8
 
 
-def test_a_stranger_gets_nothing_of_what_is_anothers(
+def test_other_users_authenticators_are_not_accessible(
     app: Flask, olga: Person, person: MakePerson, clock: SteppingClock
 ) -> None:
     token = enrolled(person("mallory"), clock).api.token
-    before, asked = rows(app), 0
+    before, requests = rows(app), 0
     for cell in cells(app):
-        if is_ours(app, cell.path, cell.method) and cell.is_about_others:
+        if is_mfa_route(app, cell.path, cell.method) and cell.is_about_others:
             assert cell.ask(app, token).status in (403, 404), cell[:2]
-            asked += 1
+            requests += 1
     assert rows(app) == before
-    assert asked >= 4
+    assert requests >= 4
 
 
-def is_ours(app: Flask, path: str, method: str) -> bool:
+def is_mfa_route(app: Flask, path: str, method: str) -> bool:
     endpoint, _ = app.url_map.bind("localhost").match(path, method=method)
     return str(endpoint).startswith("mfa.")
 
 
 @only_on("sqlite")
-def test_whatever_is_sent_nothing_breaks(ada: Person, api: Api, clock: SteppingClock) -> None:
-    has = enrolled(ada, clock)
-    right = {"mfa_token": challenge(api, ada), "otp": "123456", "recovery_code": "abcd-efgh"}
+def test_malformed_input_is_never_a_server_error(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
+    mfa = enrolled(ada, clock)
+    valid = {"mfa_token": challenge(api, ada), "otp": "123456", "recovery_code": "abcd-efgh"}
     routes = {
-        ("POST", "/login/mfa"): (*right, "credential", "trust"),
+        ("POST", "/login/mfa"): (*valid, "credential", "trust"),
         ("POST", "/authenticators/totp"): ("name", "mfa_token"),
         ("POST", "/authenticators/1/confirm"): ("otp", "mfa_token"),
         ("PATCH", "/authenticators/1"): ("name",),
     }
     sent = 0
     for (method, path), fields in routes.items():
-        for odd in ODD:
-            for body in (odd, *({**right, field: odd} for field in fields)):
-                for caller in (api, has.api):
+        for value in MALFORMED:
+            for body in (value, *({**valid, field: value} for field in fields)):
+                for caller in (api, mfa.api):
                     headers = {"Authorization": f"Bearer {caller.token}"} if caller.token else {}
                     answer = api.client.open(
                         f"{api.prefix}{path}", method=method, json=body, headers=headers
@@ -115,56 +117,54 @@ def test_whatever_is_sent_nothing_breaks(ada: Person, api: Api, clock: SteppingC
 
 
 @pytest.fixture
-def has(ada: Person, clock: SteppingClock) -> Enrolled:
+def mfa(ada: Person, clock: SteppingClock) -> Enrolled:
     return enrolled(ada, clock)
 
 
 @only_on("sqlite")
 @for_each("number", ["0", "-1", "9223372036854775808", "1_0", "\u0663", "x", "1.0"])
-def test_a_number_that_nothing_has_is_not_found(has: Enrolled, number: str) -> None:
-    has.api.delete(f"/authenticators/{number}", 404)
-    has.api.delete(f"/trusted-devices/{number}", 404)
+def test_unknown_authenticator_number_is_not_found(mfa: Enrolled, number: str) -> None:
+    mfa.api.delete(f"/authenticators/{number}", 404)
+    mfa.api.delete(f"/trusted-devices/{number}", 404)
 
 
-def test_the_document_says_what_every_way_in_may_answer(
+def test_openapi_document_lists_mfa_codes_of_every_sign_in_route(
     make_app: MakeApp, app: Flask, api: Api
 ) -> None:
-    def codes(of: Api, path: str) -> set[str]:
-        answer = of.get("/openapi.json").json
+    def codes(client: Api, path: str) -> set[str]:
+        answer = client.get("/openapi.json").json
         schemas = answer["components"]["schemas"]
         operation = answer["paths"][f"/api/v1{path}"]["post"]["operationId"]
         name = f"{operation[0].upper()}{operation[1:]}ProblemCode"
         return set(schemas[name]["enum"])
 
-    ours = {"mfa_required", "mfa_enrolment_required", "incorrect_code"}
+    mfa_codes = {"mfa_required", "mfa_enrolment_required", "incorrect_code"}
     for path in ("/login", "/registration", "/account/email/confirm", "/idp/callback"):
-        assert codes(api, path) >= ours
-    assert not codes(Api(make_app()), "/login") & ours
+        assert codes(api, path) >= mfa_codes
+    assert not codes(Api(make_app()), "/login") & mfa_codes
     answer = api.get("/openapi.json").json
     assert "otp" in answer["components"]["schemas"]["LoginFormWithFactor"]["properties"]
-    silent = [
+    undocumented = [
         rule.endpoint
         for rule in app.url_map.iter_rules()
         if rule.endpoint.startswith("mfa.")
         and not getattr(find_operation(app.view_functions[rule.endpoint]), "guard", None)
     ]
-    assert silent == []
+    assert undocumented == []
 
 
-def test_where_all_is_off_there_is_no_such_route_and_no_such_field(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_disabled_mfa_has_no_routes_and_no_fields(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app()
     here = person("ada", into=app).api()
     for path in ("/login/mfa", "/authenticators/totp", "/recovery-codes"):
         here.post(path, 404, json={})
     here.get("/authenticators", 404)
-    # As before, what a form has beside is passed over.
+    # `/login` ignores unknown fields, so `otp` is accepted and ignored.
     form = {"username": "ada@example.com", "password": PASSWORD, "otp": "x" * 100}
     here.post("/login", data=form)
 
 
-def test_where_passkeys_alone_are_on_they_are_listed_and_nothing_else_is_there(
+def test_passkeys_without_mfa_only_list_authenticators(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app(AUTH__PASSKEYS="on")

@@ -1,4 +1,4 @@
-"""Second factors in somebody else's application, whose accounts have ids of every kind."""
+"""MFA in an application with its own account model, for each supported type of account ID."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Settings(HostSettings):
 
 @pytest.fixture(params=KINDS)
 def app(request: pytest.FixtureRequest) -> Flask:
-    """With a session that forgets at each commit what it has read, as Flask-SQLAlchemy makes it."""
+    """Return an application with a session that expires objects on commit, as by default."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
@@ -45,27 +45,27 @@ def ada(frontdesk: Kit) -> Person:
 
 
 class Mounted(Api):
-    """The blueprint is mounted under a prefix of the host's own."""
+    """A client of an application that mounts the MFA blueprint under a prefix."""
 
     def send(self, method: str, path: str, status: int, **request: Any) -> Any:
-        ours = ("/login/mfa", "/authenticators", "/recovery-codes", "/trusted", "/admin")
-        inner = f"/factors{path}" if path.startswith(ours) else path
-        return super().send(method, inner, status, **request)
+        mfa_paths = ("/login/mfa", "/authenticators", "/recovery-codes", "/trusted", "/admin")
+        mounted_path = f"/factors{path}" if path.startswith(mfa_paths) else path
+        return super().send(method, mounted_path, status, **request)
 
     def as_token(self, token: str | None) -> Mounted:
         return Mounted(self.app, self.prefix, token)
 
 
-def test_the_whole_way(frontdesk: Kit, ada: Person) -> None:
+def test_mfa_from_enrolment_to_reset(frontdesk: Kit, ada: Person) -> None:
     api: Any = Mounted(ada.app, "/desk")
     ada.api = lambda: Mounted(ada.app, "/desk", ada.token())  # type: ignore[method-assign]
     clock: Any = frontdesk.clock
-    has = enrolled(ada, clock)
-    assert len(has.recovery_codes) == 10
-    answer = finish(api, challenge(api, ada), otp=has.phone.next_code(), trust=True).json
+    mfa = enrolled(ada, clock)
+    assert len(mfa.recovery_codes) == 10
+    answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code(), trust=True).json
     form = {"username": ada.email, "password": ada.password}
     api.post("/login", data=form, headers={"X-Trusted-Device": answer["trusted_device"]})
-    finish(api, challenge(api, ada), recovery_code=has.recovery_codes[0])
+    finish(api, challenge(api, ada), recovery_code=mfa.recovery_codes[0])
     here = api.as_token(answer["access_token"])
     assert here.get("/recovery-codes").json == {"left": 9}
     [mine] = here.get("/authenticators").json
@@ -80,7 +80,7 @@ def test_the_whole_way(frontdesk: Kit, ada: Person) -> None:
     api.post("/login", data=form)
 
 
-def test_where_they_are_off_the_blueprint_is_refused_at_the_start() -> None:
+def test_disabled_mfa_blueprint_cannot_be_mounted() -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)

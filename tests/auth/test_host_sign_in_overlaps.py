@@ -1,4 +1,4 @@
-"""A change of credentials between the two calls of a sign-in by host code."""
+"""Credentials that change between the application's `verify_password` and `sign_in` calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def host(url: str) -> Iterator[tuple[Flask, Frontdesk[Any]]]:
-    """With a session that expires its objects at each commit, as Flask-SQLAlchemy makes it."""
+    """Return an application with a session that expires objects on commit, as by default."""
 
     class Base(DeclarativeBase):
         pass
@@ -66,7 +66,7 @@ def change_password(app: Flask, frontdesk: Frontdesk[Any]) -> None:
 
 
 @pytest.mark.parametrize("reads_between", [False, True])
-def test_the_old_password_signs_in_to_nothing_after_a_change(
+def test_old_password_does_not_sign_in_after_a_change(
     host: tuple[Flask, Frontdesk[Any]], reads_between: bool
 ) -> None:
     app, frontdesk = host
@@ -81,7 +81,7 @@ def test_the_old_password_signs_in_to_nothing_after_a_change(
         assert "access_token" in frontdesk.sign_in(again, how="password")
 
 
-def test_an_account_that_was_looked_up_signs_in(host: tuple[Flask, Frontdesk[Any]]) -> None:
+def test_account_loaded_after_the_change_signs_in(host: tuple[Flask, Frontdesk[Any]]) -> None:
     app, frontdesk = host
     with app.test_request_context():
         frontdesk.verify_password("ada@example.com", PASSWORD)
@@ -91,7 +91,7 @@ def test_an_account_that_was_looked_up_signs_in(host: tuple[Flask, Frontdesk[Any
         assert "access_token" in frontdesk.sign_in(account, how="magic link")
 
 
-def test_an_application_may_change_the_password_between_the_calls(
+def test_application_can_change_the_password_between_the_calls(
     host: tuple[Flask, Frontdesk[Any]],
 ) -> None:
     app, frontdesk = host

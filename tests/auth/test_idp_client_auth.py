@@ -1,4 +1,4 @@
-"""Showing the token endpoint who we are, to providers that differ in which way they take."""
+"""Client authentication at the token endpoint: fallbacks for providers with different methods."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.testing.client import Api
 from ..conftest import MakePerson
 from ..rigs.oidc.glewlwyd import Glewlwyd, GlewlwydBrowser
 from ..rigs.oidc.node import CLIENT_SECRET
-from ..rigs.oidc.proxy import TOKEN, Answer, Gate, Proxy
+from ..rigs.oidc.proxy import TOKEN, Answer, Proxy, SignInPolicy
 from ..rigs.oidc.visitor import Visitor
 
-# The database has no part in this.
+# The database does not matter here.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 MakeApp = Callable[..., Flask]
@@ -42,29 +42,29 @@ def make_glewlwyd_visitor(make_visitor: MakeVisitor, glewlwyd: Glewlwyd) -> Make
     return make
 
 
-def refuse(requests: int, answer: Answer) -> Gate:
-    """Turn away so many, whatever they say."""
-    left = iter(range(requests))
-    return lambda headers, body: None if next(left, None) is None else answer
+def reject(requests: int, answer: Answer) -> SignInPolicy:
+    """Reject the first `requests` requests with `answer`."""
+    remaining = iter(range(requests))
+    return lambda headers, body: None if next(remaining, None) is None else answer
 
 
-def refuse_basic(headers: dict[str, str], body: bytes) -> Answer | None:
+def reject_basic(headers: dict[str, str], body: bytes) -> Answer | None:
     return Answer(401) if "Authorization" in headers else None
 
 
-def test_the_way_that_was_taken_is_remembered(make_visitor: MakeVisitor, proxy: Proxy) -> None:
+def test_working_method_is_remembered(make_visitor: MakeVisitor, proxy: Proxy) -> None:
     visitor = make_visitor()
-    proxy.gate(TOKEN, refuse_basic)
+    proxy.gate(TOKEN, reject_basic)
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 3
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 4
 
 
-def test_a_server_that_decodes_cannot_read_what_is_not_encoded(
+def test_credentials_are_sent_unencoded_after_a_rejection(
     make_visitor: MakeVisitor, proxy: Proxy
 ) -> None:
-    proxy.gate(TOKEN, refuse(1, Answer(401)))
+    proxy.gate(TOKEN, reject(1, Answer(401)))
     make_visitor().sign_in("ada")
     assert proxy.calls[TOKEN] == 3
 
@@ -84,11 +84,11 @@ def test_a_server_that_decodes_cannot_read_what_is_not_encoded(
         Answer(403, b'{"error": 7}'),
     ],
 )
-def test_a_refused_way_leads_to_the_next_with_the_same_code(
+def test_rejected_method_falls_back_to_the_next_with_the_same_code(
     make_visitor: MakeVisitor, proxy: Proxy, refusal: Answer
 ) -> None:
     visitor = make_visitor()
-    proxy.gate(TOKEN, refuse(2, refusal))
+    proxy.gate(TOKEN, reject(2, refusal))
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 3
 
@@ -102,7 +102,7 @@ def test_a_refused_way_leads_to_the_next_with_the_same_code(
         Answer(400, b'{"error": "access_denied"}'),
     ],
 )
-def test_a_refused_code_is_not_sent_again(
+def test_rejected_code_is_not_sent_again(
     make_visitor: MakeVisitor, proxy: Proxy, refusal: Answer
 ) -> None:
     proxy.gate(TOKEN, lambda headers, body: refusal)
@@ -110,52 +110,52 @@ def test_a_refused_code_is_not_sent_again(
     assert proxy.calls[TOKEN] == 1
 
 
-def test_a_code_that_is_used_up_by_a_refusal_costs_one_sign_in(
+def test_code_consumed_by_a_rejection_fails_one_sign_in(
     make_visitor: MakeVisitor, proxy: Proxy
 ) -> None:
-    """Some servers look at the code first; that they find fault with it tells the way they take."""
-    burn = refuse(1, Answer(400, b'{"error": "invalid_grant"}'))
+    """Some servers check the code first; an error about the code means that the method works."""
+    reject_code = reject(1, Answer(400, b'{"error": "invalid_grant"}'))
     visitor = make_visitor()
-    proxy.gate(TOKEN, lambda *request: refuse_basic(*request) or burn(*request))
+    proxy.gate(TOKEN, lambda *request: reject_basic(*request) or reject_code(*request))
     visitor.sign_in("ada", 400)
     proxy.calls.clear()
     visitor.sign_in("ada")
     assert proxy.calls[TOKEN] == 1
 
 
-def test_when_no_way_is_taken_the_log_says_each(
+def test_log_names_every_rejected_method(
     make_visitor: MakeVisitor, proxy: Proxy, capsys: pytest.CaptureFixture[str]
 ) -> None:
     proxy.gate(TOKEN, lambda headers, body: Answer(403))
     visitor = make_visitor()
-    back = visitor.go("ada")
-    assert visitor.finish(back, 502).json["code"] == "provider_unavailable"
+    callback = visitor.go("ada")
+    assert visitor.finish(callback, 502).json["code"] == "provider_unavailable"
     logged = capsys.readouterr().err
-    for way in (
+    for method in (
         "client_secret_basic: 403 without an error",
         "client_secret_basic without encoding: 403 without an error",
         "client_secret_post: 403 without an error",
     ):
-        assert f"The identity provider refused {way}" in logged
+        assert f"The identity provider refused {method}" in logged
     assert CLIENT_SECRET not in logged
-    assert back["code"] not in logged
+    assert callback["code"] not in logged
 
 
-def test_a_secret_that_needs_no_encoding_is_sent_once_by_basic(
+def test_secret_that_needs_no_encoding_is_sent_once_by_basic(
     make_visitor: MakeVisitor, proxy: Proxy
 ) -> None:
     make_visitor(IDP_OAUTH_CLIENT_SECRET="plain").sign_in("ada", 502)
     assert proxy.calls[TOKEN] == 2
 
 
-def test_a_secret_may_have_any_letters(make_visitor: MakeVisitor, proxy: Proxy) -> None:
+def test_secret_can_have_any_characters(make_visitor: MakeVisitor, proxy: Proxy) -> None:
     proxy.gate(TOKEN, lambda headers, body: Answer(401))
     make_visitor(IDP_OAUTH_CLIENT_SECRET="пароль €").sign_in("ada", 502)
     assert proxy.calls[TOKEN] == 3
 
 
 @pytest.mark.parametrize(("client", "calls"), [("by-basic", 2), ("by-post", 3)])
-def test_a_server_that_decodes_nothing(
+def test_server_that_does_not_decode_credentials(
     make_glewlwyd_visitor: MakeVisitor,
     client: str,
     calls: int,
@@ -169,18 +169,18 @@ def test_a_server_that_decodes_nothing(
     assert refused not in capsys.readouterr().err
 
 
-def test_a_used_code_is_refused_in_that_servers_own_word(
+def test_reused_code_is_rejected_by_another_providers_error_code(
     make_glewlwyd_visitor: MakeVisitor,
 ) -> None:
     visitor = make_glewlwyd_visitor(IDP_OAUTH_CLIENT_ID="by-basic")
-    back = visitor.go("ada")
-    visitor.finish(back)
-    again = visitor.go("ada") | {"code": back["code"]}
+    callback = visitor.go("ada")
+    visitor.finish(callback)
+    again = visitor.go("ada") | {"code": callback["code"]}
     assert visitor.finish(again, 400).json["code"] == "sign_in_refused"
 
 
-def test_a_wrong_secret_there(make_glewlwyd_visitor: MakeVisitor) -> None:
+def test_wrong_secret_is_provider_unavailable(make_glewlwyd_visitor: MakeVisitor) -> None:
     visitor = make_glewlwyd_visitor(
-        IDP_OAUTH_CLIENT_ID="by-basic", IDP_OAUTH_CLIENT_SECRET="of another client"
+        IDP_OAUTH_CLIENT_ID="by-basic", IDP_OAUTH_CLIENT_SECRET="secret of another client"
     )
     assert visitor.sign_in("ada", 502).json["code"] == "provider_unavailable"

@@ -1,4 +1,4 @@
-"""Who somebody is: issuer and subject decide, and the e-mail at the first meeting only."""
+"""Linked identities: issuer and subject identify a user; the email only links the first sign-in."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def subjects(app: Flask) -> list[str]:
     return [identity.subject for identity in identities(app)]
 
 
-def say(proxy: Proxy, **claims: object) -> None:
-    """Let the provider tell something else about whoever signs in."""
+def set_claims(proxy: Proxy, **claims: object) -> None:
+    """Change the claims that the provider returns for every user."""
     proxy.alter_json(USERINFO, lambda document: document | claims)
 
 
-def finishing(visitor: Visitor, back: Query) -> Callable[[], int]:
-    body = {"code": back["code"], "state": back["state"], "redirect_uri": REDIRECT_URI}
+def make_callback(visitor: Visitor, callback: Query) -> Callable[[], int]:
+    body = {"code": callback["code"], "state": callback["state"], "redirect_uri": REDIRECT_URI}
     return lambda: visitor.api.client.post("/api/v1/idp/callback", json=body).status_code
 
 
-def test_the_first_sign_in_links_the_account_that_has_the_address(
+def test_first_sign_in_links_the_account_with_the_email(
     visitor: Visitor, ada: Person, provider: Provider
 ) -> None:
     visitor.sign_in("ada")
@@ -62,7 +62,7 @@ def test_the_first_sign_in_links_the_account_that_has_the_address(
     assert identity.email == ada.email
 
 
-def test_the_owner_is_told_once(visitor: Visitor, ada: Person, mails: MailOutbox) -> None:
+def test_owner_is_notified_once(visitor: Visitor, ada: Person, mails: MailOutbox) -> None:
     visitor.sign_in("ada")
     (mail,) = mails.sent
     assert (mail.to, mail.subject) == (ada.email, "Frontdesk: a new way to sign in")
@@ -73,7 +73,7 @@ def test_the_owner_is_told_once(visitor: Visitor, ada: Person, mails: MailOutbox
 
 @pytest.fixture
 def known(visitor: Visitor, ada: Person, person: MakePerson) -> Visitor:
-    """Ada has signed in by the provider; there is a Bob, too."""
+    """Return a visitor with an identity linked to Ada's account; Bob has an account too."""
     person("bob", into=ada.app)
     visitor.sign_in("ada")
     return visitor
@@ -83,29 +83,31 @@ def known(visitor: Visitor, ada: Person, person: MakePerson) -> Visitor:
     ("email", "verified"),
     product(["countess@example.com", "bob@example.com", "no address", None], [True, False, None]),
 )
-def test_who_is_known_is_let_in_whatever_the_email(
+def test_linked_identity_signs_in_whatever_the_email(
     known: Visitor,
     ada: Person,
     proxy: Proxy,
     email: str | None,
     verified: bool | None,
 ) -> None:
-    say(proxy, email=email, email_verified=verified)
+    set_claims(proxy, email=email, email_verified=verified)
     account = known.sign_in("ada").json["account"]
     assert (account["id"], account["email"]) == (ada.id, ada.email)
     assert subjects(ada.app) == ["ada"]
 
 
-def test_who_is_known_is_let_in_after_a_change_of_address_with_us(
+def test_linked_identity_signs_in_after_the_account_changed_its_email(
     visitor: Visitor, ada: Person, person: MakePerson
 ) -> None:
     visitor.sign_in("ada")
     ada.change(email="countess@example.com")
-    heir = person("ada", into=ada.app)
-    assert visitor.sign_in("ada").json["account"]["id"] == ada.id != heir.id
+    newer_account = person("ada", into=ada.app)
+    assert visitor.sign_in("ada").json["account"]["id"] == ada.id != newer_account.id
 
 
-def test_each_sign_in_is_noted(visitor: Visitor, ada: Person, clock: SteppingClock) -> None:
+def test_each_sign_in_updates_the_last_use(
+    visitor: Visitor, ada: Person, clock: SteppingClock
+) -> None:
     visitor.sign_in("ada")
     clock.step(minutes=5)
     visitor.sign_in("ada")
@@ -113,7 +115,7 @@ def test_each_sign_in_is_noted(visitor: Visitor, ada: Person, clock: SteppingClo
     assert identity.last_used_at - identity.linked_at > timedelta(minutes=5)
 
 
-def test_an_address_that_passed_to_somebody_else_opens_nothing(
+def test_another_subject_with_the_same_email_is_rejected(
     visitor: Visitor, ada: Person, mails: MailOutbox
 ) -> None:
     visitor.sign_in("ada")
@@ -123,15 +125,17 @@ def test_an_address_that_passed_to_somebody_else_opens_nothing(
     assert len(mails.sent) == 1
 
 
-def test_an_operator_may_unlink_them(visitor: Visitor, ada: Person) -> None:
+def test_operator_can_unlink_identities(visitor: Visitor, ada: Person) -> None:
     visitor.sign_in("ada")
-    told = ada.app.test_cli_runner().invoke(args=["accounts", "unlink", ada.email])
-    assert told.exit_code == 0
+    result = ada.app.test_cli_runner().invoke(args=["accounts", "unlink", ada.email])
+    assert result.exit_code == 0
     Visitor(Api(ada.app)).sign_in("twin")
     assert subjects(ada.app) == ["twin"]
 
 
-def test_a_deleted_account_takes_them_along(make_idp_app: MakeApp, person: MakePerson) -> None:
+def test_deleting_the_account_deletes_its_identities(
+    make_idp_app: MakeApp, person: MakePerson
+) -> None:
     app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
     ada = person("ada", into=app)
     visitor = Visitor(Api(app))
@@ -143,15 +147,13 @@ def test_a_deleted_account_takes_them_along(make_idp_app: MakeApp, person: MakeP
     assert visitor.sign_in("ada").json["account"]["id"] != ada.id
 
 
-def test_an_inactive_account_is_not_linked(
-    visitor: Visitor, ada: Person, mails: MailOutbox
-) -> None:
+def test_inactive_account_is_not_linked(visitor: Visitor, ada: Person, mails: MailOutbox) -> None:
     ada.change(status="suspended")
     assert visitor.sign_in("ada", 400).detail == "Inactive account"
     assert (identities(ada.app), mails.sent) == ([], [])
 
 
-def test_a_newcomer_is_linked_in_the_transaction_of_the_sign_up(
+def test_new_user_is_linked_in_the_transaction_of_the_sign_up(
     make_idp_app: MakeApp, mails: MailOutbox
 ) -> None:
     app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
@@ -161,8 +163,8 @@ def test_a_newcomer_is_linked_in_the_transaction_of_the_sign_up(
 
 
 @pytest.fixture
-def newcomer(make_idp_app: MakeApp, person: MakePerson) -> Visitor:
-    """Where Kim, Sam and Fim have accounts."""
+def new_user(make_idp_app: MakeApp, person: MakePerson) -> Visitor:
+    """Return a visitor without an account; Kim, Sam and Fim have accounts."""
     app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
     for name in ("kim", "sam", "fim"):
         person(name, into=app)
@@ -181,28 +183,28 @@ def newcomer(make_idp_app: MakeApp, person: MakePerson) -> Visitor:
         "kim@\N{MATHEMATICAL BOLD SMALL E}xample.com",
     ],
 )
-def test_an_address_of_look_alikes_is_refused(
-    newcomer: Visitor, proxy: Proxy, address: str
+def test_email_with_lookalike_characters_is_rejected(
+    new_user: Visitor, proxy: Proxy, address: str
 ) -> None:
-    say(proxy, email=address)
-    assert newcomer.sign_in("eve", 400).json["code"] == "ambiguous_email"
-    assert identities(newcomer.api.app) == []
+    set_claims(proxy, email=address)
+    assert new_user.sign_in("eve", 400).json["code"] == "ambiguous_email"
+    assert identities(new_user.api.app) == []
 
 
 @pytest.mark.parametrize("address", ["josé@example.com", "ada@bücher.example", "коля@пример.рф"])
-def test_an_address_in_other_letters_is_its_owners(
+def test_internationalized_email_is_accepted(
     make_idp_app: MakeApp, proxy: Proxy, address: str
 ) -> None:
-    say(proxy, email=address)
+    set_claims(proxy, email=address)
     visitor = Visitor(Api(make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")))
     assert visitor.sign_in("eve").json["account"]["email"] == address
 
 
 @only_on("sqlite")
-def test_no_write_of_ours_stands_before_a_keystore_in_the_database(
+def test_state_store_in_the_same_database_is_not_locked(
     make_idp_app: MakeApp, person: MakePerson
 ) -> None:
-    """SQLite has one writer, and the keystore writes on a connection of its own."""
+    """SQLite has one writer, and the state store writes on its own connection."""
     app = make_idp_app(CORE__KEYSTORE="database")
     before = person("ada", into=app).api()
     for _ in ("met", "known"):
@@ -212,46 +214,46 @@ def test_no_write_of_ours_stands_before_a_keystore_in_the_database(
 
 
 class TestAtOnce:
-    """As many callbacks at the same moment as find a seat at the provider."""
+    """As many concurrent callbacks as the provider client allows."""
 
-    def test_one_person_is_linked_once(
+    def test_one_user_is_linked_once(
         self, visitor: Visitor, ada: Person, mails: MailOutbox
     ) -> None:
         visits = [Visitor(Api(ada.app)) for _ in range(SEATS)]
-        acts = [finishing(visit, visit.go("ada")) for visit in visits]
-        assert at_once(*acts) == [200] * SEATS
+        calls = [make_callback(visit, visit.go("ada")) for visit in visits]
+        assert at_once(*calls) == [200] * SEATS
         assert (subjects(ada.app), len(mails.sent)) == (["ada"], 1)
 
-    def test_one_newcomer_becomes_one_account(self, make_idp_app: MakeApp) -> None:
+    def test_one_new_user_gets_one_account(self, make_idp_app: MakeApp) -> None:
         app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
         visits = [Visitor(Api(app)) for _ in range(SEATS)]
-        acts = [finishing(visit, visit.go("zoe")) for visit in visits]
-        assert at_once(*acts) == [200] * SEATS
+        calls = [make_callback(visit, visit.go("zoe")) for visit in visits]
+        assert at_once(*calls) == [200] * SEATS
         assert subjects(app) == ["zoe"]
 
-    def test_of_two_people_with_one_address_one_is_linked(self, ada: Person) -> None:
+    def test_only_one_of_two_subjects_with_one_email_is_linked(self, ada: Person) -> None:
         visits = [(Visitor(Api(ada.app)), login) for login in ("ada", "twin") * (SEATS // 2)]
-        acts = [finishing(visit, visit.go(login)) for visit, login in visits]
-        assert at_once(*acts) == [200] * (SEATS // 2) + [400] * (SEATS // 2)
+        calls = [make_callback(visit, visit.go(login)) for visit, login in visits]
+        assert at_once(*calls) == [200] * (SEATS // 2) + [400] * (SEATS // 2)
         assert len(identities(ada.app)) == 1
 
-    def test_a_begun_sign_in_is_finished_once(self, visitor: Visitor, ada: Person) -> None:
+    def test_started_sign_in_is_finished_once(self, visitor: Visitor, ada: Person) -> None:
         url = visitor.begin()
-        backs = [visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(SEATS)]
-        acts = [finishing(with_the_cookie_of(visitor), back) for back in backs]
-        assert at_once(*acts) == [200] + [400] * (SEATS - 1)
+        callbacks = [visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(SEATS)]
+        calls = [make_callback(with_cookie_of(visitor), callback) for callback in callbacks]
+        assert at_once(*calls) == [200] + [400] * (SEATS - 1)
 
 
-def test_a_copied_cookie_does_not_finish_it_again(visitor: Visitor, ada: Person) -> None:
+def test_copied_cookie_does_not_finish_a_sign_in_again(visitor: Visitor, ada: Person) -> None:
     url = visitor.begin()
     first, second = (visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(2))
-    copied = with_the_cookie_of(visitor)
+    copied = with_cookie_of(visitor)
     visitor.finish(first)
     assert copied.finish(second, 400).json["code"] == "unknown_sign_in"
 
 
-def with_the_cookie_of(visitor: Visitor) -> Visitor:
-    """Another browser, into which the session's cookie was copied."""
+def with_cookie_of(visitor: Visitor) -> Visitor:
+    """Return another browser with a copy of the session cookie."""
     name = visitor.api.app.config["SESSION_COOKIE_NAME"]
     cookie = visitor.api.client.get_cookie(name)
     assert cookie is not None

@@ -1,4 +1,4 @@
-"""The provider down, slow, or talking nonsense: 502, in bounded time, and over when it is over."""
+"""An identity provider that is unreachable, slow or invalid: 502 in bounded time, then recovery."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ada(idp_app: Flask, person: MakePerson) -> Person:
     return person("ada", into=idp_app)
 
 
-# The database has no part in this.
+# The database does not matter here.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 MakeIdpApp = Callable[..., Flask]
@@ -36,7 +36,7 @@ def within(seconds: float) -> Iterator[None]:
     assert time.monotonic() - start < seconds
 
 
-def test_down_at_the_beginning(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
+def test_unreachable_provider_at_the_start(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
     proxy.down()
     with within(5):
         answer = visitor.api.get("/idp/login", 502)
@@ -47,18 +47,18 @@ def test_down_at_the_beginning(visitor: Visitor, ada: Person, proxy: Proxy) -> N
     visitor.sign_in("ada")
 
 
-def test_down_at_the_end(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
-    back = visitor.go("ada")
+def test_unreachable_provider_at_the_callback(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
+    callback = visitor.go("ada")
     proxy.down()
     with within(5):
-        visitor.finish(back, 502)
+        visitor.finish(callback, 502)
     proxy.up()
     visitor.sign_in("ada")
 
 
 @pytest.mark.parametrize("path", [TOKEN, KEYS, USERINFO])
 @pytest.mark.parametrize("slow", ["delay", "drip"])
-def test_slow(
+def test_slow_provider_times_out(
     visitor: Visitor,
     ada: Person,
     proxy: Proxy,
@@ -66,18 +66,19 @@ def test_slow(
     path: str,
     slow: str,
 ) -> None:
-    """A dripping server is never slow to any single read; the whole step is what is timed."""
+    """The timeout covers the whole step: a server that drips bytes is never slow for a single
+    read."""
     monkeypatch.setattr(oidc, "STEP_SECONDS", 0.5)
-    back = visitor.go("ada")
+    callback = visitor.go("ada")
     if slow == "drip":
         proxy.drip(path)
     else:
         proxy.delay(path, 8)
     with within(5):
-        visitor.finish(back, 502)
+        visitor.finish(callback, 502)
 
 
-NONSENSE = [
+INVALID_ANSWERS = [
     Answer(302, b"", (("Location", "/elsewhere"),)),
     Answer(307, b"", (("Location", "/elsewhere"),)),
     Answer(302),
@@ -99,27 +100,29 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize("path", [DISCOVERY, TOKEN, KEYS])
-def test_nonsense_at_any_step(idp_app: Flask, person: MakePerson, proxy: Proxy, path: str) -> None:
+def test_invalid_answer_at_any_step_is_a_502(
+    idp_app: Flask, person: MakePerson, proxy: Proxy, path: str
+) -> None:
     person("ada", into=idp_app)
-    for nonsense in NONSENSE:
+    for answer in INVALID_ANSWERS:
         visitor = Visitor(Api(idp_app))
         if path != DISCOVERY:
-            back = visitor.go("ada")
-        proxy.answer(path, nonsense)
+            callback = visitor.go("ada")
+        proxy.answer(path, answer)
         if path == DISCOVERY:
             visitor.api.get("/idp/login", 502)
         else:
-            visitor.finish(back, 502)
+            visitor.finish(callback, 502)
         assert proxy.calls["/elsewhere"] == 0
         proxy.reset()
     Visitor(Api(idp_app)).sign_in("ada")
 
 
-@pytest.mark.parametrize("nonsense", [Answer(200, b"<html>"), Answer(401, b"{}"), Answer(302)])
-def test_nonsense_for_user_info(
-    visitor: Visitor, ada: Person, proxy: Proxy, nonsense: Answer
+@pytest.mark.parametrize("answer", [Answer(200, b"<html>"), Answer(401, b"{}"), Answer(302)])
+def test_invalid_user_info_is_a_502(
+    visitor: Visitor, ada: Person, proxy: Proxy, answer: Answer
 ) -> None:
-    proxy.answer(USERINFO, nonsense)
+    proxy.answer(USERINFO, answer)
     visitor.sign_in("ada", 502)
 
 
@@ -136,35 +139,41 @@ def test_nonsense_for_user_info(
         {"issuer": "https://provider.example.com/\x00"},
     ],
 )
-def test_a_discovery_document_that_makes_no_sense(
+def test_invalid_discovery_document_is_a_502(
     visitor: Visitor, proxy: Proxy, change: dict[str, object]
 ) -> None:
     proxy.alter_json(DISCOVERY, lambda document: document | change)
     visitor.api.get("/idp/login", 502)
 
 
-def test_a_discovery_document_cannot_configure_our_client(
+def test_discovery_document_cannot_configure_the_client(
     visitor: Visitor, ada: Person, proxy: Proxy
 ) -> None:
-    strange = {"verify": False, "client_id": "x", "default_timeout": "x", "scope": 7, "jwks": {}}
-    proxy.alter_json(DISCOVERY, lambda document: document | strange)
+    document_settings = {
+        "verify": False,
+        "client_id": "x",
+        "default_timeout": "x",
+        "scope": 7,
+        "jwks": {},
+    }
+    proxy.alter_json(DISCOVERY, lambda document: document | document_settings)
     visitor.sign_in("ada")
 
 
-def test_a_wrong_client_secret_is_told_to_the_log(
+def test_wrong_client_secret_is_logged(
     make_idp_app: MakeIdpApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    visitor = Visitor(Api(make_idp_app(IDP_OAUTH_CLIENT_SECRET="of another client")))
+    visitor = Visitor(Api(make_idp_app(IDP_OAUTH_CLIENT_SECRET="secret of another client")))
     visitor.sign_in("ada", 502)
     logged = capsys.readouterr().err
     assert "invalid_client" in logged
-    assert "of another client" not in logged
+    assert "secret of another client" not in logged
 
 
-def test_a_flood_of_sign_ins_leaves_room_for_others(
+def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
     idp_app: Flask, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only so many wait for a provider that hangs; the others are told at once to come back."""
+    """Only `SEATS` requests wait for a provider that hangs; other requests get a 502 at once."""
     monkeypatch.setattr(oidc, "STEP_SECONDS", 2)
     monkeypatch.setattr(oidc, "SEAT_SECONDS", 0.1)
     proxy.delay(DISCOVERY, 3)
@@ -179,6 +188,6 @@ def test_a_flood_of_sign_ins_leaves_room_for_others(
         seconds = sorted(threads.map(begin, range(16)))
     assert seconds[16 - oidc.SEATS - 1] < 1.5
     proxy.reset()
-    # What was cut off goes on for a while; then its seats are free again.
+    # Cut-off requests finish a moment later and free their seats.
     time.sleep(1.5)
     Api(idp_app).get("/idp/login", 302, query_string=query)

@@ -1,4 +1,4 @@
-"""What switching the sign-in on asks of an application, and what it says when that is missing."""
+"""Settings for identity-provider sign-in, and the errors when they are missing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MakeApp = Callable[..., Flask]
 
 
 @pytest.mark.parametrize("name", ["IDP_METADATA_URL", "IDP_OAUTH_CLIENT_ID"])
-def test_what_it_cannot_do_without(make_idp_app: MakeApp, name: str) -> None:
+def test_required_setting_is_named(make_idp_app: MakeApp, name: str) -> None:
     with pytest.raises(SettingsError, match=f"ENABLE_IDP_OAUTH is on, so {name} must be set"):
         make_idp_app(**{name: ""})
 
 
-def test_the_names_of_the_namespace_count_too(make_app: MakeApp, proxy: Proxy) -> None:
+def test_namespaced_settings_work(make_app: MakeApp, proxy: Proxy) -> None:
     app = make_app(
         AUTH__ENABLE_IDP_OAUTH="true",
         AUTH__IDP_METADATA_URL=proxy.metadata_url,
@@ -38,18 +38,18 @@ def test_the_names_of_the_namespace_count_too(make_app: MakeApp, proxy: Proxy) -
     assert Visitor(Api(app)).sign_in("zoe", 400).json["code"] == "no_account"
 
 
-def test_a_host_with_flat_settings(make_idp_host: MakeApp) -> None:
+def test_application_with_flat_settings(make_idp_host: MakeApp) -> None:
     visitor = Visitor(Api(make_idp_host(ALLOW_IDP_OAUTH_SIGNUP=False)))
     assert visitor.sign_in("zoe", 400).json["code"] == "no_account"
 
 
-def test_a_host_without_a_secret_is_told_at_registration(make_idp_host: MakeApp) -> None:
+def test_application_without_secret_key_raises_at_registration(make_idp_host: MakeApp) -> None:
     with pytest.raises(SetupError, match=r"needs app\.config\['SECRET_KEY'\]"):
         make_idp_host(secret_key=None)
     make_idp_host(secret_key=None, ENABLE_IDP_OAUTH=False)
 
 
-def test_a_hosts_cookie_is_lax_unless_it_says_otherwise(
+def test_applications_session_cookie_is_lax_by_default(
     make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture
 ) -> None:
     host = make_idp_host()
@@ -62,7 +62,7 @@ def test_a_hosts_cookie_is_lax_unless_it_says_otherwise(
     assert "SameSite=Strict" in Api(host).get("/idp/login", 302).headers["Set-Cookie"]
 
 
-def test_what_else_the_host_keeps_in_its_session_stays(make_idp_host: MakeApp) -> None:
+def test_applications_session_data_is_kept(make_idp_host: MakeApp) -> None:
     visitor = Visitor(Api(make_idp_host()))
     with visitor.api.client.session_transaction() as session:
         session["cart"] = 3
@@ -71,7 +71,7 @@ def test_what_else_the_host_keeps_in_its_session_stays(make_idp_host: MakeApp) -
         assert dict(session) == {"cart": 3}
 
 
-def test_without_authlib_it_says_what_to_install(
+def test_missing_authlib_names_the_package_to_install(
     make_idp_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "authlib", None)
@@ -87,7 +87,7 @@ def doctor(app: Flask) -> list[tuple[str, str]]:
     ]
 
 
-def test_the_doctor_tries_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> None:
+def test_doctor_checks_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> None:
     app = make_idp_app()
     assert doctor(app) == []
     proxy.down()
@@ -100,6 +100,6 @@ def test_the_doctor_tries_the_provider(make_idp_app: MakeApp, proxy: Proxy) -> N
     ]
 
 
-def test_the_doctor_warns_of_a_provider_without_tls(make_idp_app: MakeApp) -> None:
+def test_doctor_warns_about_a_provider_without_tls(make_idp_app: MakeApp) -> None:
     plain = make_idp_app(IDP_METADATA_URL="http://provider.invalid/")
     assert [level for level, _ in doctor(plain)] == ["warning", "fault"]

@@ -1,4 +1,4 @@
-"""Signing in through a real provider, from the first click to the token."""
+"""Sign-in at a real identity provider, from the redirect to the access token."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ def ada(idp_app: Flask, person: MakePerson) -> Person:
     return person("ada", into=idp_app)
 
 
-def test_both_routes_are_closed_while_it_is_off(api: Api) -> None:
+def test_disabled_routes_return_403(api: Api) -> None:
     assert api.get("/idp/login", 403).json["code"] == "idp_disabled"
     assert api.get("/idp/login?redirect_uri=javascript:x", 403)
-    assert api.post("/idp/callback", 403, json={"nonsense": True})
+    assert api.post("/idp/callback", 403, json={"unknown": True})
     assert api.post("/idp/callback", 403, data="{", content_type="application/json")
 
 
-def test_the_browser_is_sent_away_with_state_nonce_and_pkce(visitor: Visitor) -> None:
-    asked = query_of(visitor.begin())
-    assert asked["response_type"] == "code"
-    assert asked["client_id"] == "frontdesk"
-    assert asked["redirect_uri"] == REDIRECT_URI
-    assert asked["code_challenge_method"] == "S256"
-    assert set(asked["scope"].split()) == {"openid", "email", "profile"}
-    assert all(len(asked[name]) >= 20 for name in ("state", "nonce", "code_challenge"))
+def test_redirect_has_state_nonce_and_pkce(visitor: Visitor) -> None:
+    query = query_of(visitor.begin())
+    assert query["response_type"] == "code"
+    assert query["client_id"] == "frontdesk"
+    assert query["redirect_uri"] == REDIRECT_URI
+    assert query["code_challenge_method"] == "S256"
+    assert set(query["scope"].split()) == {"openid", "email", "profile"}
+    assert all(len(query[name]) >= 20 for name in ("state", "nonce", "code_challenge"))
     again = query_of(visitor.begin())
-    assert all(asked[name] != again[name] for name in ("state", "nonce", "code_challenge"))
+    assert all(query[name] != again[name] for name in ("state", "nonce", "code_challenge"))
 
 
-def test_the_answer_is_that_of_a_login(visitor: Visitor, ada: Person) -> None:
+def test_response_is_the_same_as_for_login(visitor: Visitor, ada: Person) -> None:
     form = {"username": ada.email, "password": PASSWORD}
     by_password = Api(ada.app).post("/login", data=form)
     answer = visitor.sign_in("ada")
@@ -57,15 +57,15 @@ def test_the_answer_is_that_of_a_login(visitor: Visitor, ada: Person) -> None:
     assert signed_in.get("/account").json["email"] == ada.email
 
 
-def test_the_same_hooks_and_the_same_event_as_a_login(visitor: Visitor, ada: Person) -> None:
+def test_hooks_and_events_are_the_same_as_for_login(visitor: Visitor, ada: Person) -> None:
     context = ada.app.extensions["frontdesk"]
-    heard: list[str] = []
-    context.hooks.add("payload", lambda payload, session: {**payload, "token_type": heard[-1]})
-    context.actions.on("account-logged-in", lambda account, options: heard.append(account.email))
+    emails: list[str] = []
+    context.hooks.add("payload", lambda payload, session: {**payload, "token_type": emails[-1]})
+    context.actions.on("account-logged-in", lambda account, options: emails.append(account.email))
     assert visitor.sign_in("ada").json["token_type"] == ada.email
 
 
-def test_it_ends_a_revocation(visitor: Visitor, ada: Person) -> None:
+def test_sign_in_ends_a_revocation(visitor: Visitor, ada: Person) -> None:
     before = ada.api()
     before.delete("/logout")
     before.get("/account", 401)
@@ -73,21 +73,19 @@ def test_it_ends_a_revocation(visitor: Visitor, ada: Person) -> None:
     before.get("/account")
 
 
-def test_emails_are_compared_without_regard_to_case(visitor: Visitor, person: MakePerson) -> None:
+def test_emails_are_compared_case_insensitively(visitor: Visitor, person: MakePerson) -> None:
     person("mixed.case", into=visitor.api.app)
     answer = visitor.sign_in("mixed")
     assert answer.json["account"]["email"] == "mixed.case@example.com"
 
 
 @pytest.mark.parametrize("login", ["unverified", "unsaid", "mailless"])
-def test_only_a_verified_email_opens_an_account(
-    visitor: Visitor, person: MakePerson, login: str
-) -> None:
+def test_unverified_email_is_rejected(visitor: Visitor, person: MakePerson, login: str) -> None:
     person(login, into=visitor.api.app)
     assert visitor.sign_in(login, 400).json["code"] == "email_not_verified"
 
 
-def test_an_inactive_account_stays_outside(visitor: Visitor, person: MakePerson) -> None:
+def test_inactive_account_cannot_sign_in(visitor: Visitor, person: MakePerson) -> None:
     inactive = person("ivan", into=visitor.api.app, status="suspended")
     assert visitor.sign_in("ivan", 400).detail == "Inactive account"
     inactive.change(status="active")
@@ -96,7 +94,7 @@ def test_an_inactive_account_stays_outside(visitor: Visitor, person: MakePerson)
 
 @pytest.mark.filterwarnings("ignore:EdDSA is deprecated")
 @pytest.mark.parametrize("client", ["frontdesk-post", "frontdesk-ec", "frontdesk-ed"])
-def test_providers_differ_in_what_they_ask_and_sign_with(
+def test_client_authentication_methods_and_signing_algorithms(
     make_idp_app: MakeApp, person: MakePerson, client: str
 ) -> None:
     app = make_idp_app(IDP_OAUTH_CLIENT_ID=client)
@@ -106,44 +104,44 @@ def test_providers_differ_in_what_they_ask_and_sign_with(
     visitor.sign_in("ada")
 
 
-def test_the_email_may_be_in_the_id_token(
+def test_email_can_come_from_the_id_token(
     visitor: Visitor, ada: Person, provider: Provider
 ) -> None:
     provider.change(claimsInIdToken=True)
     visitor.sign_in("ada")
 
 
-def test_nothing_secret_is_logged(
+def test_secrets_are_not_logged(
     visitor: Visitor, ada: Person, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    back = visitor.go("ada")
-    answer = visitor.finish(back)
-    visitor.finish(back, 400)
-    visitor.finish(back | visitor.go("ada") | {"code": back["code"]}, 400)
-    from_us = [r.getMessage() for r in caplog.records if r.name.startswith(("app", "authlib"))]
-    assert from_us
-    for secret in (back["code"], answer.json["access_token"], "code_verifier"):
-        assert not any(secret in line for line in from_us)
+    callback = visitor.go("ada")
+    answer = visitor.finish(callback)
+    visitor.finish(callback, 400)
+    visitor.finish(callback | visitor.go("ada") | {"code": callback["code"]}, 400)
+    messages = [r.getMessage() for r in caplog.records if r.name.startswith(("app", "authlib"))]
+    assert messages
+    for secret in (callback["code"], answer.json["access_token"], "code_verifier"):
+        assert not any(secret in line for line in messages)
 
 
 class TestSession:
-    """What ties the callback to the browser that began."""
+    """The session cookie, which ties the callback to the browser that started the sign-in."""
 
-    def test_the_cookie_is_safe_and_gone_in_the_end(self, visitor: Visitor, ada: Person) -> None:
+    def test_cookie_is_secure_and_deleted_at_the_end(self, visitor: Visitor, ada: Person) -> None:
         answer = visitor.api.get("/idp/login", 302)
         cookie = answer.headers["Set-Cookie"]
         assert cookie.startswith("__Host-frontdesk_session=")
         assert all(word in cookie for word in ("HttpOnly", "SameSite=Lax", "Secure", "Path=/"))
         assert "Domain" not in cookie
         assert answer.headers["Cache-Control"] == "no-store"
-        back = visitor.browser.sign_in(answer.headers["Location"], "ada", REDIRECT_URI)
-        gone = visitor.finish(back).headers["Set-Cookie"]
-        assert gone.startswith("__Host-frontdesk_session=;")
-        # A browser ignores one of this name that says less, and would keep what it has.
-        assert all(word in gone for word in ("Secure", "Path=/"))
+        callback = visitor.browser.sign_in(answer.headers["Location"], "ada", REDIRECT_URI)
+        deletion = visitor.finish(callback).headers["Set-Cookie"]
+        assert deletion.startswith("__Host-frontdesk_session=;")
+        # Browsers ignore a deletion that lacks the attributes which the cookie's prefix requires.
+        assert all(word in deletion for word in ("Secure", "Path=/"))
 
-    def test_in_debug_mode_the_cookie_travels_without_tls(
+    def test_debug_mode_sends_the_cookie_without_tls(
         self, make_idp_app: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("FLASK_DEBUG", "1")
@@ -152,72 +150,70 @@ class TestSession:
         assert "Secure" not in cookie
         assert "HttpOnly" in cookie
 
-    def test_no_other_route_sets_a_cookie(self, visitor: Visitor, ada: Person) -> None:
+    def test_other_routes_set_no_cookie(self, visitor: Visitor, ada: Person) -> None:
         visitor.begin()
         visitor.api.token = ada.token()
         assert "Set-Cookie" not in visitor.api.get("/account").headers
         assert "Set-Cookie" not in visitor.api.get("/health").headers
 
-    def test_a_callback_needs_the_browser_that_began(self, visitor: Visitor, ada: Person) -> None:
-        back = visitor.go("ada")
-        stranger = Visitor(Api(ada.app))
-        assert stranger.finish(back, 400).json["code"] == "unknown_sign_in"
-        stranger.begin()
-        assert stranger.finish(back, 400).json["code"] == "unknown_sign_in"
-        visitor.finish(back)
+    def test_callback_needs_the_browser_that_started(self, visitor: Visitor, ada: Person) -> None:
+        callback = visitor.go("ada")
+        other_browser = Visitor(Api(ada.app))
+        assert other_browser.finish(callback, 400).json["code"] == "unknown_sign_in"
+        other_browser.begin()
+        assert other_browser.finish(callback, 400).json["code"] == "unknown_sign_in"
+        visitor.finish(callback)
 
-    def test_a_code_of_somebody_else_is_no_good_with_ones_own_state(
+    def test_code_of_another_user_is_rejected_with_own_state(
         self, visitor: Visitor, ada: Person
     ) -> None:
-        theirs = Visitor(Api(ada.app)).go("mallory")
+        mallorys_callback = Visitor(Api(ada.app)).go("mallory")
         own = query_of(visitor.begin())
-        refused = visitor.finish({"code": theirs["code"], "state": own["state"]}, 400)
+        refused = visitor.finish({"code": mallorys_callback["code"], "state": own["state"]}, 400)
         assert refused.json["code"] == "sign_in_refused"
 
-    def test_a_finished_sign_in_cannot_be_finished_again(
-        self, visitor: Visitor, ada: Person
-    ) -> None:
-        back = visitor.go("ada")
-        visitor.finish(back)
-        assert visitor.finish(back, 400).json["code"] == "unknown_sign_in"
+    def test_finished_sign_in_cannot_be_finished_again(self, visitor: Visitor, ada: Person) -> None:
+        callback = visitor.go("ada")
+        visitor.finish(callback)
+        assert visitor.finish(callback, 400).json["code"] == "unknown_sign_in"
 
-    def test_a_code_counts_once(self, visitor: Visitor, ada: Person) -> None:
-        back = visitor.go("ada")
-        visitor.finish(back)
+    def test_code_is_single_use(self, visitor: Visitor, ada: Person) -> None:
+        callback = visitor.go("ada")
+        visitor.finish(callback)
         state = query_of(visitor.begin())["state"]
-        answer = visitor.finish({"code": back["code"], "state": state}, 400)
+        answer = visitor.finish({"code": callback["code"], "state": state}, 400)
         assert answer.json["code"] == "sign_in_refused"
 
-    def test_the_state_need_not_be_told(self, visitor: Visitor, ada: Person) -> None:
-        back = visitor.go("ada")
-        visitor.api.post("/idp/callback", json={"code": back["code"], "redirect_uri": REDIRECT_URI})
+    def test_state_is_optional(self, visitor: Visitor, ada: Person) -> None:
+        callback = visitor.go("ada")
+        visitor.api.post(
+            "/idp/callback", json={"code": callback["code"], "redirect_uri": REDIRECT_URI}
+        )
 
-    def test_the_redirect_uri_must_be_the_one_it_began_with(
-        self, visitor: Visitor, ada: Person
-    ) -> None:
-        back = visitor.go("ada")
-        visitor.finish(back, 400, redirect_uri=OTHER_REDIRECT_URI)
-        visitor.finish(back)
+    def test_redirect_uri_must_match_the_start(self, visitor: Visitor, ada: Person) -> None:
+        callback = visitor.go("ada")
+        visitor.finish(callback, 400, redirect_uri=OTHER_REDIRECT_URI)
+        visitor.finish(callback)
 
-    def test_two_tabs_may_sign_in_at_once(self, visitor: Visitor, ada: Person) -> None:
+    def test_two_tabs_can_sign_in_concurrently(self, visitor: Visitor, ada: Person) -> None:
         first, second = visitor.go("ada"), visitor.go("ada")
         visitor.finish(first)
         visitor.finish(second)
 
-    def test_a_sign_in_is_given_up_after_ten_minutes(
+    def test_unfinished_sign_in_expires_after_ten_minutes(
         self, visitor: Visitor, ada: Person, clock: SteppingClock
     ) -> None:
-        back = visitor.go("ada")
+        callback = visitor.go("ada")
         clock.step(minutes=11)
-        visitor.finish(back, 400)
+        visitor.finish(callback, 400)
 
-    def test_many_unfinished_ones_leave_the_cookie_small(self, visitor: Visitor) -> None:
+    def test_many_unfinished_sign_ins_keep_the_cookie_small(self, visitor: Visitor) -> None:
         long = REDIRECT_URI + "?" + "x" * 400
         for _ in range(10):
             answer = visitor.api.get("/idp/login", 302, query_string={"redirect_uri": long})
         assert len(answer.headers["Set-Cookie"]) < 4000
 
-    def test_without_sessions_a_client_needs_no_cookies(
+    def test_clients_without_cookies_work_where_no_session_is_required(
         self, make_idp_app: MakeApp, person: MakePerson, provider: Provider
     ) -> None:
         provider.change(requirePkce=False)
@@ -227,9 +223,9 @@ class TestSession:
         assert "code_challenge" not in query_of(visitor.begin())
         Visitor(Api(app)).finish(visitor.go("ada"))
         visitor.finish(visitor.go("ada"))
-        theirs = Visitor(Api(app)).go("ada")
+        other_callback = Visitor(Api(app)).go("ada")
         visitor.begin()
-        assert visitor.finish(theirs, 400).json["code"] == "unknown_sign_in"
+        assert visitor.finish(other_callback, 400).json["code"] == "unknown_sign_in"
 
 
 class TestInput:
@@ -242,10 +238,10 @@ class TestInput:
             "http://LOCALHOST:3000/any/where?x=1",
         ],
     )
-    def test_redirects_of_our_own(self, visitor: Visitor, uri: str) -> None:
+    def test_allowed_redirect_is_accepted(self, visitor: Visitor, uri: str) -> None:
         assert query_of(visitor.begin(uri))["redirect_uri"] == uri
 
-    def test_a_redirect_left_out_is_the_one_of_the_settings(self, visitor: Visitor) -> None:
+    def test_redirect_defaults_to_the_setting(self, visitor: Visitor) -> None:
         answer = visitor.api.get("/idp/login", 302)
         assert query_of(answer.headers["Location"])["redirect_uri"] == REDIRECT_URI
 
@@ -272,13 +268,13 @@ class TestInput:
             "http://localhost:3000/" + "x" * 500,
         ],
     )
-    def test_redirects_elsewhere(self, visitor: Visitor, uri: str) -> None:
+    def test_other_redirect_is_rejected(self, visitor: Visitor, uri: str) -> None:
         answer = visitor.api.get("/idp/login", 422, query_string={"redirect_uri": uri})
         assert answer.faults == ["query:redirect_uri"]
         answer = visitor.api.post("/idp/callback", 422, json={"code": "x", "redirect_uri": uri})
         assert answer.faults == ["json:redirect_uri"]
 
-    def test_without_a_setting_the_redirect_must_be_told(self, make_idp_app: MakeApp) -> None:
+    def test_redirect_is_required_without_the_setting(self, make_idp_app: MakeApp) -> None:
         api = Api(make_idp_app(IDP_REDIRECT_URI=""))
         assert api.get("/idp/login", 422).faults == ["query:redirect_uri"]
         assert api.post("/idp/callback", 422, json={"code": "x"}).faults == ["json:redirect_uri"]
@@ -301,14 +297,16 @@ class TestInput:
             ({"code": "x", "auth_data": [1]}, "auth_data"),
         ],
     )
-    def test_what_is_no_callback(self, visitor: Visitor, body: Any, field: str) -> None:
+    def test_invalid_callback_body_is_rejected(
+        self, visitor: Visitor, body: Any, field: str
+    ) -> None:
         assert visitor.api.post("/idp/callback", 422, json=body).faults == [f"json:{field}"]
 
     @for_each("code", ["ÿ%zz &=", "😀", "x" * 4096])
-    def test_a_strange_code_is_refused(self, visitor: Visitor, code: str) -> None:
+    def test_malformed_code_is_rejected(self, visitor: Visitor, code: str) -> None:
         state = query_of(visitor.begin())["state"]
         visitor.finish({"code": code, "state": state}, 400)
 
-    def test_a_redirect_told_twice(self, visitor: Visitor) -> None:
+    def test_repeated_redirect_is_rejected(self, visitor: Visitor) -> None:
         uris = {"redirect_uri": [REDIRECT_URI, REDIRECT_URI]}
         visitor.api.get("/idp/login", 422, query_string=uris)

@@ -1,4 +1,4 @@
-"""Somebody whom the provider knows and we do not."""
+"""Sign-up through the identity provider: users without an account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_app(make_idp_app: MakeApp) -> Flask:
 
 
 @pytest.fixture
-def newcomer(open_app: Flask) -> Visitor:
+def new_user(open_app: Flask) -> Visitor:
     return Visitor(Api(open_app))
 
 
@@ -51,76 +51,76 @@ def emails(app: Flask) -> list[str]:
 
 
 def sign_in_together(app: Flask, login: str) -> set[int]:
-    """The ids of the accounts that as many callbacks at once as find a seat sign in to."""
+    """Run as many concurrent callbacks as the client allows; return the IDs of their accounts."""
     visits = [Visitor(Api(app)) for _ in range(SEATS)]
-    backs = [visit.go(login) for visit in visits]
+    callbacks = [visit.go(login) for visit in visits]
     with ThreadPoolExecutor(SEATS) as threads:
-        answers = threads.map(lambda visit, back: visit.finish(back), visits, backs)
+        answers = threads.map(lambda visit, callback: visit.finish(callback), visits, callbacks)
         return {answer.json["account"]["id"] for answer in answers}
 
 
-def test_while_signup_is_off_nobody_new_comes_in(visitor: Visitor) -> None:
-    told: list[Any] = []
-    listen(visitor.api.app, ACCOUNT_CREATE.name, lambda person, options: told.append(person))
+def test_disabled_sign_up_rejects_new_users(visitor: Visitor) -> None:
+    received: list[Any] = []
+    listen(visitor.api.app, ACCOUNT_CREATE.name, lambda person, options: received.append(person))
     assert visitor.sign_in("zoe", 400).json["code"] == "no_account"
-    assert (told, emails(visitor.api.app)) == ([], [])
+    assert (received, emails(visitor.api.app)) == ([], [])
 
 
-def test_the_service_makes_an_account(newcomer: Visitor) -> None:
+def test_sign_up_creates_an_account(new_user: Visitor) -> None:
     registered: list[str] = []
     listen(
-        newcomer.api.app,
+        new_user.api.app,
         "account-registered",
         lambda account, options: registered.append(account.email),
     )
-    answer = newcomer.sign_in("zoe")
+    answer = new_user.sign_in("zoe")
     assert answer.json["account"]["email"] == "zoe@example.com"
     assert answer.json["account"]["role"] == "user"
     assert registered == ["zoe@example.com"]
-    again = newcomer.sign_in("zoe")
+    again = new_user.sign_in("zoe")
     assert again.json["account"]["id"] == answer.json["account"]["id"]
 
 
-def test_no_password_opens_the_new_account_until_one_is_set(newcomer: Visitor) -> None:
-    newcomer.sign_in("zoe")
+def test_new_account_has_no_password(new_user: Visitor) -> None:
+    new_user.sign_in("zoe")
     for password in ("", "None", "zoe@example.com"):
         form = {"username": "zoe@example.com", "password": password}
-        newcomer.api.post("/login", 400, data=form)
-    newcomer.api.post("/password-recovery", json={"email": "zoe@example.com"})
+        new_user.api.post("/login", 400, data=form)
+    new_user.api.post("/password-recovery", json={"email": "zoe@example.com"})
 
 
 @pytest.mark.parametrize("login", ["unverified", "unsaid", "mailless"])
-def test_an_unverified_email_makes_no_account(newcomer: Visitor, login: str) -> None:
-    newcomer.sign_in(login, 400)
-    assert emails(newcomer.api.app) == []
+def test_unverified_email_creates_no_account(new_user: Visitor, login: str) -> None:
+    new_user.sign_in(login, 400)
+    assert emails(new_user.api.app) == []
 
 
-def test_two_callbacks_of_one_newcomer_make_one_account(newcomer: Visitor) -> None:
-    assert len(sign_in_together(newcomer.api.app, "zoe")) == 1
-    assert emails(newcomer.api.app) == ["zoe@example.com"]
+def test_concurrent_callbacks_create_one_account(new_user: Visitor) -> None:
+    assert len(sign_in_together(new_user.api.app, "zoe")) == 1
+    assert emails(new_user.api.app) == ["zoe@example.com"]
 
 
 class TestListener:
-    """The host's own listener makes the account."""
+    """The application's listener creates the account."""
 
-    def test_it_receives_the_person_and_the_session(self, make_idp_host: MakeApp) -> None:
-        told: list[tuple[IdpUserInfo, dict[str, Any]]] = []
+    def test_listener_receives_the_person_and_the_session(self, make_idp_host: MakeApp) -> None:
+        received: list[tuple[IdpUserInfo, dict[str, Any]]] = []
 
         def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
-            told.append((person, options))
+            received.append((person, options))
             model = service(Accounts).model
             options["session"].add(model(email=person.email, role="admin"))
 
         answer = Visitor(Api(make_idp_host(on_sign_up=create))).sign_in("zoe")
         assert answer.json["account"]["role"] == "admin"
-        [(person, options)] = told
+        [(person, options)] = received
         assert (person.email, person.subject) == ("zoe@example.com", "zoe")
         assert person.issuer == person.claims["iss"]
         assert person.auth_payload is None
         assert person.claims["given_name"] == "Person"
         assert options.keys() == {"session", "origin"}
 
-    def test_it_may_abort_the_sign_up(self, make_idp_host: MakeApp) -> None:
+    def test_listener_can_abort_the_sign_up(self, make_idp_host: MakeApp) -> None:
         def refuse(person: IdpUserInfo, options: dict[str, Any]) -> None:
             service(Accounts).create(person.email, None)
             raise Forbidden("Colleagues only")
@@ -129,7 +129,7 @@ class TestListener:
         assert Visitor(Api(host)).sign_in("zoe", 403).detail == "Colleagues only"
         assert emails(host) == []
 
-    def test_it_may_want_newcomers_approved_first(self, make_idp_host: MakeApp) -> None:
+    def test_listener_can_require_approval(self, make_idp_host: MakeApp) -> None:
         def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
             service(Accounts).create(person.email, None, status="waiting")
 
@@ -141,20 +141,24 @@ class TestListener:
             accounts.change(accounts.get("zoe@example.com"), status="active")
         visitor.sign_in("zoe")
 
-    def test_none_there(self, make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture) -> None:
+    def test_missing_listener_is_logged(
+        self, make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture
+    ) -> None:
         answer = Visitor(Api(make_idp_host())).sign_in("zoe", 500)
         assert answer.json["code"] == "no_account_created"
         assert "there is no listener" in caplog.text
         assert "frontdesk.on('idp-account-create')" in caplog.text
 
-    def test_one_that_creates_nobody(
+    def test_listener_that_creates_no_account_is_logged(
         self, make_idp_host: MakeApp, caplog: pytest.LogCaptureFixture
     ) -> None:
         host = make_idp_host(on_sign_up=lambda person, options: None)
         assert Visitor(Api(host)).sign_in("zoe", 500).json["code"] == "no_account_created"
         assert "its listener created no account" in caplog.text
 
-    def test_one_that_creates_somebody_else(self, make_idp_host: MakeApp) -> None:
+    def test_listener_that_creates_another_account_is_rolled_back(
+        self, make_idp_host: MakeApp
+    ) -> None:
         def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
             service(Accounts).create("other@example.com", None)
 
@@ -162,7 +166,7 @@ class TestListener:
         Visitor(Api(host)).sign_in("zoe", 500)
         assert emails(host) == []
 
-    def test_two_callbacks_of_one_newcomer_whom_it_adds_itself(
+    def test_concurrent_callbacks_with_a_listener_create_one_account(
         self, make_idp_host: MakeApp
     ) -> None:
         def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
@@ -178,31 +182,31 @@ class Signup(Schema):
 
 
 class TestAuthData:
-    """`auth_data` of the callback, by the host's schema."""
+    """`auth_data` of the callback, validated by the application's schema."""
 
-    def test_it_is_looked_at_before_the_provider_is_called(
+    def test_auth_data_is_validated_before_the_provider_is_called(
         self, make_idp_host: MakeApp, proxy: Proxy
     ) -> None:
         visitor = Visitor(Api(make_idp_host(schemas=Schemas(idp_payload=Signup))))
-        back = visitor.go("zoe")
+        callback = visitor.go("zoe")
         for auth_data in ({}, {"plan": 7}, {"plan": None}):
-            answer = visitor.finish(back, 422, auth_data=auth_data)
+            answer = visitor.finish(callback, 422, auth_data=auth_data)
             assert answer.faults == ["json:auth_data.plan"]
-        assert visitor.finish(back, 422, auth_data={"plan": "a", "x": 1}).faults == [
+        assert visitor.finish(callback, 422, auth_data={"plan": "a", "x": 1}).faults == [
             "json:auth_data.x"
         ]
-        left_out = {"code": back["code"], "redirect_uri": REDIRECT_URI}
+        left_out = {"code": callback["code"], "redirect_uri": REDIRECT_URI}
         answer = visitor.api.post("/idp/callback", 422, json=left_out)
         assert answer.faults == ["json:auth_data.plan"]
         assert proxy.calls[TOKEN] == 0
 
-    def test_it_is_handed_on(self, make_idp_host: MakeApp) -> None:
-        told: list[Any] = []
+    def test_auth_data_is_passed_to_the_listener(self, make_idp_host: MakeApp) -> None:
+        received: list[Any] = []
 
         def create(person: IdpUserInfo, options: dict[str, Any]) -> None:
-            told.append(person.auth_payload)
+            received.append(person.auth_payload)
             service(Accounts).create(person.email, None)
 
         host = make_idp_host(schemas=Schemas(idp_payload=Signup), on_sign_up=create)
         Visitor(Api(host)).sign_in("zoe", auth_data={"plan": "small"})
-        assert told == [{"plan": "small"}]
+        assert received == [{"plan": "small"}]

@@ -1,4 +1,4 @@
-"""ID tokens that are not to be trusted, and keys that change."""
+"""ID tokens: invalid tokens are rejected, and rotated keys and changed metadata are fetched."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..rigs.oidc.proxy import DISCOVERY, KEYS, TOKEN, USERINFO, Answer, Claims, 
 from ..rigs.oidc.visitor import Visitor
 from ..rigs.racing import at_once
 
-# The database has no part in this.
+# The database does not matter here.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 Change = Callable[[Claims], Claims]
@@ -46,11 +46,9 @@ def without(name: str) -> Change:
     return partial(_without, name)
 
 
-def test_the_rig_can_sign_tokens_that_are_trusted(
-    visitor: Visitor, ada: Person, proxy: Proxy
-) -> None:
-    """After one that is not, too."""
-    proxy.alter_id_token(with_claims(aud="somebody-else"))
+def test_valid_token_is_accepted(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
+    """The proxy's tokens are accepted, also after an invalid one."""
+    proxy.alter_id_token(with_claims(aud="another-client"))
     visitor.sign_in("ada", 400)
     proxy.alter_id_token(with_claims(exp=time.time() + 60))
     visitor.sign_in("ada")
@@ -59,10 +57,10 @@ def test_the_rig_can_sign_tokens_that_are_trusted(
 @for_each(
     "change",
     [
-        with_claims(aud="somebody-else"),
-        with_claims(aud="somebody-else", azp="frontdesk"),
-        with_claims(aud=["frontdesk", "somebody-else"]),
-        with_claims(aud=["frontdesk", "somebody-else"], azp="somebody-else"),
+        with_claims(aud="another-client"),
+        with_claims(aud="another-client", azp="frontdesk"),
+        with_claims(aud=["frontdesk", "another-client"]),
+        with_claims(aud=["frontdesk", "another-client"], azp="another-client"),
         with_claims(aud=None),
         without("aud"),
         with_claims(iss="https://elsewhere.example.com"),
@@ -84,40 +82,40 @@ def test_the_rig_can_sign_tokens_that_are_trusted(
         without("sub"),
     ],
 )
-def test_wrong_claims(visitor: Visitor, ada: Person, proxy: Proxy, change: Change) -> None:
+def test_invalid_claims_are_rejected(
+    visitor: Visitor, ada: Person, proxy: Proxy, change: Change
+) -> None:
     proxy.alter_id_token(change)
     assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
-        (with_claims(aud="somebody-else"), "aud is 'somebody-else', expected 'frontdesk'"),
+        (with_claims(aud="another-client"), "aud is 'another-client', expected 'frontdesk'"),
         (with_claims(iss="https://elsewhere"), "iss is 'https://elsewhere', expected 'http://127"),
         (with_claims(exp=1_700_000_000), "exp is 1700000000, expected a moment that fits 1"),
         (without("sub"), "sub is None, expected a text"),
         (with_claims(nonce="of another one"), "nonce is missing or not the expected one"),
     ],
 )
-def test_what_was_refused_is_told_to_the_log(
+def test_rejection_is_logged_with_the_reason(
     make_idp_app: Callable[..., Flask],
     proxy: Proxy,
     capsys: pytest.CaptureFixture[str],
     change: Change,
-    said: str,
+    expected: str,
 ) -> None:
     visitor = Visitor(Api(make_idp_app()))
     proxy.alter_id_token(change)
     request_id = visitor.sign_in("ada", 400).headers["X-Request-ID"]
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "was refused" in line]
-    assert said in line
+    assert expected in line
     assert f'"request_id":"{request_id}"' in line
     assert "of another one" not in line
 
 
-def test_a_key_that_the_provider_does_not_publish(
-    visitor: Visitor, ada: Person, proxy: Proxy
-) -> None:
+def test_unpublished_key_is_rejected(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
     proxy.alter_id_token(with_claims(), publish_key=False)
     assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
 
@@ -134,7 +132,7 @@ def other_header(header: str, signature: str = "") -> Callable[[str], str]:
     "change",
     [
         lambda token: "",
-        lambda token: "nonsense",
+        lambda token: "malformed",
         lambda token: "a.b.c",
         lambda token: "é.é.é",
         lambda token: token + "AAAA",
@@ -148,17 +146,17 @@ def other_header(header: str, signature: str = "") -> Callable[[str], str]:
         other_header("7", "c2ln"),
     ],
 )
-def test_what_is_no_token(
+def test_malformed_token_is_rejected(
     visitor: Visitor, ada: Person, proxy: Proxy, change: Callable[[str], str]
 ) -> None:
     proxy.replace_id_token(change)
     assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
 
 
-def test_a_provider_that_lists_none_as_an_algorithm(
+def test_algorithm_none_is_rejected_even_if_the_provider_lists_it(
     make_idp_app: Callable[..., Flask], person: MakePerson, proxy: Proxy
 ) -> None:
-    """Authlib takes the algorithms that it accepts from the discovery document."""
+    """Authlib reads the accepted algorithms from the discovery document."""
     proxy.alter_json(
         "/.well-known/openid-configuration",
         lambda document: document | {"id_token_signing_alg_values_supported": ["none", "RS256"]},
@@ -170,7 +168,7 @@ def test_a_provider_that_lists_none_as_an_algorithm(
 
 
 class TestKeys:
-    def test_they_are_fetched_once(self, visitor: Visitor, ada: Person, proxy: Proxy) -> None:
+    def test_keys_are_fetched_once(self, visitor: Visitor, ada: Person, proxy: Proxy) -> None:
         proxy.calls.clear()
         visitor.sign_in("ada")
         visitor.sign_in("ada")
@@ -178,107 +176,109 @@ class TestKeys:
         assert proxy.calls["/.well-known/openid-configuration"] == 1
 
     @pytest.mark.parametrize("keep_ids", [False, True])
-    def test_they_may_change_in_the_middle_of_a_sign_in(
+    def test_keys_can_rotate_during_a_sign_in(
         self, visitor: Visitor, ada: Person, provider: Provider, proxy: Proxy, keep_ids: bool
     ) -> None:
         visitor.sign_in("ada")
-        back = visitor.go("ada")
+        callback = visitor.go("ada")
         provider.rotate_keys(keep_ids=keep_ids)
-        visitor.finish(back)
+        visitor.finish(callback)
         assert proxy.calls[KEYS] == 2
 
-    def test_nonsense_is_not_kept_for_keys(
-        self, visitor: Visitor, ada: Person, proxy: Proxy
-    ) -> None:
+    def test_invalid_keys_are_not_cached(self, visitor: Visitor, ada: Person, proxy: Proxy) -> None:
         proxy.answer(KEYS, Answer(200, b'{"keys": [{"kty": "RSA"}]}'))
         visitor.sign_in("ada", 502)
         proxy.reset()
         visitor.sign_in("ada")
 
 
-def announced(*algorithms: str) -> Callable[[Any], Any]:
+def with_algorithms(*algorithms: str) -> Callable[[Any], Any]:
     return lambda document: document | {"id_token_signing_alg_values_supported": [*algorithms]}
 
 
 class TestChangedMetadata:
-    """The discovery document is kept for an hour, or until a token cannot be verified by it."""
+    """The discovery document is cached for an hour, or until a token cannot be verified with it."""
 
     @pytest.fixture
-    def signed_in_once(self, visitor: Visitor, ada: Person, proxy: Proxy) -> Visitor:
-        proxy.alter_json(DISCOVERY, announced("RS256"))
+    def visitor_with_cached_metadata(self, visitor: Visitor, ada: Person, proxy: Proxy) -> Visitor:
+        proxy.alter_json(DISCOVERY, with_algorithms("RS256"))
         visitor.sign_in("ada")
         proxy.calls.clear()
         return visitor
 
-    def test_a_newly_announced_algorithm_is_accepted_at_once(
-        self, signed_in_once: Visitor, proxy: Proxy
+    def test_new_algorithm_is_accepted_immediately(
+        self, visitor_with_cached_metadata: Visitor, proxy: Proxy
     ) -> None:
-        back = signed_in_once.go("ada")
-        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
+        callback = visitor_with_cached_metadata.go("ada")
+        proxy.alter_json(DISCOVERY, with_algorithms("RS256", "ES256"))
         proxy.alter_id_token(with_claims(), algorithm="ES256")
-        signed_in_once.finish(back)
-        signed_in_once.sign_in("ada")
+        visitor_with_cached_metadata.finish(callback)
+        visitor_with_cached_metadata.sign_in("ada")
         assert proxy.calls[DISCOVERY] == 1
 
-    def test_keys_at_a_new_address_are_found(self, signed_in_once: Visitor, proxy: Proxy) -> None:
+    def test_keys_at_a_new_url_are_found(
+        self, visitor_with_cached_metadata: Visitor, proxy: Proxy
+    ) -> None:
         proxy.alter_json(DISCOVERY, lambda document: document | {"jwks_uri": f"{proxy.url}/moved"})
         proxy.alter_id_token(with_claims(), publish_key=False)
         proxy.answer("/moved", Answer(200, json.dumps(proxy.key_set()).encode()))
-        signed_in_once.sign_in("ada")
+        visitor_with_cached_metadata.sign_in("ada")
         assert proxy.calls[DISCOVERY] == 1
 
-    def test_metadata_is_fetched_again_once_a_minute_at_most(
-        self, signed_in_once: Visitor, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+    def test_metadata_is_fetched_again_at_most_once_a_minute(
+        self, visitor_with_cached_metadata: Visitor, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         proxy.alter_id_token(with_claims(), algorithm="ES256")
         for _ in range(3):
-            assert signed_in_once.sign_in("ada", 400).json["code"] == "sign_in_refused"
+            assert (
+                visitor_with_cached_metadata.sign_in("ada", 400).json["code"] == "sign_in_refused"
+            )
         assert proxy.calls[DISCOVERY] == 1
         moment = time.monotonic() + REFETCH_SECONDS
         monkeypatch.setattr("app.auth.idp.oidc.time.monotonic", lambda: moment)
-        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
-        signed_in_once.sign_in("ada")
+        proxy.alter_json(DISCOVERY, with_algorithms("RS256", "ES256"))
+        visitor_with_cached_metadata.sign_in("ada")
         assert proxy.calls[DISCOVERY] == 2
 
-    def test_sign_ins_at_the_same_time_share_one_fetch(
-        self, signed_in_once: Visitor, idp_app: Flask, proxy: Proxy
+    def test_concurrent_sign_ins_share_one_fetch(
+        self, visitor_with_cached_metadata: Visitor, idp_app: Flask, proxy: Proxy
     ) -> None:
         visitors = [Visitor(Api(idp_app)) for _ in range(3)]
-        backs = [visitor.go("ada") for visitor in visitors]
-        proxy.alter_json(DISCOVERY, announced("RS256", "ES256"))
+        callbacks = [visitor.go("ada") for visitor in visitors]
+        proxy.alter_json(DISCOVERY, with_algorithms("RS256", "ES256"))
         proxy.alter_id_token(with_claims(), algorithm="ES256")
-        together = Barrier(3)
+        barrier = Barrier(3)
 
         def wait_for_the_others(_headers: dict[str, str], _body: bytes) -> None:
-            together.wait(10)
+            barrier.wait(10)
 
         proxy.gate(TOKEN, wait_for_the_others)
 
-        def finishing(visitor: Visitor, back: dict[str, str]) -> Callable[[], int]:
-            return lambda: visitor.finish(back).response.status_code
+        def make_finish(visitor: Visitor, callback: dict[str, str]) -> Callable[[], int]:
+            return lambda: visitor.finish(callback).response.status_code
 
-        assert at_once(*map(finishing, visitors, backs)) == [200] * 3
+        assert at_once(*map(make_finish, visitors, callbacks)) == [200] * 3
         assert proxy.calls[DISCOVERY] == 1
 
-    def test_metadata_out_of_reach_leaves_the_known_one(
-        self, signed_in_once: Visitor, proxy: Proxy
+    def test_unreachable_metadata_keeps_the_cached_document(
+        self, visitor_with_cached_metadata: Visitor, proxy: Proxy
     ) -> None:
         proxy.alter_id_token(with_claims(), algorithm="ES256")
         proxy.answer(DISCOVERY, Answer(503))
-        signed_in_once.sign_in("ada", 502)
+        visitor_with_cached_metadata.sign_in("ada", 502)
         proxy.alter_id_token(with_claims())
-        signed_in_once.sign_in("ada")
+        visitor_with_cached_metadata.sign_in("ada")
 
 
 class TestUserInfo:
-    def test_it_must_be_about_the_same_person(
+    def test_user_info_must_have_the_same_subject(
         self, visitor: Visitor, ada: Person, proxy: Proxy
     ) -> None:
         proxy.alter_json(USERINFO, lambda document: document | {"sub": "mallory"})
         assert visitor.sign_in("ada", 400).json["code"] == "sign_in_refused"
 
     @for_each("verified", ["true", "True", 1, [True], {"": True}, None, False, "false"])
-    def test_verified_is_true_and_nothing_else(
+    def test_only_true_means_a_verified_email(
         self,
         visitor: Visitor,
         ada: Person,
@@ -294,21 +294,23 @@ class TestUserInfo:
         "email",
         [None, 7, "", "ada", ["ada@example.com"], "ada@example.com\x00", "\ud800@example.com"],
     )
-    def test_what_is_no_email(
+    def test_invalid_email_is_rejected(
         self, visitor: Visitor, ada: Person, proxy: Proxy, email: Any
     ) -> None:
         proxy.alter_json(USERINFO, lambda document: document | {"email": email})
         assert visitor.sign_in("ada", 400).json["code"] == "email_not_verified"
 
-    def test_it_does_not_vouch_for_the_email_of_the_id_token(
+    def test_user_info_does_not_verify_the_email_of_the_id_token(
         self, visitor: Visitor, ada: Person, proxy: Proxy
     ) -> None:
-        """An unverified address must not be taken for the verified one of another document."""
+        """An unverified email must not be combined with `email_verified` of another document."""
         proxy.alter_id_token(with_claims(email="ada@example.com"))
         proxy.alter_json(USERINFO, lambda document: {"sub": "eve", "email_verified": True})
         assert visitor.sign_in("eve", 400).json["code"] == "email_not_verified"
 
 
-def test_a_token_answer_without_an_id_token(visitor: Visitor, ada: Person, proxy: Proxy) -> None:
+def test_token_response_without_an_id_token_is_a_502(
+    visitor: Visitor, ada: Person, proxy: Proxy
+) -> None:
     proxy.alter_json(TOKEN, without("id_token"))
     visitor.sign_in("ada", 502)

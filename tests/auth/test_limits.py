@@ -27,15 +27,17 @@ def from_address(app: Flask, address: str) -> Api:
     return api
 
 
-@pytest.mark.parametrize("email", ["ada@example.com", "nobody@example.com"])
-def test_five_wrong_passwords_are_the_most(api: Api, ada: Person, email: str) -> None:
+@pytest.mark.parametrize("email", ["ada@example.com", "unknown@example.com"])
+def test_sixth_attempt_after_five_wrong_passwords_is_rejected(
+    api: Api, ada: Person, email: str
+) -> None:
     fail(api, 5, email=email)
     answer = log_in(api, email, PASSWORD, 429)
     assert 0 < int(answer.headers["Retry-After"]) <= 300
     assert answer.json["code"] == "too_many_attempts"
 
 
-def test_the_count_is_exact_in_parallel(app: Flask, ada: Person) -> None:
+def test_limit_is_exact_under_concurrency(app: Flask, ada: Person) -> None:
     def attempt(_: int) -> int:
         form = {"username": ada.email, "password": "wrong"}
         return app.test_client().post("/api/v1/login", data=form).status_code
@@ -44,25 +46,25 @@ def test_the_count_is_exact_in_parallel(app: Flask, ada: Person) -> None:
         assert Counter(threads.map(attempt, range(24))) == {400: 5, 429: 19}
 
 
-def test_another_address_may_still_try(app: Flask, api: Api, ada: Person) -> None:
+def test_other_ip_address_is_not_limited(app: Flask, api: Api, ada: Person) -> None:
     fail(api, 5)
     log_in(from_address(app, "198.51.100.7"), ada.email, PASSWORD)
 
 
-def test_one_ipv6_customer_is_one_address(app: Flask, ada: Person) -> None:
+def test_ipv6_network_counts_as_one_ip_address(app: Flask, ada: Person) -> None:
     for host in range(5):
         fail(from_address(app, f"2001:db8::{host}"), 1)
     log_in(from_address(app, "2001:db8::ff"), ada.email, PASSWORD, 429)
     log_in(from_address(app, "2001:db8:0:1::1"), ada.email, PASSWORD)
 
 
-def test_an_ipv4_customer_is_one_address_in_either_writing(app: Flask, ada: Person) -> None:
+def test_ipv4_mapped_address_counts_as_the_ipv4_address(app: Flask, ada: Person) -> None:
     fail(from_address(app, "::ffff:198.51.100.7"), 5)
     log_in(from_address(app, "198.51.100.7"), ada.email, PASSWORD, 429)
     log_in(from_address(app, "::ffff:203.0.113.9"), ada.email, PASSWORD)
 
 
-def test_the_limit_passes(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
+def test_limit_expires(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
     app = make_app(CORE__KEYSTORE="memory")
     person("ada", into=app)
     fail(Api(app), 5)
@@ -72,20 +74,24 @@ def test_the_limit_passes(make_app: MakeApp, person: MakePerson, clock: Stepping
     log_in(Api(app), "ada@example.com", PASSWORD)
 
 
-def test_logging_in_rightly_never_meets_a_limit(api: Api, ada: Person) -> None:
+def test_successful_sign_ins_are_not_limited(api: Api, ada: Person) -> None:
     for _ in range(60):
         log_in(api, ada.email, PASSWORD)
 
 
-def test_one_address_guesses_at_many_accounts(make_app: MakeApp, person: MakePerson) -> None:
+def test_guesses_from_one_ip_address_at_many_accounts_are_limited(
+    make_app: MakeApp, person: MakePerson
+) -> None:
     app = make_app(AUTH__LOGIN_ADDRESS_LIMIT="10/minute")
     person("ada", into=app)
     for number in range(10):
-        fail(Api(app), 1, email=f"nobody{number}@example.com")
+        fail(Api(app), 1, email=f"unknown{number}@example.com")
     log_in(Api(app), "ada@example.com", PASSWORD, 429)
 
 
-def test_many_addresses_guess_at_one_account(make_app: MakeApp, person: MakePerson) -> None:
+def test_guesses_from_many_ip_addresses_at_one_account_are_limited(
+    make_app: MakeApp, person: MakePerson
+) -> None:
     app = make_app(AUTH__LOGIN_ACCOUNT_LIMIT="10/hour")
     person("ada", into=app)
     log_in(from_address(app, "192.0.2.1"), "ada@example.com", PASSWORD)
@@ -95,45 +101,45 @@ def test_many_addresses_guess_at_one_account(make_app: MakeApp, person: MakePers
     log_in(from_address(app, "192.0.2.1"), "ada@example.com", PASSWORD)
 
 
-def guess_from_everywhere(app: Flask, times: int, net: str = "198.51.100") -> None:
+def guess_from_many_ip_addresses(app: Flask, times: int, net: str = "198.51.100") -> None:
     for number in range(times):
         fail(from_address(app, f"{net}.{number}"), 1)
 
 
-def test_a_proof_by_mail_opens_an_account_that_others_go_on_guessing_at(
+def test_password_reset_lets_the_owner_in_while_guessing_continues(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__LOGIN_ACCOUNT_LIMIT="10/hour")
     person("ada", into=app)
     owner = from_address(app, "203.0.113.9")
-    guess_from_everywhere(app, 10)
+    guess_from_many_ip_addresses(app, 10)
     log_in(owner, "ada@example.com", PASSWORD, 429)
     reset(owner, ask(owner, mails)[0])
-    guess_from_everywhere(app, 10, net="192.0.2")
+    guess_from_many_ip_addresses(app, 10, net="192.0.2")
     log_in(owner, "ada@example.com", NEW)
 
 
-def test_to_ask_for_a_proof_by_mail_opens_nothing(
+def test_requesting_a_reset_unlocks_nothing(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__LOGIN_ACCOUNT_LIMIT="10/hour", AUTH__RECOVERY_LIMIT="100/minute")
     person("ada", into=app)
-    guesser, owner = (from_address(app, host) for host in ("203.0.113.66", "203.0.113.9"))
-    guess_from_everywhere(app, 10)
-    token, code = ask(guesser, mails)
-    verify(guesser, token)
-    verify(guesser, other(code), 400)
-    reset(guesser, other(code), 400)
-    reset(guesser, token, 422, new_password="short")
-    log_in(guesser, "ada@example.com", "wrong", 429)
+    attacker, owner = (from_address(app, host) for host in ("203.0.113.66", "203.0.113.9"))
+    guess_from_many_ip_addresses(app, 10)
+    token, code = ask(attacker, mails)
+    verify(attacker, token)
+    verify(attacker, other(code), 400)
+    reset(attacker, other(code), 400)
+    reset(attacker, token, 422, new_password="short")
+    log_in(attacker, "ada@example.com", "wrong", 429)
     reset(owner, ask(owner, mails)[0])
-    guess_from_everywhere(app, 10, net="192.0.2")
-    log_in(guesser, "ada@example.com", NEW, 429)
-    reset(guesser, token, 400)
-    log_in(guesser, "ada@example.com", NEW, 429)
+    guess_from_many_ip_addresses(app, 10, net="192.0.2")
+    log_in(attacker, "ada@example.com", NEW, 429)
+    reset(attacker, token, 400)
+    log_in(attacker, "ada@example.com", NEW, 429)
 
 
-def test_who_proved_to_read_the_mail_may_guess_no_more_than_others_from_one_address(
+def test_owner_after_a_reset_is_limited_like_others_from_one_ip_address(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__LOGIN_ACCOUNT_LIMIT="10/hour")
@@ -144,22 +150,24 @@ def test_who_proved_to_read_the_mail_may_guess_no_more_than_others_from_one_addr
     log_in(owner, "ada@example.com", NEW, 429)
 
 
-@pytest.mark.parametrize("email", ["ada@example.com", "nobody@example.com"])
-def test_recovery_is_limited_for_known_and_unknown_alike(api: Api, ada: Person, email: str) -> None:
+@pytest.mark.parametrize("email", ["ada@example.com", "unknown@example.com"])
+def test_recovery_is_limited_for_known_and_unknown_accounts(
+    api: Api, ada: Person, email: str
+) -> None:
     status = 200 if email == ada.email else 404
     for _ in range(5):
         api.post("/password-recovery", status, json={"email": email})
     api.post("/password-recovery", 429, json={"email": email})
 
 
-def test_recovery_is_limited_for_one_address(api: Api) -> None:
+def test_recovery_is_limited_by_ip_address(api: Api) -> None:
     for number in range(20):
-        api.post("/password-recovery", 404, json={"email": f"nobody{number}@example.com"})
+        api.post("/password-recovery", 404, json={"email": f"unknown{number}@example.com"})
     answer = api.post("/password-recovery", 429, json={"email": "one.more@example.com"})
     assert int(answer.headers["Retry-After"]) <= 60
 
 
-def test_one_switch_turns_all_of_it_off(make_app: MakeApp, person: MakePerson) -> None:
+def test_setting_disables_all_rate_limits(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
     person("ada", into=app)
     fail(Api(app), 60)
@@ -167,7 +175,7 @@ def test_one_switch_turns_all_of_it_off(make_app: MakeApp, person: MakePerson) -
         Api(app).post("/password-recovery", json={"email": "ada@example.com"})
 
 
-def test_unlock_forgets_what_was_counted(
+def test_unlock_resets_the_counters(
     backend: Backend, make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app(**({} if backend.redis_url else {"CORE__KEYSTORE": "database"}))
@@ -179,13 +187,13 @@ def test_unlock_forgets_what_was_counted(
     log_in(Api(app), "ada@example.com", PASSWORD)
 
 
-def test_a_reset_forgets_what_was_counted(api: Api, ada: Person, mails: Any) -> None:
+def test_password_reset_resets_the_counters(api: Api, ada: Person, mails: Any) -> None:
     fail(api, 5)
     reset(api, ask(api, mails)[0])
     log_in(api, ada.email, NEW)
 
 
-def test_a_forwarded_address_is_believed_as_far_as_proxies_are_trusted(
+def test_forwarded_ip_address_is_used_only_from_trusted_proxies(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     direct = make_app()
@@ -201,7 +209,7 @@ def test_a_forwarded_address_is_believed_as_far_as_proxies_are_trusted(
         log_in(Api(behind), "ada@example.com", "wrong", 400, headers=sent)
 
 
-def test_more_sign_ins_than_may_wait_are_sent_away_for_a_moment(
+def test_sign_ins_over_the_concurrency_limit_get_a_503(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app(AUTH__LOGINS_AT_ONCE="1", AUTH__BCRYPT_ROUNDS="10")

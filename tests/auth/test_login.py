@@ -9,7 +9,7 @@ import jwt
 import pytest
 from flask import Flask
 
-from app.accounts.passwords import Passwords, Tried
+from app.accounts.passwords import PasswordCheck, Passwords
 from app.accounts.service import Accounts
 from app.core.context import service
 from app.testing.client import Answer, Api
@@ -26,7 +26,7 @@ def log_in(api: Api, email: str, password: str, status: int = 200, **request: An
     return api.post("/login", status, data=form, **request)
 
 
-def test_the_login_response_has_the_token_and_the_account(api: Api, ada: Person) -> None:
+def test_login_response_has_the_token_and_the_account(api: Api, ada: Person) -> None:
     answer = log_in(api, "ada@example.com", PASSWORD)
     assert answer.json["token_type"] == "bearer"
     assert answer.json["account"]["email"] == "ada@example.com"
@@ -56,7 +56,7 @@ def test_expires_is_the_iso_time_of_the_tokens_exp(api: Api, ada: Person) -> Non
     assert claims["sub"] == ada.email
 
 
-def test_a_token_lives_as_long_as_the_setting_says(
+def test_token_lifetime_follows_the_setting(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="5")
@@ -71,14 +71,14 @@ def test_a_token_lives_as_long_as_the_setting_says(
     ("email", "password"),
     [
         ("ada@example.com", "wrong"),
-        ("nobody@example.com", PASSWORD),
+        ("unknown@example.com", PASSWORD),
         ("ada@example.com", "x" * 73),
         ("ada@example.com", f"{PASSWORD}\udcff".encode(errors="replace").decode()),
         ("ada@example.com", "ü" * 40),
         ("ada@example.com", f"{PASSWORD}\0"),
     ],
 )
-def test_wrong_credentials_are_told_nothing_more(
+def test_wrong_credentials_return_one_error(
     api: Api, ada: Person, email: str, password: str
 ) -> None:
     answer = log_in(api, email, password, 400)
@@ -87,20 +87,20 @@ def test_wrong_credentials_are_told_nothing_more(
 
 
 @pytest.mark.parametrize(("events", "recorded"), [("false", []), ("true", ["INSERT"])])
-def test_login_asks_four_queries_and_locks_the_account_row(
+def test_login_locks_the_account_row_and_runs_few_queries(
     make_app: MakeApp, ada: Person, backend: Backend, events: str, recorded: list[str]
 ) -> None:
     app = make_app(AUDIT__EVENTS=events)
     with noted_queries(app) as queries:
         log_in(Api(app), ada.email, PASSWORD)
-    asked = [query.split()[0] for query in queries]
-    # SQLite has no SELECT ... FOR UPDATE: it locks by an UPDATE that changes nothing.
+    statements = [query.split()[0] for query in queries]
+    # SQLite has no SELECT ... FOR UPDATE, so an UPDATE that changes nothing locks the row.
     lock = "UPDATE" if backend.name == "sqlite" else "SELECT"
-    assert asked == ["SELECT", lock, "UPDATE", "SELECT", "SELECT", *recorded]
+    assert statements == ["SELECT", lock, "UPDATE", "SELECT", "SELECT", *recorded]
     assert ("FOR NO KEY UPDATE" in queries[1]) == (backend.name == "postgresql")
 
 
-def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerson) -> None:
+def test_emails_are_compared_case_insensitively(api: Api, person: MakePerson) -> None:
     person("Grace")
     assert log_in(api, "GRACE@Example.COM", PASSWORD).json["account"]["email"] == (
         "grace@example.com"
@@ -108,7 +108,7 @@ def test_an_email_is_compared_without_regard_to_case(api: Api, person: MakePerso
 
 
 @for_each("status", ["inactive", "suspended", "on holiday"])
-def test_an_account_whose_status_does_not_count_cannot_log_in(
+def test_account_with_inactive_status_cannot_sign_in(
     api: Api, person: MakePerson, status: str
 ) -> None:
     ivan = person(newly("ivan"), status=status).email
@@ -116,12 +116,12 @@ def test_an_account_whose_status_does_not_count_cannot_log_in(
     assert log_in(api, ivan, "wrong", 400).detail == "Incorrect email or password"
 
 
-def test_both_active_statuses_log_in(api: Api, person: MakePerson) -> None:
+def test_both_active_statuses_sign_in(api: Api, person: MakePerson) -> None:
     person("olga", status="online")
     log_in(api, "olga@example.com", PASSWORD)
 
 
-def test_the_active_statuses_are_a_setting(make_app: MakeApp, person: MakePerson) -> None:
+def test_active_statuses_are_configurable(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__ACTIVE_STATUSES='["trial"]')
     api = person("tess", into=app, status="trial").api()
     api.get("/account")
@@ -129,20 +129,20 @@ def test_the_active_statuses_are_a_setting(make_app: MakeApp, person: MakePerson
     assert log_in(Api(app), "ada@example.com", PASSWORD, 400).detail == "Inactive account"
 
 
-def test_a_form_without_its_fields_names_both(api: Api) -> None:
+def test_missing_form_fields_are_named(api: Api) -> None:
     assert api.post("/login", 422, data={"x": "y"}).faults == ["form:username", "form:password"]
 
 
-def test_a_field_given_twice_is_refused(api: Api) -> None:
+def test_repeated_form_field_is_rejected(api: Api) -> None:
     form = {"username": ["a@example.com", "b@example.com"], "password": "x"}
     assert api.post("/login", 422, data=form).faults == ["form:username"]
 
 
-def test_json_is_no_login_form(api: Api) -> None:
+def test_json_body_is_rejected(api: Api) -> None:
     api.post("/login", 415, json={"username": "ada@example.com", "password": PASSWORD})
 
 
-def test_a_hash_of_lower_cost_is_made_anew_at_login(make_app: MakeApp, person: MakePerson) -> None:
+def test_hash_with_lower_cost_is_renewed_at_sign_in(make_app: MakeApp, person: MakePerson) -> None:
     person("ada", into=make_app(AUTH__BCRYPT_ROUNDS="4"))
     app = make_app(AUTH__BCRYPT_ROUNDS="5")
     log_in(Api(app), "ada@example.com", PASSWORD)
@@ -151,9 +151,7 @@ def test_a_hash_of_lower_cost_is_made_anew_at_login(make_app: MakeApp, person: M
     log_in(Api(app), "ada@example.com", PASSWORD)
 
 
-def test_of_many_who_sign_in_at_once_each_finds_the_hash_renewed_or_renews_it(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_concurrent_sign_ins_renew_the_hash(make_app: MakeApp, person: MakePerson) -> None:
     ada = person("ada")
     app = make_app(AUTH__BCRYPT_ROUNDS="5")
     form = {"username": ada.email, "password": PASSWORD}
@@ -163,14 +161,14 @@ def test_of_many_who_sign_in_at_once_each_finds_the_hash_renewed_or_renews_it(
         assert at_once(*[login] * 6) == [200] * 6
 
 
-@pytest.mark.parametrize("rounds", ["4", "5"], ids=["as it is", "to be renewed"])
-def test_a_password_that_is_changed_while_it_is_looked_at_opens_nothing(
+@pytest.mark.parametrize("rounds", ["4", "5"], ids=["current cost", "lower cost"])
+def test_password_changed_during_the_check_is_rejected(
     rounds: str, make_app: MakeApp, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = Api(make_app(AUTH__BCRYPT_ROUNDS=rounds))
     check = Passwords.check
 
-    def look_and_be_overtaken(self: Passwords, password: str, stored: str | None) -> Tried:
+    def check_then_change(self: Passwords, password: str, stored: str | None) -> PasswordCheck:
         tried = check(self, password, stored)
         if tried.right:
             with ThreadPoolExecutor(1) as pool:
@@ -178,23 +176,23 @@ def test_a_password_that_is_changed_while_it_is_looked_at_opens_nothing(
         return tried
 
     with monkeypatch.context() as patch:
-        patch.setattr(Passwords, "check", look_and_be_overtaken)
+        patch.setattr(Passwords, "check", check_then_change)
         log_in(api, ada.email, PASSWORD, 400)
     log_in(api, ada.email, "another horse battery")
 
 
-def test_an_account_without_a_password_has_no_right_one(api: Api, app: Flask) -> None:
+def test_account_without_a_password_rejects_every_password(api: Api, app: Flask) -> None:
     with app.app_context():
         service(Accounts).create("sso@example.com", None)
     for password in ("", "None", "x"):
         log_in(api, "sso@example.com", password, 400)
 
 
-def test_two_accounts_of_one_address_cannot_be(api: Api, app: Flask) -> None:
+def test_concurrent_creation_makes_one_account_per_email(api: Api, app: Flask) -> None:
     def create(_: int) -> str:
         with app.app_context():
             try:
-                service(Accounts).create("Twin@example.com", PASSWORD)
+                service(Accounts).create("Ada@example.com", PASSWORD)
             except Exception as error:
                 return type(error).__name__
             return "created"
@@ -204,22 +202,20 @@ def test_two_accounts_of_one_address_cannot_be(api: Api, app: Flask) -> None:
     assert outcomes == ["EmailTaken"] * 7 + ["created"]
 
 
-def test_events_are_told_on_the_applications_own_emitter(
-    make_app: MakeApp, person: MakePerson
-) -> None:
-    heard: list[tuple[str, str]] = []
+def test_events_are_emitted_per_application(make_app: MakeApp, person: MakePerson) -> None:
+    notified: list[tuple[str, str]] = []
     first, second = make_app(), make_app()
     listen_to(
-        first, "account-logged-in", lambda account, options: heard.append(("1", account.email))
+        first, "account-logged-in", lambda account, options: notified.append(("1", account.email))
     )
     listen_to(
-        second, "account-logged-in", lambda account, options: heard.append(("2", account.email))
+        second, "account-logged-in", lambda account, options: notified.append(("2", account.email))
     )
     person("ada", into=first).token()
-    assert heard == [("1", "ada@example.com")]
+    assert notified == [("1", "ada@example.com")]
 
 
-def test_a_listener_takes_part_in_the_transaction_and_may_abort_it(app: Flask, ada: Person) -> None:
+def test_listener_runs_in_the_transaction_and_can_abort_it(app: Flask, ada: Person) -> None:
     def refuse(account: Any, options: dict[str, Any]) -> None:
         account.phone = "+15005550006"
         options["session"].flush()
@@ -237,24 +233,24 @@ def listen_to(app: Flask, event: str, listener: Callable[[Any, dict[str, Any]], 
     app.extensions["frontdesk"].actions.on(event, listener)
 
 
-def test_a_name_of_blanks_is_a_wrong_one(api: Api) -> None:
+def test_blank_username_is_incorrect(api: Api) -> None:
     answer = api.post("/login", 400, data={"username": "  ", "password": "x"})
     assert answer.detail == "Incorrect email or password"
 
 
-def test_no_connection_waits_for_a_hash(
+def test_password_check_holds_no_database_connection(
     app: Flask, api: Api, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.app_context():
         passwords, pool = service(Accounts).passwords, app.extensions["sqlalchemy"].engine.pool
     check = passwords.check
-    held: list[int] = []
+    connections: list[int] = []
 
-    def check_and_note(*args: Any) -> Any:
-        held.append(pool.checkedout())
+    def check_and_record(*args: Any) -> Any:
+        connections.append(pool.checkedout())
         return check(*args)
 
-    monkeypatch.setattr(passwords, "check", check_and_note)
+    monkeypatch.setattr(passwords, "check", check_and_record)
     log_in(api, ada.email, PASSWORD)
     log_in(api, ada.email, "wrong", 400)
-    assert held == [0, 0]
+    assert connections == [0, 0]

@@ -1,4 +1,4 @@
-"""Signing in by a code that is mailed: for whoever asked for it, in the place where they did."""
+"""Passwordless sign-in: one-time codes by email, tied to the browser that requested the code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..rigs.cases import for_each
 from .test_limits import from_address
 from .test_login import listen_to, log_in
 
-ADA, NOBODY = "ada@example.com", "nobody@example.com"
+ADA, UNKNOWN = "ada@example.com", "unknown@example.com"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
@@ -50,13 +50,13 @@ def other_than(code: str) -> str:
     return f"{(int(code) + 1) % 10**8:08d}"
 
 
-def test_it_is_off_unless_it_is_switched_on(make_app: MakeApp) -> None:
+def test_sign_in_by_code_is_off_by_default(make_app: MakeApp) -> None:
     api = Api(make_app())
     ask(api, status=404)
     api.post("/login/code/verify", 404, json={})
 
 
-def test_the_mailed_code_signs_in(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_emailed_code_signs_in(api: Api, ada: Person, mails: MailOutbox) -> None:
     login_id = ask(api)["login_id"]
     answer = verify(api, login_id, mailed_code(mails)).json
     assert (answer["account"]["email"], answer["token_type"]) == (ADA, "bearer")
@@ -65,11 +65,11 @@ def test_the_mailed_code_signs_in(api: Api, ada: Person, mails: MailOutbox) -> N
     assert (found.account_id, found.data) == (ada.id, {"proofs": ["code"]})
 
 
-def test_the_mail_says_who_asked_and_has_no_link_that_signs_in(
+def test_email_names_the_device_and_has_no_sign_in_link(
     app: Flask, ada: Person, mails: MailOutbox
 ) -> None:
-    asking = from_address(app, "203.0.113.9")
-    login_id = ask(asking, headers={"User-Agent": FIREFOX})["login_id"]
+    client = from_address(app, "203.0.113.9")
+    login_id = ask(client, headers={"User-Agent": FIREFOX})["login_id"]
     mail = mails.last(ADA)
     assert "Firefox on Linux at 203.0.113.9" in mail.text
     assert "within 10 minutes" in mail.text
@@ -79,27 +79,25 @@ def test_the_mail_says_who_asked_and_has_no_link_that_signs_in(
 
 
 @pytest.mark.parametrize("agent", ["Your-bank.example/1.0 (Linux)", "", "Mozilla/5.0 <b>evil.org"])
-def test_no_stranger_writes_in_the_mail(
+def test_unknown_user_agent_is_not_quoted_in_the_email(
     api: Api, ada: Person, mails: MailOutbox, agent: str
 ) -> None:
     ask(api, headers={"User-Agent": agent})
     assert "a device that we do not know" in mails.last(ADA).text
 
 
-def test_a_code_that_somebody_is_talked_into_telling_is_worth_nothing(
-    app: Flask, ada: Person, mails: MailOutbox
-) -> None:
-    """The thief asks for a code too, and has one id of a sign-in; Ada's browser has another."""
-    thief, browser = Api(app), Api(app)
-    stolen = ask(thief)["login_id"]
-    mine = ask(browser)["login_id"]
+def test_code_is_useless_without_the_login_id(app: Flask, ada: Person, mails: MailOutbox) -> None:
+    """The attacker and Ada's browser each request a code; Ada reveals hers to the attacker."""
+    attacker, browser = Api(app), Api(app)
+    stolen = ask(attacker)["login_id"]
+    own = ask(browser)["login_id"]
     code = mailed_code(mails)
     for guess in (stolen, stolen[::-1], "x" * 32):
-        assert verify(thief, guess, code, 400).json["code"] == "invalid_token"
-    verify(browser, mine, code)
+        assert verify(attacker, guess, code, 400).json["code"] == "invalid_token"
+    verify(browser, own, code)
 
 
-def test_guesses_with_an_older_id_end_nobodys_code(
+def test_guesses_with_an_older_login_id_do_not_invalidate_the_code(
     api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     older = ask(api)["login_id"]
@@ -109,20 +107,20 @@ def test_guesses_with_an_older_id_end_nobodys_code(
     verify(api, newest, mailed_code(mails))
 
 
-def test_only_the_newest_code_counts(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_only_the_newest_code_is_valid(api: Api, ada: Person, mails: MailOutbox) -> None:
     first = ask(api)["login_id"], mailed_code(mails)
     second = ask(api)["login_id"], mailed_code(mails)
     verify(api, *first, 400)
     verify(api, *second)
 
 
-def test_a_code_counts_once(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_code_is_single_use(api: Api, ada: Person, mails: MailOutbox) -> None:
     proof = ask(api)["login_id"], mailed_code(mails)
     verify(api, *proof)
     verify(api, *proof, 400)
 
 
-def test_five_wrong_ones_end_it(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_five_wrong_codes_invalidate_the_code(api: Api, ada: Person, mails: MailOutbox) -> None:
     login_id, code = ask(api)["login_id"], mailed_code(mails)
     for _ in range(5):
         verify(api, login_id, other_than(code), 400)
@@ -130,9 +128,7 @@ def test_five_wrong_ones_end_it(api: Api, ada: Person, mails: MailOutbox) -> Non
 
 
 @only_on("sqlite")
-def test_it_counts_for_some_minutes(
-    api: Api, ada: Person, mails: MailOutbox, clock: SteppingClock
-) -> None:
+def test_code_expires(api: Api, ada: Person, mails: MailOutbox, clock: SteppingClock) -> None:
     login_id, code = ask(api)["login_id"], mailed_code(mails)
     clock.step(minutes=9)
     verify(api, login_id, other_than(code), 400)
@@ -141,7 +137,7 @@ def test_it_counts_for_some_minutes(
 
 
 @pytest.mark.parametrize("change", [{"password": "another good one"}, {"email": "a@example.com"}])
-def test_another_password_or_address_ends_it(
+def test_change_of_password_or_email_invalidates_the_code(
     api: Api, ada: Person, mails: MailOutbox, change: dict[str, str]
 ) -> None:
     login_id, code = ask(api)["login_id"], mailed_code(mails)
@@ -149,7 +145,7 @@ def test_another_password_or_address_ends_it(
     verify(api, login_id, code, 400)
 
 
-def test_of_many_uses_at_once_one_passes(app: Flask, ada: Person, mails: MailOutbox) -> None:
+def test_code_is_single_use_under_concurrency(app: Flask, ada: Person, mails: MailOutbox) -> None:
     login_id, code = ask(Api(app))["login_id"], mailed_code(mails)
     body = {"login_id": login_id, "code": code}
 
@@ -162,32 +158,34 @@ def test_of_many_uses_at_once_one_passes(app: Flask, ada: Person, mails: MailOut
     assert len(records(app, type="login.succeeded")) == 1
 
 
-def test_known_and_unknown_addresses_are_answered_alike_after_the_same_work(
+def test_known_and_unknown_emails_get_the_same_response_and_work(
     app: Flask, api: Api, person: MakePerson, mails: MailOutbox
 ) -> None:
     person("ada")
     person("ivan", status="inactive")
     person("sue", status="suspended")
-    seen = []
-    for name in ("ada", "ivan", "sue", "nobody"):
+    responses = []
+    for name in ("ada", "ivan", "sue", "unknown"):
         with noted_queries(app) as queries:
             response = api.post("/login/code", 202, json={"email": f"{name}@example.com"}).response
         kinds = [query.split()[0] for query in queries]
         headers = sorted(set(response.headers.keys()))
-        seen.append((len(response.data), headers, kinds))
+        responses.append((len(response.data), headers, kinds))
     assert len(mails) == 4
-    assert seen[1:] == seen[:1] * 3
+    assert responses[1:] == responses[:1] * 3
 
 
-def test_who_has_no_account_is_told_by_mail_alone(api: Api, mails: MailOutbox) -> None:
-    login_id = ask(api, NOBODY)["login_id"]
-    mails.assert_sent(NOBODY, "no account with this address")
+def test_missing_account_is_only_mentioned_in_the_email(api: Api, mails: MailOutbox) -> None:
+    login_id = ask(api, UNKNOWN)["login_id"]
+    mails.assert_sent(UNKNOWN, "no account with this address")
     verify(api, login_id, "00000000", 400)
 
 
 @only_on("sqlite")
-def test_who_asks_too_often_waits_known_or_not(api: Api, ada: Person, clock: SteppingClock) -> None:
-    for email in (ADA, NOBODY):
+def test_requests_per_email_are_limited_for_known_and_unknown(
+    api: Api, ada: Person, clock: SteppingClock
+) -> None:
+    for email in (ADA, UNKNOWN):
         for _ in range(5):
             ask(api, email)
         ask(api, email.upper(), 429)
@@ -195,10 +193,10 @@ def test_who_asks_too_often_waits_known_or_not(api: Api, ada: Person, clock: Ste
     ask(api)
 
 
-def test_one_network_asks_for_so_many(app: Flask) -> None:
+def test_requests_per_ip_address_are_limited(app: Flask) -> None:
     here = from_address(app, "203.0.113.9")
     for number in range(20):
-        ask(here, f"somebody{number}@example.com")
+        ask(here, f"user{number}@example.com")
     ask(here, "another@example.com", 429)
     ask(from_address(app, "198.51.100.9"), "another@example.com")
 
@@ -211,7 +209,7 @@ def test_one_network_asks_for_so_many(app: Flask) -> None:
         ("deleting", "account_deleting"),
     ],
 )
-def test_who_must_not_sign_in_is_told_at_the_code(
+def test_inactive_account_is_rejected_when_the_code_is_verified(
     api: Api, person: MakePerson, mails: MailOutbox, status: str, code: str
 ) -> None:
     person("ada", status=status)
@@ -219,26 +217,26 @@ def test_who_must_not_sign_in_is_told_at_the_code(
     assert verify(api, login_id, mailed_code(mails), 400).json["code"] == code
 
 
-def test_what_others_set_up_in_their_name_opens_nothing_any_more(
+def test_sign_in_by_code_revokes_access_of_an_unverified_registration(
     make_app: MakeApp, mails: MailOutbox
 ) -> None:
-    """Somebody registers her address with a password of their own, and waits."""
+    """An attacker registers the owner's address with their own password and waits."""
     app = make_app(
         AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="optional"
     )
-    thief = Visitor(app, mails)
-    token = thief.register(201).json["access_token"]
+    attacker = Visitor(app, mails)
+    token = attacker.register(201).json["access_token"]
     api = Api(app)
     login_id = ask(api)["login_id"]
     answer = verify(api, login_id, mailed_code(mails)).json
     assert answer["account"]["email_verified"] is True
     api.as_token(token).get("/account", 401)
-    thief.log_in(400)
+    attacker.log_in(400)
     assert "password.removed" in types(app)
     api.as_token(answer["access_token"]).get("/account")
 
 
-def test_an_account_that_waits_for_its_proof_has_it(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_code_verifies_a_pending_account(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open")
     ada = Visitor(app, mails)
     ada.register()
@@ -247,43 +245,43 @@ def test_an_account_that_waits_for_its_proof_has_it(make_app: MakeApp, mails: Ma
     ada.log_in(400)
 
 
-def test_where_registration_is_open_the_code_makes_an_account(
+def test_code_creates_an_account_where_registration_is_open(
     make_app: MakeApp, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open")
-    told: list[str] = []
-    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
-    login_id = ask(Api(app), NOBODY.title())["login_id"]
+    notified: list[str] = []
+    listen_to(app, "account-registered", lambda account, _: notified.append(account.email))
+    login_id = ask(Api(app), UNKNOWN.title())["login_id"]
     assert emails(app) == []
-    account = verify(Api(app), login_id, mailed_code(mails, NOBODY)).json["account"]
-    assert (account["email"], account["email_verified"]) == (NOBODY, True)
-    assert told == emails(app) == [NOBODY]
+    account = verify(Api(app), login_id, mailed_code(mails, UNKNOWN)).json["account"]
+    assert (account["email"], account["email_verified"]) == (UNKNOWN, True)
+    assert notified == emails(app) == [UNKNOWN]
     with app.app_context():
-        assert service(Accounts).get(NOBODY).password_hash is None
+        assert service(Accounts).get(UNKNOWN).password_hash is None
 
 
-def test_a_code_that_was_mailed_to_nobody_opens_nothing(
+def test_code_for_an_unknown_email_is_rejected(
     api: Api, mails: MailOutbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever guesses it right has guessed in vain."""
+    """Even a correct guess does not sign in."""
     monkeypatch.setattr("app.auth.proofs.secrets.randbelow", lambda _: 4711)
-    login_id = ask(api, NOBODY)["login_id"]
-    mails.assert_sent(NOBODY, "no account")
+    login_id = ask(api, UNKNOWN)["login_id"]
+    mails.assert_sent(UNKNOWN, "no account")
     verify(api, login_id, "00004711", 400)
     assert emails(api.app) == []
 
 
-def test_it_is_open_for_whom_it_is_open(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_allowed_domains_apply_to_codes(make_app: MakeApp, mails: MailOutbox) -> None:
     settings = {"AUTH__REGISTRATION": "domains", "AUTH__REGISTRATION_DOMAINS": '["example.com"]'}
     api = Api(make_app(AUTH__LOGIN_BY_CODE="on", **settings))
     login_id = ask(api, "a@example.org")["login_id"]
     mails.assert_sent("a@example.org", "no account")
     verify(api, login_id, "00000000", 400)
-    login_id = ask(api, NOBODY)["login_id"]
-    verify(api, login_id, mailed_code(mails, NOBODY))
+    login_id = ask(api, UNKNOWN)["login_id"]
+    verify(api, login_id, mailed_code(mails, UNKNOWN))
 
 
-def test_a_hosts_refusal_is_told_to_nobody_who_only_asks(
+def test_rejection_by_the_application_is_not_revealed_to_the_client(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open")
@@ -295,13 +293,13 @@ def test_a_hosts_refusal_is_told_to_nobody_who_only_asks(
 
     app.extensions["frontdesk"].hooks.add("may_register", refuse)
     api = Api(app)
-    ask(api, NOBODY)
-    mails.assert_sent(NOBODY, "no account")
+    ask(api, UNKNOWN)
+    mails.assert_sent(UNKNOWN, "no account")
     login_id = ask(api)["login_id"]
     verify(api, login_id, mailed_code(mails))
 
 
-def test_a_registration_in_between_ends_the_code_of_a_newcomer(
+def test_registration_in_between_invalidates_the_code(
     make_app: MakeApp, mails: MailOutbox, person: MakePerson
 ) -> None:
     app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open")
@@ -311,11 +309,9 @@ def test_a_registration_in_between_ends_the_code_of_a_newcomer(
     verify(Api(app), login_id, code, 400)
 
 
-def test_many_newcomers_codes_at_once_make_one_account(
-    make_app: MakeApp, mails: MailOutbox
-) -> None:
+def test_concurrent_codes_create_one_account(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(AUTH__LOGIN_BY_CODE="on", AUTH__REGISTRATION="open")
-    body = {"login_id": ask(Api(app), NOBODY)["login_id"], "code": mailed_code(mails, NOBODY)}
+    body = {"login_id": ask(Api(app), UNKNOWN)["login_id"], "code": mailed_code(mails, UNKNOWN)}
 
     def use(_: int) -> int:
         return app.test_client().post("/api/v1/login/code/verify", json=body).status_code
@@ -323,10 +319,10 @@ def test_many_newcomers_codes_at_once_make_one_account(
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(use, range(8)))
     assert sorted(answers) == [200] + [400] * 7
-    assert emails(app) == [NOBODY]
+    assert emails(app) == [UNKNOWN]
 
 
-def test_guesses_at_the_password_keep_nobody_out_who_reads_the_mail(
+def test_password_lockout_does_not_block_sign_in_by_code(
     app: Flask, ada: Person, mails: MailOutbox
 ) -> None:
     here = from_address(app, "203.0.113.9")
@@ -337,12 +333,12 @@ def test_guesses_at_the_password_keep_nobody_out_who_reads_the_mail(
     log_in(here, ADA, PASSWORD)
 
 
-def test_what_was_asked_and_refused_is_recorded(api: Api, ada: Person) -> None:
+def test_requests_and_failures_are_in_the_audit_log(api: Api, ada: Person) -> None:
     login_id = ask(api)["login_id"]
-    ask(api, NOBODY)
+    ask(api, UNKNOWN)
     verify(api, login_id, "00000000", 400)
-    asked = records(api.app, type="login.code_requested")
-    assert [each.account_id for each in asked] == [ada.id, None]
+    requested = records(api.app, type="login.code_requested")
+    assert [each.account_id for each in requested] == [ada.id, None]
     [refused] = records(api.app, type="login.failed")
     assert refused.data["reason"] == "invalid_token"
 
@@ -358,16 +354,16 @@ def test_what_was_asked_and_refused_is_recorded(api: Api, ada: Person) -> None:
         {"email": "no address"},
     ],
 )
-def test_what_is_no_address_is_none(api: Api, body: dict[str, Any]) -> None:
+def test_malformed_email_is_rejected(api: Api, body: dict[str, Any]) -> None:
     api.post("/login/code", 422, json=body)
 
 
 @pytest.mark.parametrize("code", ["", "1", "\u0660" * 8, "0" * 64, "\u2028", "0000 0000"])
-def test_what_is_no_code_opens_nothing(api: Api, ada: Person, code: str) -> None:
+def test_malformed_code_is_rejected(api: Api, ada: Person, code: str) -> None:
     verify(api, ask(api)["login_id"], code, 422 if not code else 400)
 
 
 @for_each("login_id", ["", "é" * 32, "a" * 33, None, 7, "\x00"])
-def test_what_is_no_id_opens_nothing(api: Api, ada: Person, login_id: Any) -> None:
+def test_malformed_login_id_is_rejected(api: Api, ada: Person, login_id: Any) -> None:
     body = {"login_id": login_id, "code": "00000000"}
     api.post("/login/code/verify", 400 if login_id == "é" * 32 else 422, json=body)

@@ -1,4 +1,4 @@
-"""Signing in by a mailed code where a cookie says who is in: the same code, another door."""
+"""Sign-in by emailed code in a browser with cookie sessions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def browser(app: Flask) -> CookieBrowser:
     return CookieBrowser(app)
 
 
-def test_the_code_sets_the_cookie_and_tells_no_token(
+def test_code_sets_the_cookie_and_returns_no_token(
     browser: CookieBrowser, ada: Person, mails: MailOutbox
 ) -> None:
     proof = {"login_id": ask(browser)["login_id"], "code": mailed_code(mails)}
@@ -34,7 +34,7 @@ def test_the_code_sets_the_cookie_and_tells_no_token(
     browser.post("/session/code", 400, json=proof)
 
 
-def test_another_sites_page_signs_nobody_in(
+def test_cross_site_request_is_rejected(
     browser: CookieBrowser, ada: Person, mails: MailOutbox
 ) -> None:
     proof = {"login_id": ask(browser)["login_id"], "code": mailed_code(mails)}
@@ -44,7 +44,7 @@ def test_another_sites_page_signs_nobody_in(
     browser.post("/session/code", json=proof)
 
 
-def test_by_a_code_without_the_asking_browsers_id_nobody_comes_in(
+def test_code_without_the_browsers_login_id_is_rejected(
     browser: CookieBrowser, ada: Person, mails: MailOutbox
 ) -> None:
     ask(browser)
@@ -53,11 +53,11 @@ def test_by_a_code_without_the_asking_browsers_id_nobody_comes_in(
     assert browser.cookie is None
 
 
-def test_without_cookies_there_is_no_such_door(make_app: MakeApp) -> None:
+def test_route_does_not_exist_without_cookie_sessions(make_app: MakeApp) -> None:
     Api(make_app(AUTH__LOGIN_BY_CODE="on")).post("/session/code", 404, json={})
 
 
-def test_who_shows_once_more_who_they_are_has_another_cookie(
+def test_reauthentication_replaces_the_cookie(
     browser: CookieBrowser, ada: Person, mails: MailOutbox
 ) -> None:
     browser.sign_in(ada)
@@ -67,6 +67,6 @@ def test_who_shows_once_more_who_they_are_has_another_cookie(
     assert "access_token" not in answer.json
     assert browser.cookie not in (None, before)
     browser.get("/account")
-    old = CookieBrowser(browser.app)
-    old.hold(str(before))
-    old.get("/account", 401)
+    old_browser = CookieBrowser(browser.app)
+    old_browser.hold(str(before))
+    old_browser.get("/account", 401)

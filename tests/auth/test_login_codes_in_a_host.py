@@ -1,5 +1,5 @@
-"""Codes by mail and step-up in somebody else's application, whose accounts have ids of every
-kind."""
+"""One-time codes and step-up in an application with its own account model, for each supported
+type of account ID."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Settings(HostSettings):
     AUTH = AuthSettings(BCRYPT_ROUNDS=4, LOGIN_BY_CODE="on", REGISTRATION="open", SESSIONS="on")
 
 
-class Reader(RegistrationCreate):
+class CardRegistration(RegistrationCreate):
     card = fields.String(required=True)
 
 
-def host_with(kind: str, **given: Any) -> Flask:
-    """With a session that forgets at each commit what it has read, as Flask-SQLAlchemy makes it."""
+def make_host(kind: str, **options: Any) -> Flask:
+    """Return an application with a session that expires objects on commit, as by default."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
     model = account_model(db, kind)
-    Frontdesk().init_app(host, db, settings=Settings(), account_model=model, **given)
+    Frontdesk().init_app(host, db, settings=Settings(), account_model=model, **options)
     host.register_blueprint(blueprints.auth, url_prefix="/desk")
     host.register_blueprint(blueprints.login_codes, url_prefix="/desk")
     return with_tables(host)
@@ -45,7 +45,7 @@ def host_with(kind: str, **given: Any) -> Flask:
 
 @pytest.fixture(params=KINDS)
 def app(request: pytest.FixtureRequest) -> Flask:
-    return host_with(request.param)
+    return make_host(request.param)
 
 
 def proof(frontdesk: Kit, api: Api, email: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ def proof(frontdesk: Kit, api: Api, email: str) -> dict[str, str]:
     return {"login_id": login_id, "code": code_in(frontdesk.mails.last(email).text)}
 
 
-def test_a_code_signs_in_signs_up_and_shows_who_one_is(app: Flask, frontdesk: Kit) -> None:
+def test_code_signs_in_signs_up_and_reauthenticates(app: Flask, frontdesk: Kit) -> None:
     api = Api(app, "/desk")
     frontdesk.account("ada")
     for email in ("ada@example.com", NEW):
@@ -65,15 +65,17 @@ def test_a_code_signs_in_signs_up_and_shows_who_one_is(app: Flask, frontdesk: Ki
     here.post("/reauthenticate", 400, json={"password": PASSWORD})
 
 
-def test_where_registration_asks_for_more_a_code_makes_no_account(frontdesk_twins: object) -> None:
-    app = host_with("integer", schemas=Schemas(registration=Reader))
-    frontdesk = Kit(app, frontdesk_twins)  # type: ignore[arg-type]
+def test_code_creates_no_account_where_registration_has_required_fields(
+    frontdesk_fakes: object,
+) -> None:
+    app = make_host("integer", schemas=Schemas(registration=CardRegistration))
+    frontdesk = Kit(app, frontdesk_fakes)  # type: ignore[arg-type]
     api = Api(app, "/desk")
     api.post("/login/code", 202, json={"email": NEW})
     frontdesk.mails.assert_sent(NEW, "no account")
 
 
-def test_where_they_are_off_the_blueprint_is_refused_at_the_start() -> None:
+def test_disabled_blueprint_cannot_be_mounted() -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)

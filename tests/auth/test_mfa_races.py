@@ -1,4 +1,4 @@
-"""Many at once with one code, one recovery code, one token: one of them passes."""
+"""Concurrent MFA requests with one code, one recovery code or one MFA token: one succeeds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .factors import Phone, challenge, enrol, enrolled, finish
 from .test_login import log_in
 
 MANY = 200
-# Where so many come at once, the database may have no time for each.
+# Under this load, the database may time out for some requests.
 BUSY = 503
 
 
@@ -31,75 +31,75 @@ def app(make_app: MakeApp) -> Flask:
     )
 
 
-def answering(api: Api, mfa_token: str, **factor: Any) -> Callable[[], int]:
+def make_request(api: Api, mfa_token: str, **factor: Any) -> Callable[[], int]:
     return request(api, "POST", "/login/mfa", json={"mfa_token": mfa_token, **factor})
 
 
-def passed(answers: list[int], *otherwise: int) -> int:
-    told = Counter(answers)
-    assert set(told) <= {200, BUSY, *otherwise}, told
-    return told[200]
+def successes(answers: list[int], *rejections: int) -> int:
+    statuses = Counter(answers)
+    assert set(statuses) <= {200, BUSY, *rejections}, statuses
+    return statuses[200]
 
 
-def test_of_many_with_one_code_one_passes(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_code_is_single_use_under_concurrency(ada: Person, api: Api, clock: SteppingClock) -> None:
     phone = enrolled(ada, clock).phone
     tokens = [challenge(api, ada) for _ in range(MANY)]
     code = phone.next_code()
-    answers = at_once(*(answering(api, token, otp=code) for token in tokens))
-    assert passed(answers, 400) == 1
+    answers = at_once(*(make_request(api, token, otp=code) for token in tokens))
+    assert successes(answers, 400) == 1
     finish(api, challenge(api, ada), 400, otp=code)
 
 
-def test_of_many_with_one_code_beside_the_password_one_passes(
+def test_code_with_the_password_is_single_use_under_concurrency(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     form = {"username": ada.email, "password": ada.password}
     form["otp"] = enrolled(ada, clock).phone.next_code()
     answers = at_once(*[request(api, "POST", "/login", data=form)] * 20)
-    assert passed(answers, 400) == 1
+    assert successes(answers, 400) == 1
 
 
-def test_of_many_with_one_recovery_code_one_passes(
+def test_recovery_code_is_single_use_under_concurrency(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
-    has = enrolled(ada, clock)
+    mfa = enrolled(ada, clock)
     tokens = [challenge(api, ada) for _ in range(MANY)]
-    code = has.recovery_codes[0]
-    answers = at_once(*(answering(api, token, recovery_code=code) for token in tokens))
-    assert passed(answers, 400) == 1
-    answer = finish(api, challenge(api, ada), otp=has.phone.next_code()).json
+    code = mfa.recovery_codes[0]
+    answers = at_once(*(make_request(api, token, recovery_code=code) for token in tokens))
+    assert successes(answers, 400) == 1
+    answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json
     assert api.as_token(answer["access_token"]).get("/recovery-codes").json == {"left": 9}
 
 
-def test_of_many_with_one_token_one_passes(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_mfa_token_is_single_use_under_concurrency(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
     phone = enrolled(ada, clock).phone
     token, code = challenge(api, ada), phone.next_code()
-    answers = at_once(*[answering(api, token, otp=code)] * MANY)
-    assert passed(answers, 400, 429) == 1
+    answers = at_once(*[make_request(api, token, otp=code)] * MANY)
+    assert successes(answers, 400, 429) == 1
 
 
-def test_with_one_token_and_many_right_codes_one_is_used(
-    ada: Person, api: Api, clock: SteppingClock
-) -> None:
-    has = enrolled(ada, clock)
+def test_one_mfa_token_uses_one_recovery_code(ada: Person, api: Api, clock: SteppingClock) -> None:
+    mfa = enrolled(ada, clock)
     token = challenge(api, ada)
-    codes = has.recovery_codes
-    answers = at_once(*(answering(api, token, recovery_code=code) for code in codes))
-    assert passed(answers, 400, 429) == 1
-    answer = finish(api, challenge(api, ada), otp=has.phone.next_code()).json
+    codes = mfa.recovery_codes
+    answers = at_once(*(make_request(api, token, recovery_code=code) for code in codes))
+    assert successes(answers, 400, 429) == 1
+    answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json
     assert api.as_token(answer["access_token"]).get("/recovery-codes").json == {"left": 9}
 
 
-def test_of_many_guesses_with_one_token_five_are_looked_at(
+def test_five_guesses_per_mfa_token_are_checked(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     phone = enrolled(ada, clock).phone
     token = challenge(api, ada)
-    answers = at_once(*[answering(api, token, otp=phone.wrong_code())] * 50)
+    answers = at_once(*[make_request(api, token, otp=phone.wrong_code())] * 50)
     assert Counter(answers) == {400: 5, 429: 45}
 
 
-def test_of_many_guesses_with_many_tokens_ten_are_looked_at(
+def test_ten_guesses_per_account_are_checked(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     limits = {"AUTH__LOGIN_LIMIT": "1000/minute", "AUTH__LOGIN_ADDRESS_LIMIT": "1000/minute"}
@@ -108,40 +108,38 @@ def test_of_many_guesses_with_many_tokens_ten_are_looked_at(
     phone = enrolled(ada, clock).phone
     tokens = [challenge(api, ada) for _ in range(50)]
     wrong = phone.wrong_code()
-    answers = at_once(*(answering(api, token, otp=wrong) for token in tokens))
+    answers = at_once(*(make_request(api, token, otp=wrong) for token in tokens))
     assert Counter(answers) == {400: 10, 429: 40}
 
 
-def test_of_many_who_confirm_one_does_and_there_is_one_set_of_codes(
+def test_concurrent_confirmations_create_one_set_of_recovery_codes(
     ada: Person, clock: SteppingClock
 ) -> None:
     here = ada.api()
-    made = here.post("/authenticators/totp", 201).json
-    body = {"otp": Phone(made["secret"], clock).code()}
-    path = f"/authenticators/{made['id']}/confirm"
+    app = here.post("/authenticators/totp", 201).json
+    body = {"otp": Phone(app["secret"], clock).code()}
+    path = f"/authenticators/{app['id']}/confirm"
     answers = at_once(*[request(here, "POST", path, json=body)] * 20)
-    assert passed(answers, 401, 404) == 1
+    assert successes(answers, 401, 404) == 1
     assert count(ada.app, "frontdesk_recovery_codes") == 10
 
 
-def test_of_the_last_two_that_go_at_once_one_stays(
+def test_concurrent_removals_keep_the_last_authenticator(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__MFA="required", AUTH__MFA_METHODS='["totp"]')
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ada.email, ada.password, 403).json["mfa_token"]
-    has = enrol(enrol(api, clock, mfa_token=token).api, clock)
-    paths = [f"/authenticators/{each['id']}" for each in has.api.get("/authenticators").json]
-    assert at_once(*(request(has.api, "DELETE", path) for path in paths)) == [200, 409]
+    mfa = enrol(enrol(api, clock, mfa_token=token).api, clock)
+    paths = [f"/authenticators/{each['id']}" for each in mfa.api.get("/authenticators").json]
+    assert at_once(*(request(mfa.api, "DELETE", path) for path in paths)) == [200, 409]
 
 
-def test_many_at_once_are_not_more_than_an_account_may_have(
-    ada: Person, clock: SteppingClock
-) -> None:
-    has = enrolled(ada, clock)
+def test_concurrent_enrolments_respect_the_quota(ada: Person, clock: SteppingClock) -> None:
+    mfa = enrolled(ada, clock)
     for _ in range(8):
-        has = enrol(has.api, clock)
-    answers = at_once(*[request(has.api, "POST", "/authenticators/totp")] * 20)
+        mfa = enrol(mfa.api, clock)
+    answers = at_once(*[request(mfa.api, "POST", "/authenticators/totp")] * 20)
     assert set(answers) <= {201, 409, BUSY}
     assert count(ada.app, "frontdesk_authenticators") <= 10
 

@@ -1,4 +1,4 @@
-"""Passkeys where second factors are switched on: beside a password, or in the place of both."""
+"""Passkeys with MFA enabled: as a second factor, or instead of password and second factor."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ def app(make_app: MakeApp) -> Flask:
 
 @pytest.fixture
 def holder(ada: Person) -> Holder:
-    """With a passkey, signed in by the answer to its making."""
+    """Return a holder with a passkey, signed in with the token that enrolment returned."""
     holder = Holder(ada.api())
     answer = holder.add(status=200).json
     holder.api = holder.api.as_token(answer["access_token"])
     return holder
 
 
-def answer_to(holder: Holder, mfa_token: str, **lies: Any) -> dict[str, Any]:
-    """To the challenge that is given for the token."""
+def sign_challenge(holder: Holder, mfa_token: str, **lies: Any) -> dict[str, Any]:
+    """Sign the challenge for the MFA token with the newest passkey."""
     body = {"mfa_token": mfa_token}
-    options = holder.nobody.post("/login/passkey/options", json=body).json
+    options = holder.anonymous.post("/login/passkey/options", json=body).json
     return holder.authenticator.get(options, **lies)
 
 
-def test_with_the_first_one_come_recovery_codes_and_a_sign_in_that_has_a_factor(
+def test_first_passkey_returns_recovery_codes_and_an_mfa_token(
     ada: Person, mails: MailOutbox
 ) -> None:
     before = ada.api()
@@ -58,80 +58,74 @@ def test_with_the_first_one_come_recovery_codes_and_a_sign_in_that_has_a_factor(
     assert Holder(here).add(status=200).json["recovery_codes"] is None
 
 
-def test_a_password_alone_no_longer_does_and_with_the_passkey_it_does(
-    holder: Holder, ada: Person
-) -> None:
+def test_password_requires_the_passkey(holder: Holder, ada: Person) -> None:
     token = challenge(holder.api, ada)
-    answer = finish(holder.api, token, credential=answer_to(holder, token)).json
+    answer = finish(holder.api, token, credential=sign_challenge(holder, token)).json
     assert jwt_claims(answer["access_token"])["amr"] == ["pwd", "hwk", "user", "mfa"]
 
 
-def test_the_passkey_alone_does(holder: Holder) -> None:
+def test_passkey_alone_signs_in(holder: Holder) -> None:
     assert holder.sign_in().json["account"]["email"] == ADA
 
 
-def test_the_challenge_names_the_accounts_own(holder: Holder, ada: Person) -> None:
+def test_challenge_lists_the_accounts_passkeys(holder: Holder, ada: Person) -> None:
     body = {"mfa_token": challenge(holder.api, ada)}
-    options = holder.nobody.post("/login/passkey/options", json=body).json
+    options = holder.anonymous.post("/login/passkey/options", json=body).json
     assert len(options["allowCredentials"]) == 1
-    for nothing in ("x", "WzFd.aaaaaa.bbbbbb"):
-        body = {"mfa_token": nothing}
-        refused = holder.nobody.post("/login/passkey/options", 400, json=body)
+    for malformed in ("x", "WzFd.aaaaaa.bbbbbb"):
+        body = {"mfa_token": malformed}
+        refused = holder.anonymous.post("/login/passkey/options", 400, json=body)
         assert refused.json["code"] == "invalid_token"
 
 
-def test_what_was_shown_for_something_else_is_no_second_factor(
+def test_assertion_for_another_purpose_is_no_second_factor(
     holder: Holder, ada: Person, person: MakePerson
 ) -> None:
     token = challenge(holder.api, ada)
     refused = finish(holder.api, token, 400, credential=holder.show())
     assert refused.json["code"] == "passkey_refused"
-    once_more = holder.api.post("/reauthenticate/passkey/options").json
-    finish(holder.api, token, 400, credential=holder.authenticator.get(once_more))
+    reauthentication = holder.api.post("/reauthenticate/passkey/options").json
+    finish(holder.api, token, 400, credential=holder.authenticator.get(reauthentication))
     grace = person("grace")
-    thief = Holder(grace.api())
-    thief.add(status=200)
-    graces = challenge(thief.api, grace)
-    finish(thief.api, token, 400, credential=answer_to(thief, graces))
-    finish(thief.api, graces, 400, credential=answer_to(holder, token))
-    finish(holder.api, token, credential=answer_to(holder, token))
+    attacker = Holder(grace.api())
+    attacker.add(status=200)
+    grace_token = challenge(attacker.api, grace)
+    finish(attacker.api, token, 400, credential=sign_challenge(attacker, grace_token))
+    finish(attacker.api, grace_token, 400, credential=sign_challenge(holder, token))
+    finish(holder.api, token, credential=sign_challenge(holder, token))
 
 
-def test_for_a_factor_it_is_not_shown_in_the_place_of_a_sign_in(
-    holder: Holder, ada: Person
-) -> None:
+def test_mfa_assertion_does_not_sign_in_alone(holder: Holder, ada: Person) -> None:
     token = challenge(holder.api, ada)
-    holder.send(answer_to(holder, token), 400)
+    holder.send(sign_challenge(holder, token), 400)
 
 
 @only_on("sqlite")
 @for_each("credential", [{}, [], "x", 7, None, {"id": {}}])
-def test_what_is_no_credential_is_invalid(holder: Holder, ada: Person, credential: Any) -> None:
+def test_malformed_credential_is_invalid(holder: Holder, ada: Person, credential: Any) -> None:
     finish(holder.api, challenge(holder.api, ada), 422, credential=credential)
 
 
-def test_of_many_at_once_one_is_let_in(holder: Holder, ada: Person) -> None:
+def test_assertion_is_single_use_under_concurrency(holder: Holder, ada: Person) -> None:
     token = challenge(holder.api, ada)
-    body = {"mfa_token": token, "credential": answer_to(holder, token)}
+    body = {"mfa_token": token, "credential": sign_challenge(holder, token)}
     calls = [request(holder.api, "POST", "/login/mfa", json=body)] * 8
     statuses = at_once(*calls)
     assert statuses.count(200) == 1
     assert set(statuses) <= {200, 400, 429}
 
 
-def test_a_copy_is_no_second_factor_either(ada: Person, mails: MailOutbox) -> None:
+def test_cloned_passkey_is_rejected_as_second_factor(ada: Person, mails: MailOutbox) -> None:
     holder = Holder(ada.api())
     holder.authenticator.count = 5
     holder.add(status=200)
     token = challenge(holder.api, ada)
-    finish(holder.api, token, 400, credential=answer_to(holder, token, count=2))
+    finish(holder.api, token, 400, credential=sign_challenge(holder, token, count=2))
     mails.assert_sent(ADA, "a passkey was refused")
-    finish(holder.api, token, credential=answer_to(holder, token, count=99))
+    finish(holder.api, token, credential=sign_challenge(holder, token, count=99))
 
 
-def test_another_one_is_added_by_who_has_shown_a_factor(
-    ada: Person, api: Api, clock: SteppingClock
-) -> None:
+def test_adding_a_passkey_requires_recent_mfa(ada: Person, api: Api, clock: SteppingClock) -> None:
     with_app = enrolled(ada, clock)
     answer = Holder(with_app.api).add(status=200).json
     assert answer["recovery_codes"] is None
@@ -141,9 +135,7 @@ def test_another_one_is_added_by_who_has_shown_a_factor(
     assert 'acr_values="mfa"' in refused.headers["WWW-Authenticate"]
 
 
-def test_where_one_is_required_it_is_set_up_before_anything_else(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_required_passkey_is_enrolled_at_sign_in(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__MFA="required")
     ada, api = person("ada", into=app), Api(app)
     refused = log_in(api, ADA, ada.password, 403).json
@@ -154,8 +146,8 @@ def test_where_one_is_required_it_is_set_up_before_anything_else(
     body: dict[str, Any] = {"mfa_token": refused["mfa_token"]}
     holder = Holder(api)
     options = api.post("/authenticators/passkey/options", json=body).json
-    made = holder.authenticator.create(options)
-    body = {**body, "name": "Laptop", "credential": made}
+    credential = holder.authenticator.create(options)
+    body = {**body, "name": "Laptop", "credential": credential}
     answer = api.post("/authenticators/passkey", json=body).json
     assert jwt_claims(answer["access_token"])["amr"] == ["pwd", "hwk", "user", "mfa"]
     assert len(answer["recovery_codes"]) == 10
@@ -165,7 +157,7 @@ def test_where_one_is_required_it_is_set_up_before_anything_else(
     assert here.delete(f"/authenticators/{passkey['id']}", 409).json["code"] == "last_factor"
 
 
-def test_where_it_is_no_factor_it_signs_in_and_sets_nobody_free(
+def test_passkey_that_is_no_mfa_method_cannot_be_enrolled_at_sign_in(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     settings = {"AUTH__MFA": "required", "AUTH__MFA_METHODS": '["totp"]', "AUTH__PASSKEYS": "on"}
@@ -177,11 +169,11 @@ def test_where_it_is_no_factor_it_signs_in_and_sets_nobody_free(
     assert stored(app) == []
 
 
-def test_one_that_is_removed_is_no_factor_any_more(
+def test_removed_passkey_is_no_second_factor(
     holder: Holder, ada: Person, mails: MailOutbox
 ) -> None:
     [passkey] = holder.api.get("/authenticators").json
     holder.api.delete(f"/authenticators/{passkey['id']}")
     mails.assert_sent(ADA, "a passkey was removed", "Laptop")
     holder.sign_in(400)
-    log_in(holder.nobody, ADA, ada.password)
+    log_in(holder.anonymous, ADA, ada.password)

@@ -1,4 +1,4 @@
-"""Passkeys of a browser that is known by a cookie."""
+"""Passkeys in a browser with a cookie session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def holder(ada: Person) -> Holder:
     return holder
 
 
-def test_one_signs_in_by_a_cookie(app: Flask, holder: Holder) -> None:
+def test_passkey_sets_the_session_cookie(app: Flask, holder: Holder) -> None:
     browser = CookieBrowser(app)
     answer = browser.post("/session/passkey", json={"credential": holder.show()})
     assert answer.json.keys() == {"account", "expires"}
@@ -33,22 +33,24 @@ def test_one_signs_in_by_a_cookie(app: Flask, holder: Holder) -> None:
     browser.post("/session/passkey", 400, json={"credential": {**holder.show(), "id": "AAAA"}})
 
 
-def test_another_sites_page_signs_nobody_in_by_it(app: Flask, holder: Holder) -> None:
-    browser, shown = CookieBrowser(app), {"credential": holder.show()}
+def test_cross_site_request_is_rejected(app: Flask, holder: Holder) -> None:
+    browser, body = CookieBrowser(app), {"credential": holder.show()}
     before = len(stored_sessions(app))
     headers = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
-    refused = browser.post("/session/passkey", 403, json=shown, headers=headers)
+    refused = browser.post("/session/passkey", 403, json=body, headers=headers)
     assert "Set-Cookie" not in refused.headers
     assert len(stored_sessions(app)) == before
 
 
-def test_who_is_in_by_a_cookie_adds_one_and_stays_in(make_app: MakeApp, ada: Person) -> None:
+def test_adding_a_passkey_keeps_the_browser_signed_in(make_app: MakeApp, ada: Person) -> None:
     app = make_app(AUTH__COOKIE_SESSIONS="on", AUTH__MFA="optional")
     browser = CookieBrowser(app)
     browser.sign_in(ada)
     options = browser.post("/authenticators/passkey/options").json
-    made = SoftAuthenticator().create(options)
-    answer = browser.post("/authenticators/passkey", json={"name": "Laptop", "credential": made})
+    credential = SoftAuthenticator().create(options)
+    answer = browser.post(
+        "/authenticators/passkey", json={"name": "Laptop", "credential": credential}
+    )
     assert "access_token" not in answer.json
     assert len(answer.json["recovery_codes"]) == 10
     assert browser.get("/account").json["email"] == ada.email

@@ -1,4 +1,4 @@
-"""A passkey that is shown once more, by who is in already."""
+"""Step-up with a passkey."""
 
 from __future__ import annotations
 
@@ -32,43 +32,45 @@ def holder(ada: Person) -> Holder:
     return holder
 
 
-def shown(holder: Holder, **lies: Any) -> dict[str, Any]:
+def sign_challenge(holder: Holder, **lies: Any) -> dict[str, Any]:
     options = holder.api.post("/reauthenticate/passkey/options").json
     return holder.authenticator.get(options, **lies)
 
 
-def show(api: Api, credential: Any, status: int = 200) -> Answer:
+def reauthenticate(api: Api, credential: Any, status: int = 200) -> Answer:
     return api.post("/reauthenticate", status, json={"credential": credential})
 
 
-def test_it_is_fresh_again_with_a_factor(holder: Holder, clock: SteppingClock) -> None:
+def test_step_up_renews_mfa(holder: Holder, clock: SteppingClock) -> None:
     clock.step(minutes=20)
     refused = holder.api.post("/authenticators/passkey/options", 401).json
     assert (refused["code"], refused["acr_values"]) == ("reauthentication_required", "mfa")
-    here = holder.api.as_token(show(holder.api, shown(holder)).json["access_token"])
+    here = holder.api.as_token(
+        reauthenticate(holder.api, sign_challenge(holder)).json["access_token"]
+    )
     here.post("/authenticators/passkey/options")
 
 
-def test_it_is_asked_for_as_one_of_the_callers(holder: Holder) -> None:
+def test_challenge_lists_the_callers_passkeys(holder: Holder) -> None:
     options = holder.api.post("/reauthenticate/passkey/options").json
     assert len(options["allowCredentials"]) == 1
 
 
-def test_what_was_shown_to_sign_in_or_by_another_makes_nobody_fresh(
+def test_assertion_for_sign_in_or_of_another_user_is_rejected(
     holder: Holder, person: MakePerson
 ) -> None:
-    assert show(holder.api, holder.show(), 400).json["code"] == "passkey_refused"
-    thief = Holder(person("grace").api())
-    token = thief.add(status=200).json["access_token"]
-    thief.api = thief.api.as_token(token)
-    graces = shown(thief)
-    show(holder.api, graces, 400)
-    show(thief.api, shown(holder), 400)
-    show(thief.api, graces)
-    show(thief.api, graces, 400)
+    assert reauthenticate(holder.api, holder.show(), 400).json["code"] == "passkey_refused"
+    attacker = Holder(person("grace").api())
+    token = attacker.add(status=200).json["access_token"]
+    attacker.api = attacker.api.as_token(token)
+    grace_assertion = sign_challenge(attacker)
+    reauthenticate(holder.api, grace_assertion, 400)
+    reauthenticate(attacker.api, sign_challenge(holder), 400)
+    reauthenticate(attacker.api, grace_assertion)
+    reauthenticate(attacker.api, grace_assertion, 400)
 
 
 @only_on("sqlite")
 @for_each("credential", [{}, {"id": 7}, {"id": "AAAA", "type": "public-key"}])
-def test_what_is_no_credential_is_invalid(holder: Holder, credential: Any) -> None:
-    assert show(holder.api, credential, 422).faults == ["json:credential"]
+def test_malformed_credential_is_invalid(holder: Holder, credential: Any) -> None:
+    assert reauthenticate(holder.api, credential, 422).faults == ["json:credential"]

@@ -1,4 +1,4 @@
-"""Passkeys: added by who has just signed in, and enough by themselves to sign in again."""
+"""Passkeys: added after a recent sign-in, and sufficient to sign in."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def change_stored(app: Flask, **values: Any) -> None:
 
 
 @only_on("sqlite")
-def test_they_are_off_unless_they_are_switched_on(make_app: MakeApp) -> None:
+def test_passkeys_are_off_by_default(make_app: MakeApp) -> None:
     Api(make_app()).post("/login/passkey/options", 404)
 
 
-def test_one_that_is_added_signs_in_without_a_name(holder: Holder, api: Api) -> None:
+def test_added_passkey_signs_in_without_a_username(holder: Holder, api: Api) -> None:
     added = holder.add("Laptop").json
     assert (added["kind"], added["name"], added["last_used_at"]) == ("passkey", "Laptop", None)
     answer = holder.sign_in()
@@ -66,7 +66,7 @@ def test_one_that_is_added_signs_in_without_a_name(holder: Holder, api: Api) -> 
     assert api.as_token(token).get("/account").json["email"] == ADA
 
 
-def test_it_is_two_factors_and_says_so(holder: Holder, told: Told) -> None:
+def test_passkey_sign_in_has_mfa_claims(holder: Holder, told: Told) -> None:
     holder.add()
     token = holder.sign_in().json["access_token"]
     assert jwt_claims(token)["amr"] == ["hwk", "user", "mfa"]
@@ -78,7 +78,7 @@ def jwt_claims(token: str) -> dict[str, Any]:
     return claims
 
 
-def test_its_owner_is_told_and_it_is_recorded(
+def test_owner_is_notified_and_the_change_is_logged(
     holder: Holder, mails: MailOutbox, told: Told
 ) -> None:
     holder.add("Laptop & <phone>")
@@ -86,13 +86,13 @@ def test_its_owner_is_told_and_it_is_recorded(
     told("factor_change", outcome="succeeded", change="added", kind="passkey")
 
 
-def test_it_signs_in_after_a_logout(holder: Holder) -> None:
+def test_passkey_signs_in_after_logout(holder: Holder) -> None:
     holder.add()
     holder.api.delete("/logout")
     holder.sign_in()
 
 
-def test_each_account_has_its_own(person: MakePerson) -> None:
+def test_each_account_has_its_own_passkeys(person: MakePerson) -> None:
     device = SoftAuthenticator()
     ada, grace = (Holder(person(name).api(), device) for name in ("ada", "grace"))
     ada.add()
@@ -103,14 +103,14 @@ def test_each_account_has_its_own(person: MakePerson) -> None:
     ada.sign_in(400, id=first, handle=device.kept[second].handle)
 
 
-def test_what_a_browser_is_asked_for_names_nobody(holder: Holder) -> None:
+def test_sign_in_options_name_no_account(holder: Holder) -> None:
     holder.add()
-    options = holder.nobody.post("/login/passkey/options").json
+    options = holder.anonymous.post("/login/passkey/options").json
     assert (options["rpId"], options["allowCredentials"]) == ("localhost", [])
     assert options["userVerification"] == "required"
 
 
-def test_an_authenticator_is_asked_for_one_that_needs_no_name_and_no_second(
+def test_enrolment_options_require_a_new_discoverable_credential(
     holder: Holder,
 ) -> None:
     holder.add()
@@ -124,7 +124,7 @@ def test_an_authenticator_is_asked_for_one_that_needs_no_name_and_no_second(
         holder.make()
 
 
-def test_all_of_an_account_have_one_handle_that_tells_nothing_of_it(
+def test_passkeys_of_an_account_share_a_random_user_handle(
     holder: Holder, person: MakePerson, app: Flask
 ) -> None:
     holder.add()
@@ -135,7 +135,7 @@ def test_all_of_an_account_have_one_handle_that_tells_nothing_of_it(
     assert (len(first), first == second, first == others) == (64, True, False)
 
 
-def test_a_second_first_one_is_refused_where_it_would_have_another_handle(
+def test_concurrent_first_passkey_with_another_user_handle_is_rejected(
     holder: Holder,
 ) -> None:
     slow = holder.make()
@@ -145,44 +145,44 @@ def test_a_second_first_one_is_refused_where_it_would_have_another_handle(
     assert refused.json["code"] == "passkey_refused"
 
 
-def test_there_are_ten_at_the_most(holder: Holder) -> None:
+def test_account_has_at_most_ten_passkeys(holder: Holder) -> None:
     for number in range(10):
         Holder(holder.api).add(f"Number {number}")
     assert holder.api.post("/authenticators/passkey/options", 409).json["code"] == "quota_reached"
 
 
-def test_one_is_registered_once(holder: Holder, person: MakePerson) -> None:
+def test_passkey_is_registered_once(holder: Holder, person: MakePerson) -> None:
     holder.add()
     [credential_id] = holder.authenticator.kept
     assert holder.add(status=409, id=credential_id).json["code"] == "passkey_exists"
-    thief = Holder(person("grace").api())
-    assert thief.add(status=409, id=credential_id).json["code"] == "passkey_exists"
+    attacker = Holder(person("grace").api())
+    assert attacker.add(status=409, id=credential_id).json["code"] == "passkey_exists"
 
 
 @only_on("sqlite")
 @for_each("name", ["", "   ", "x" * 65, 7, None, "a\x00b"])
-def test_it_has_a_name_that_can_be_read(holder: Holder, name: Any) -> None:
+def test_name_is_validated(holder: Holder, name: Any) -> None:
     body = {"name": name, "credential": holder.make()}
     faults = holder.api.post("/authenticators/passkey", 422, json=body).faults
     assert faults == ["json:name"]
 
 
-def test_a_sign_in_of_long_ago_adds_none(
+def test_adding_a_passkey_requires_a_recent_sign_in(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__PASSKEYS="on", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
     holder = Holder(Api(app, token=person("ada", into=app).token()))
     clock.step(minutes=13)
-    made = holder.make()
+    credential = holder.make()
     clock.step(minutes=3)
-    for path, body in (("/options", None), ("", {"name": "Late", "credential": made})):
+    for path, body in (("/options", None), ("", {"name": "Late", "credential": credential})):
         refused = holder.api.post(f"/authenticators/passkey{path}", 401, json=body)
         assert refused.json["code"] == "reauthentication_required"
     assert stored(app) == []
 
 
 @only_on("sqlite")
-def test_an_account_whose_address_is_not_proven_adds_none(
+def test_unverified_account_cannot_add_a_passkey(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
     here = person("ada", email_unverified_since=clock.now()).api()
@@ -190,13 +190,13 @@ def test_an_account_whose_address_is_not_proven_adds_none(
     assert refused.json["code"] == "email_not_verified"
 
 
-def test_nobody_adds_one_or_is_asked_for_theirs_once_more(holder: Holder, api: Api) -> None:
+def test_unauthenticated_requests_are_rejected(holder: Holder, api: Api) -> None:
     api.post("/authenticators/passkey/options", 401)
     api.post("/authenticators/passkey", 401, json={"name": "x", "credential": holder.make()})
     api.post("/reauthenticate/passkey/options", 401)
 
 
-def test_an_inactive_account_stays_out(holder: Holder, ada: Person) -> None:
+def test_inactive_account_cannot_sign_in(holder: Holder, ada: Person) -> None:
     holder.add()
     ada.change(status="suspended")
     assert holder.sign_in(400).json["code"] == "inactive_account"
@@ -206,7 +206,7 @@ def test_an_inactive_account_stays_out(holder: Holder, ada: Person) -> None:
     holder.sign_in()
 
 
-def test_one_that_is_removed_opens_nothing(holder: Holder, app: Flask, told: Told) -> None:
+def test_removed_passkey_is_rejected(holder: Holder, app: Flask, told: Told) -> None:
     holder.add()
     with app.app_context():
         current_frontdesk.session.execute(delete(Authenticator))
@@ -215,9 +215,7 @@ def test_one_that_is_removed_opens_nothing(holder: Holder, app: Flask, told: Tol
     assert told("sign_in")[-1]["why"] == "unknown"
 
 
-def test_an_account_that_is_deleted_takes_its_passkeys_along(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_deleting_the_account_deletes_its_passkeys(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(
         AUTH__PASSKEYS="on", AUTH__ACCOUNT_DELETION="on", AUTH__ACCOUNT_DELETION_DAYS="0"
     )
@@ -229,9 +227,7 @@ def test_an_account_that_is_deleted_takes_its_passkeys_along(
 
 
 @only_on("sqlite")
-def test_a_host_name_of_its_own_and_more_than_one_page(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_custom_rp_id_and_origins(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(
         AUTH__PASSKEYS="on",
         AUTH__WEBAUTHN_RP_ID="example.com",

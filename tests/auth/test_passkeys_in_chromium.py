@@ -1,4 +1,4 @@
-"""The page of the documentation, in Chromium with a virtual authenticator."""
+"""The documentation's passkey script, in Chromium with a virtual authenticator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async ([name, ...given]) => {
   }
 }
 """
-# As an older browser is.
+# Simulates an older browser.
 _WITHOUT_JSON = """
 () => {
   delete PublicKeyCredential.parseCreationOptionsFromJSON;
@@ -81,18 +81,18 @@ def device(page: Page) -> Device:
     return Device(page)
 
 
-def call(page: Page, name: str, *given: Any) -> Any:
-    return page.evaluate(_CALL, [name, *given])
+def call(page: Page, name: str, *args: Any) -> Any:
+    return page.evaluate(_CALL, [name, *args])
 
 
-def signed_in(page: Page) -> str:
+def sign_in_by_passkey(page: Page) -> str:
     answer = call(page, "signIn")
     assert "account" in answer, answer
     return str(answer["account"]["email"])
 
 
-@pytest.mark.parametrize("has_json", [True, False], ids=["today's", "without JSON"])
-def test_from_the_first_click_to_the_last(
+@pytest.mark.parametrize("has_json", [True, False], ids=["current", "without JSON"])
+def test_passkey_from_enrolment_to_removal(
     page: Page, site: Site, device: Device, mails: MailOutbox, has_json: bool
 ) -> None:
     if not has_json:
@@ -100,13 +100,13 @@ def test_from_the_first_click_to_the_last(
     token = site.tokens["ada"]
     added = call(page, "addPasskey", token, "Laptop")
     assert (added["kind"], added["name"]) == ("passkey", "Laptop")
-    [made] = device.credentials
-    assert (made["isResidentCredential"], made["rpId"]) == (True, "localhost")
+    [created] = device.credentials
+    assert (created["isResidentCredential"], created["rpId"]) == (True, "localhost")
     mails.assert_sent("ada@example.com", "a passkey was added", "Laptop")
 
-    assert signed_in(page) == "ada@example.com"
-    assert signed_in(page) == "ada@example.com"
-    assert device.credentials[0]["signCount"] > made["signCount"]
+    assert sign_in_by_passkey(page) == "ada@example.com"
+    assert sign_in_by_passkey(page) == "ada@example.com"
+    assert device.credentials[0]["signCount"] > created["signCount"]
 
     [listed] = call(page, "passkeys", token)
     assert listed["last_used_at"] is not None
@@ -117,9 +117,9 @@ def test_from_the_first_click_to_the_last(
     assert call(page, "signIn")["refused"] == "passkey_refused"
 
 
-def test_a_page_that_is_opened_fills_it_in(page: Page, site: Site, device: Device) -> None:
+def test_autofill_signs_in(page: Page, site: Site, device: Device) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
-    told = page.evaluate(
+    email = page.evaluate(
         """
         async () => {
           const { offerPasskeys } = await import("/passkeys.js");
@@ -127,10 +127,10 @@ def test_a_page_that_is_opened_fills_it_in(page: Page, site: Site, device: Devic
         }
         """
     )
-    assert told == "ada@example.com"
+    assert email == "ada@example.com"
 
 
-def test_what_waits_behind_the_field_is_renewed_and_makes_way_for_the_button(
+def test_autofill_request_is_renewed_and_aborted_by_the_button(
     page: Page, site: Site, device: Device
 ) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
@@ -144,7 +144,7 @@ def test_what_waits_behind_the_field_is_renewed_and_makes_way_for_the_button(
         }
         """
     )
-    for _ in ("asked for", "renewed"):
+    for _ in ("requested", "renewed"):
         page.wait_for_event("response", lambda answer: answer.url.endswith("/options"))
     device.touches(True)
     page.evaluate(
@@ -159,25 +159,23 @@ def test_what_waits_behind_the_field_is_renewed_and_makes_way_for_the_button(
     assert page.evaluate("window.signedIn") == "ada@example.com"
 
 
-def test_a_page_that_is_known_by_a_cookie(page: Page, site: Site, device: Device) -> None:
+def test_passkey_signs_in_to_a_cookie_session(page: Page, site: Site, device: Device) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
     assert call(page, "signIn", {}, "/session/passkey")["account"]["email"] == "ada@example.com"
     account = page.evaluate("async () => (await fetch('/api/v1/account')).json()")
     assert account["email"] == "ada@example.com"
 
 
-def test_two_accounts_have_theirs_on_one_authenticator(
-    page: Page, site: Site, device: Device
-) -> None:
+def test_two_accounts_use_one_authenticator(page: Page, site: Site, device: Device) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
-    [adas] = device.credentials
+    [ada_credential] = device.credentials
     call(page, "addPasskey", site.tokens["grace"], "Laptop")
     assert len({each["userHandle"] for each in device.credentials}) == 2
-    device.forget(adas["credentialId"])
-    assert signed_in(page) == "grace@example.com"
+    device.forget(ada_credential["credentialId"])
+    assert sign_in_by_passkey(page) == "grace@example.com"
 
 
-def test_an_authenticator_that_has_one_for_the_account_makes_no_second(
+def test_authenticator_adds_no_second_passkey_for_the_account(
     page: Page, site: Site, device: Device
 ) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
@@ -185,15 +183,17 @@ def test_an_authenticator_that_has_one_for_the_account_makes_no_second(
     assert len(device.credentials) == 1
 
 
-def test_who_is_not_verified_is_not_let_in(page: Page, site: Site, device: Device) -> None:
+def test_user_verification_is_required(page: Page, site: Site, device: Device) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
     device.verifies(False)
     assert call(page, "signIn")["name"] == "NotAllowedError"
     device.verifies(True)
-    assert signed_in(page) == "ada@example.com"
+    assert sign_in_by_passkey(page) == "ada@example.com"
 
 
-def test_a_page_that_asks_for_less_is_refused_here(page: Page, site: Site, device: Device) -> None:
+def test_assertion_without_user_verification_is_rejected(
+    page: Page, site: Site, device: Device
+) -> None:
     call(page, "addPasskey", site.tokens["ada"], "Laptop")
     device.verifies(False)
     answer = page.evaluate(
@@ -216,14 +216,14 @@ def test_a_page_that_asks_for_less_is_refused_here(page: Page, site: Site, devic
     assert answer == [400, "passkey_refused"]
 
 
-def test_an_authenticator_that_cannot_do_without_a_name_is_not_used(
+def test_authenticator_without_discoverable_credentials_is_not_used(
     page: Page, site: Site, device: Device
 ) -> None:
     device.replace(hasResidentKey=False, transport="usb")
     assert call(page, "addPasskey", site.tokens["ada"], "Old key")["name"] == "NotAllowedError"
 
 
-def test_a_security_key_does(page: Page, site: Site, device: Device) -> None:
+def test_security_key_signs_in(page: Page, site: Site, device: Device) -> None:
     device.replace(transport="usb")
     call(page, "addPasskey", site.tokens["ada"], "Key ring")
-    assert signed_in(page) == "ada@example.com"
+    assert sign_in_by_passkey(page) == "ada@example.com"

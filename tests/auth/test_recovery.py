@@ -23,7 +23,7 @@ NEW = "a password never seen before"
 
 
 def ask(api: Api, mails: MailOutbox, email: str = "ada@example.com") -> tuple[str, str]:
-    """Ask for recovery; the token and the code of the mail."""
+    """Request a password reset; return the token and the code of the email."""
     api.post("/password-recovery", json={"email": email})
     mail = mails.sent[-1]
     token = re.search(r"\?token=(\S+)", mail.text)
@@ -47,7 +47,7 @@ def reset(api: Api, token: str, status: int = 200, **body: Any) -> Any:
     return api.post("/reset-password", status, json=body)
 
 
-def test_the_mail_carries_link_token_and_code(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_email_has_link_token_and_code(api: Api, ada: Person, mails: MailOutbox) -> None:
     token, code = ask(api, mails)
     mail = mails.sent[0]
     assert mail.to == "ada@example.com"
@@ -57,14 +57,14 @@ def test_the_mail_carries_link_token_and_code(api: Api, ada: Person, mails: Mail
     assert len(token) >= 10
 
 
-def test_an_unknown_email_is_told_so(api: Api, mails: MailOutbox) -> None:
+def test_unknown_email_is_reported_by_default(api: Api, mails: MailOutbox) -> None:
     assert api.post("/password-recovery", 404, json={"email": "x@example.com"}).detail == (
         "Account not found"
     )
     assert mails.sent == []
 
 
-def test_an_unknown_email_may_be_answered_as_a_known_one(
+def test_unknown_email_gets_the_same_response_if_hidden(
     make_app: MakeApp, ada: Person, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__HIDE_ACCOUNTS="true")
@@ -72,26 +72,26 @@ def test_an_unknown_email_may_be_answered_as_a_known_one(
     with noted_queries(app) as known:
         answer = api.post("/password-recovery", json={"email": ada.email})
     with noted_queries(app) as unknown:
-        hidden = api.post("/password-recovery", json={"email": "nobody@example.com"})
+        hidden = api.post("/password-recovery", json={"email": "unknown@example.com"})
     assert hidden.json == answer.json
     assert [query.split()[0] for query in unknown] == [query.split()[0] for query in known]
     mail = mails.sent[-1]
-    assert mail.to == "nobody@example.com"
+    assert mail.to == "unknown@example.com"
     assert "no account" in mail.subject
     assert "token=" not in mail.text
     assert mails.sent[-2].to == ada.email
 
 
-def test_the_mail_to_an_unknown_email_is_counted_too(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_email_to_an_unknown_address_is_rate_limited(make_app: MakeApp, mails: MailOutbox) -> None:
     api = Api(make_app(AUTH__HIDE_ACCOUNTS="true"))
     for _ in range(5):
-        api.post("/password-recovery", json={"email": "nobody@example.com"})
-    api.post("/password-recovery", 429, json={"email": "nobody@example.com"})
+        api.post("/password-recovery", json={"email": "unknown@example.com"})
+    api.post("/password-recovery", 429, json={"email": "unknown@example.com"})
     assert len(mails.sent) == 5
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_token_and_code_both_reset_the_password(
+def test_token_and_code_reset_the_password(
     api: Api, ada: Person, mails: MailOutbox, which: int
 ) -> None:
     credential = ask(api, mails)[which]
@@ -103,7 +103,7 @@ def test_token_and_code_both_reset_the_password(
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_token_and_code_of_a_former_secret_key_count_while_it_is_listed(
+def test_token_and_code_survive_a_secret_key_rotation(
     make_app: MakeApp, ada: Person, mails: MailOutbox, which: int
 ) -> None:
     credential = ask(Api(make_app(CORE__KEYSTORE="database")), mails)[which]
@@ -117,7 +117,7 @@ def test_token_and_code_of_a_former_secret_key_count_while_it_is_listed(
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_reset_uses_up_token_and_code(
+def test_reset_invalidates_token_and_code(
     api: Api, ada: Person, mails: MailOutbox, which: int
 ) -> None:
     credentials = ask(api, mails)
@@ -127,7 +127,7 @@ def test_a_reset_uses_up_token_and_code(
         assert reset(api, credential, 400).detail == "Invalid token"
 
 
-def test_a_reset_ends_the_tokens_from_before_and_tells_the_owner(
+def test_reset_revokes_tokens_and_notifies_the_owner(
     api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     before = ada.api()
@@ -137,25 +137,23 @@ def test_a_reset_ends_the_tokens_from_before_and_tells_the_owner(
     assert NEW not in mails.sent[-1].text
 
 
-def test_a_long_token_needs_no_email_and_a_code_does(
-    api: Api, ada: Person, mails: MailOutbox
-) -> None:
+def test_code_needs_the_email_and_token_does_not(api: Api, ada: Person, mails: MailOutbox) -> None:
     token, code = ask(api, mails)
     verify(api, token, email=None)
     assert verify(api, code, 422, email=None).faults == ["json:email"]
 
 
-def test_a_credential_with_another_accounts_email_is_invalid(
+def test_credential_with_another_accounts_email_is_invalid(
     api: Api, ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     person("eve")
     for credential in ask(api, mails):
         assert verify(api, credential, 400, email="eve@example.com").detail == "Invalid token"
-        verify(api, credential, 400, email="nobody@example.com")
+        verify(api, credential, 400, email="unknown@example.com")
         verify(api, credential, email="ADA@example.com")
 
 
-def test_only_the_newest_code_counts_and_earlier_tokens_stay(
+def test_only_the_newest_code_is_valid_and_earlier_tokens_stay_valid(
     api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     first_token, first_code = ask(api, mails)
@@ -166,7 +164,7 @@ def test_only_the_newest_code_counts_and_earlier_tokens_stay(
     verify(api, first_token)
 
 
-def test_the_code_ends_before_the_token(
+def test_code_expires_before_the_token(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(CORE__REDIS_URL="", CORE__KEYSTORE="memory")
@@ -181,7 +179,7 @@ def test_the_code_ends_before_the_token(
     verify(api, token, 400)
 
 
-def test_five_wrong_codes_end_a_code_over_both_routes(
+def test_five_wrong_codes_invalidate_the_code_across_routes(
     api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     token, code = ask(api, mails)
@@ -193,7 +191,7 @@ def test_five_wrong_codes_end_a_code_over_both_routes(
     verify(api, newest)
 
 
-def test_five_wrong_codes_end_a_code_when_they_come_in_parallel(
+def test_concurrent_wrong_codes_invalidate_the_code(
     app: Flask, api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     _, code = ask(api, mails)
@@ -202,7 +200,7 @@ def test_five_wrong_codes_end_a_code_when_they_come_in_parallel(
     verify(api, code, 400)
 
 
-def test_right_codes_are_not_counted(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_correct_codes_are_not_counted(api: Api, ada: Person, mails: MailOutbox) -> None:
     _, code = ask(api, mails)
     for _ in range(8):
         verify(api, code)
@@ -212,7 +210,7 @@ def test_right_codes_are_not_counted(api: Api, ada: Person, mails: MailOutbox) -
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_of_two_resets_at_once_one_wins(
+def test_only_one_concurrent_reset_succeeds(
     app: Flask, api: Api, ada: Person, mails: MailOutbox, which: int
 ) -> None:
     credential = ask(api, mails)[which]
@@ -226,7 +224,7 @@ def test_of_two_resets_at_once_one_wins(
     assert statuses == [200, 400, 400, 400]
 
 
-def test_an_inactive_account_gets_its_mail_and_no_reset(
+def test_inactive_account_gets_the_email_and_no_reset(
     api: Api, person: MakePerson, mails: MailOutbox
 ) -> None:
     person("ivan", status="inactive")
@@ -240,22 +238,22 @@ def recovery(api: Api, ada: Person, mails: MailOutbox) -> tuple[str, str]:
 
 
 @for_each("password", ["short", "", "x" * 73, "ü" * 37, "has a \0 in it", 12345678, None])
-def test_an_unfit_password_is_refused(api: Api, recovery: tuple[str, str], password: Any) -> None:
+def test_invalid_password_is_rejected(api: Api, recovery: tuple[str, str], password: Any) -> None:
     assert reset(api, recovery[0], 422, new_password=password).faults == ["json:new_password"]
 
 
-def test_the_password_may_not_be_the_email(api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_password_must_differ_from_the_email(api: Api, ada: Person, mails: MailOutbox) -> None:
     token, _ = ask(api, mails)
     assert reset(api, token, 422, new_password="ADA@example.com").faults == ["json:new_password"]
     reset(api, token)
 
 
 @for_each("token", ["x", "12345678", "x" * 10, "x" * 600, "a.b.c", ".", "é" * 20])
-def test_a_token_that_was_never_issued_is_invalid(api: Api, ada: Person, token: str) -> None:
+def test_unknown_token_is_invalid(api: Api, ada: Person, token: str) -> None:
     assert verify(api, token, 400).detail == "Invalid token"
 
 
-def test_an_access_token_resets_nothing_and_a_reset_token_opens_nothing(
+def test_access_tokens_and_reset_tokens_are_not_interchangeable(
     api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     token, code = ask(api, mails)
@@ -264,7 +262,7 @@ def test_an_access_token_resets_nothing_and_a_reset_token_opens_nothing(
         api.as_token(credential).get("/account", 401)
 
 
-def test_a_reset_token_dies_with_a_change_of_the_email(
+def test_change_of_email_invalidates_reset_credentials(
     api: Api, ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     token, code = ask(api, mails)
@@ -275,7 +273,7 @@ def test_a_reset_token_dies_with_a_change_of_the_email(
         verify(api, credential, 400, email="countess@example.com")
 
 
-def test_a_reset_is_told_in_its_transaction(
+def test_listener_runs_in_the_transaction_of_the_reset(
     app: Flask, api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     def refuse(account: Any, options: dict[str, Any]) -> None:
@@ -288,7 +286,7 @@ def test_a_reset_is_told_in_its_transaction(
     assert len(mails.sent) == 1
 
 
-def test_a_host_may_send_the_mail_itself(
+def test_application_can_send_the_email_itself(
     app: Flask, api: Api, ada: Person, mails: MailOutbox
 ) -> None:
     sent: list[dict[str, str]] = []
@@ -299,7 +297,9 @@ def test_a_host_may_send_the_mail_itself(
     verify(api, sent[0]["token"])
 
 
-def test_nothing_readable_is_kept(app: Flask, api: Api, ada: Person, mails: MailOutbox) -> None:
+def test_stored_state_has_no_readable_credentials(
+    app: Flask, api: Api, ada: Person, mails: MailOutbox
+) -> None:
     token, code = ask(api, mails)
     with app.app_context():
         account = service(Accounts).get(ada.email)

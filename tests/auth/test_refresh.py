@@ -1,4 +1,4 @@
-"""Staying signed in: refresh tokens, for clients that ask for them."""
+"""Refresh tokens, for clients that request them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
 from app.auth.sign_in.attempt import PASSWORD as BY_PASSWORD
 from app.auth.sign_in.attempt import sign_in_options
-from app.auth.sign_in.gate import Gate, payload_of
+from app.auth.sign_in.policy import SignInPolicy, payload_of
 from app.blueprints import auth, sessions
 from app.core.config.environment import SettingsError
 from app.core.context import service
@@ -38,18 +38,18 @@ def app(make_app: MakeApp) -> Flask:
 
 
 def sign_in(api: Api, prefer: str = "refresh", **headers: str) -> Any:
-    """What `/login` answers a client of its own."""
+    """Sign in as a separate client and return the response of `/login`."""
     form = {"username": "ada@example.com", "password": PASSWORD}
     headers = {"User-Agent": FIREFOX, **headers} | ({"Prefer": prefer} if prefer else {})
     return api.as_token(None).post("/login", data=form, headers=headers).json
 
 
-def begin_session(person: Person) -> str:
-    """As at `/login` once the password was right, of which a thousand more tell nothing."""
-    asking = {"User-Agent": FIREFOX, "Prefer": "refresh"}
-    with person.app.test_request_context(headers=asking):
+def start_session(person: Person) -> str:
+    """Start a session without the password check, which is too slow for a thousand sign-ins."""
+    headers = {"User-Agent": FIREFOX, "Prefer": "refresh"}
+    with person.app.test_request_context(headers=headers):
         account = service(Accounts).get(person.email)
-        outcome = service(Gate).admit(account, (BY_PASSWORD,), sign_in_options())
+        outcome = service(SignInPolicy).admit(account, (BY_PASSWORD,), sign_in_options())
         return str(payload_of(outcome)["refresh_token"])
 
 
@@ -58,7 +58,7 @@ def refresh(api: Api, token: str, status: int = 200) -> Answer:
     return api.as_token(None).post("/token", status, data=form)
 
 
-def refused(api: Api, token: str) -> None:
+def assert_rejected(api: Api, token: str) -> None:
     answer = refresh(api, token, 400)
     assert (answer.json["code"], answer.detail) == ("invalid_grant", "Invalid token")
 
@@ -69,13 +69,13 @@ def token(api: Api, ada: Person) -> str:
     return found
 
 
-def test_only_who_asks_for_it_gets_one(api: Api, ada: Person) -> None:
+def test_refresh_token_is_only_returned_on_request(api: Api, ada: Person) -> None:
     plain = sign_in(api, prefer="")
-    asked = sign_in(api)
-    assert asked.keys() - plain.keys() == MEMBERS
+    requested = sign_in(api)
+    assert requested.keys() - plain.keys() == MEMBERS
     assert plain.keys().isdisjoint(MEMBERS)
-    assert len(asked["refresh_token"]) == LENGTH
-    assert datetime.fromisoformat(asked["refresh_expires"]).utcoffset() is not None
+    assert len(requested["refresh_token"]) == LENGTH
+    assert datetime.fromisoformat(requested["refresh_expires"]).utcoffset() is not None
 
 
 @for_each(
@@ -83,48 +83,48 @@ def test_only_who_asks_for_it_gets_one(api: Api, ada: Person) -> None:
     [("refresh", True), ("return=minimal, Refresh", True), ("respond-async; wait=5,refresh", True)]
     + [("refreshing", False), ("return=refresh", False), ("\xff", False), (",;,", False)],
 )
-def test_a_client_says_so_among_what_else_it_prefers(
+def test_preference_is_read_among_others(
     api: Api, ada: Person, prefer: str, is_given: bool
 ) -> None:
     assert (sign_in(api, prefer).keys() >= MEMBERS) is is_given
 
 
-def test_whatever_signs_in_gives_one(make_app: MakeApp) -> None:
+def test_every_sign_in_returns_a_refresh_token(make_app: MakeApp) -> None:
     app = make_app(**ON, AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="off")
-    asking = {"Prefer": "refresh"}
+    headers = {"Prefer": "refresh"}
     new = {"email": "ada@example.com", "password": PASSWORD}
-    answer = Api(app).post("/registration", 201, json=new, headers=asking).json
+    answer = Api(app).post("/registration", 201, json=new, headers=headers).json
     body = {"current_password": PASSWORD, "new_password": "another battery staple"}
     api = Api(app, token=answer["access_token"])
-    changed = api.put("/account/password", json=body, headers=asking).json
+    changed = api.put("/account/password", json=body, headers=headers).json
     again = {"password": "another battery staple"}
     api = api.as_token(changed["access_token"])
-    shown = api.post("/reauthenticate", json=again, headers=asking).json
-    refused(api, answer["refresh_token"])
-    # It is the same session, which stands at the same step.
-    assert shown["refresh_token"] == changed["refresh_token"]
-    refresh(api, shown["refresh_token"])
+    reauthenticated = api.post("/reauthenticate", json=again, headers=headers).json
+    assert_rejected(api, answer["refresh_token"])
+    # The session is the same, and its refresh token is unused.
+    assert reauthenticated["refresh_token"] == changed["refresh_token"]
+    refresh(api, reauthenticated["refresh_token"])
 
 
-def test_where_it_is_always_given_nobody_need_ask(make_app: MakeApp, person: MakePerson) -> None:
+def test_refresh_always_returns_a_refresh_token(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(**ON, AUTH__REFRESH_ALWAYS="true")
     person("ada", into=app)
     assert sign_in(Api(app), prefer="").keys() >= MEMBERS
 
 
-def test_where_it_is_off_nobody_gets_one(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_refresh_tokens_are_not_returned(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUTH__SESSIONS="on", AUTH__REFRESH_ALWAYS="true")
     person("ada", into=app)
     assert sign_in(Api(app)).keys().isdisjoint(MEMBERS)
     assert refresh(Api(app), "x", 400).json["code"] == "unsupported_grant_type"
 
 
-def test_without_sessions_there_is_nothing_to_refresh(make_app: MakeApp) -> None:
+def test_refresh_tokens_require_sessions(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match=r"AUTH\.SESSIONS must be on"):
         make_app(AUTH__REFRESH_TOKEN_DAYS="14")
 
 
-def test_it_is_answered_as_a_sign_in_and_the_session_goes_on(
+def test_refresh_returns_a_sign_in_response_and_keeps_the_session(
     api: Api, token: str, clock: SteppingClock
 ) -> None:
     clock.step(minutes=31)
@@ -139,26 +139,28 @@ def test_it_is_answered_as_a_sign_in_and_the_session_goes_on(
     assert session["label"] == "Firefox on Linux"
 
 
-def test_a_sign_in_is_as_old_as_it_was(api: Api, ada: Person, clock: SteppingClock) -> None:
+def test_refresh_keeps_the_authentication_time(api: Api, ada: Person, clock: SteppingClock) -> None:
     first = sign_in(api)
     clock.step(minutes=31)
     later = api.as_token(refresh(api, first["refresh_token"]).json["access_token"])
-    begun = claims(api.as_token(first["access_token"]))
-    assert claims(later)["auth_time"] == begun["auth_time"]
-    assert claims(later)["amr"] == begun["amr"] == ["pwd"]
+    first_claims = claims(api.as_token(first["access_token"]))
+    assert claims(later)["auth_time"] == first_claims["auth_time"]
+    assert claims(later)["amr"] == first_claims["amr"] == ["pwd"]
     later.post("/account/email", 403, json={"email": "countess@example.com"})
 
 
-def test_each_successor_is_good_once_more(api: Api, token: str, clock: SteppingClock) -> None:
-    seen = {token}
+def test_each_new_refresh_token_can_be_used(api: Api, token: str, clock: SteppingClock) -> None:
+    tokens = {token}
     for _ in range(20):
         clock.step(hours=12)
         token = refresh(api, token).json["refresh_token"]
-        seen.add(token)
-    assert len(seen) == 21
+        tokens.add(token)
+    assert len(tokens) == 21
 
 
-def test_a_lost_answer_is_given_again(api: Api, token: str, clock: SteppingClock) -> None:
+def test_repeated_refresh_within_grace_period_returns_the_same_token(
+    api: Api, token: str, clock: SteppingClock
+) -> None:
     first = refresh(api, token).json
     clock.step(seconds=29)
     again = refresh(api, token).json
@@ -167,39 +169,43 @@ def test_a_lost_answer_is_given_again(api: Api, token: str, clock: SteppingClock
     assert is_in(api.as_token(again["access_token"]))
 
 
-def test_half_a_minute_later_a_copy_ends_the_session(
+def test_refresh_token_reuse_after_grace_period_ends_the_session(
     api: Api, token: str, clock: SteppingClock, mails: MailOutbox, person: MakePerson
 ) -> None:
     owner = refresh(api, token).json
     clock.step(seconds=31)
-    refused(api, token)
+    assert_rejected(api, token)
     assert not is_in(api.as_token(owner["access_token"]))
-    refused(api, owner["refresh_token"])
+    assert_rejected(api, owner["refresh_token"])
     mail = mails.assert_sent("ada@example.com", "signed you out", "Firefox on Linux")
     assert len(mails) == 1
     assert token not in mail.text + mail.html
-    boss = person("boss", role="admin").api()
-    [event] = boss.get("/admin/events?type=session.reused").json
+    admin = person("boss", role="admin").api()
+    [event] = admin.get("/admin/events?type=session.reused").json
     assert (event["account_id"], event["actor_kind"]) == (owner["account"]["id"], "anonymous")
     assert event["target_id"] == sid(api.as_token(owner["access_token"]))
 
 
-def test_a_copy_of_a_token_whose_successor_was_used_ends_it_at_once(api: Api, token: str) -> None:
+def test_refresh_token_reuse_after_its_successor_was_used_ends_the_session(
+    api: Api, token: str
+) -> None:
     second = refresh(api, token).json["refresh_token"]
     third = refresh(api, second).json["refresh_token"]
-    refused(api, token)
-    refused(api, third)
+    assert_rejected(api, token)
+    assert_rejected(api, third)
 
 
-def test_other_sessions_go_on(api: Api, token: str, clock: SteppingClock) -> None:
+def test_refresh_token_reuse_keeps_other_sessions(
+    api: Api, token: str, clock: SteppingClock
+) -> None:
     other = sign_in(api)["refresh_token"]
     refresh(api, token)
     clock.step(seconds=31)
-    refused(api, token)
+    assert_rejected(api, token)
     refresh(api, other)
 
 
-def test_an_owner_need_not_be_told(
+def test_reuse_email_can_be_disabled(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     api = Api(make_app(**ON, AUTH__SECURITY_MAILS="false"))
@@ -207,28 +213,28 @@ def test_an_owner_need_not_be_told(
     token = sign_in(api)["refresh_token"]
     refresh(api, token)
     clock.step(seconds=31)
-    refused(api, token)
+    assert_rejected(api, token)
     mails.assert_empty()
 
 
-def test_every_copy_is_found_out(api: Api, ada: Person, clock: SteppingClock) -> None:
-    """A thousand sessions, each with a token that comes again after half a minute."""
-    found_out = 0
+def test_every_reuse_is_detected(api: Api, ada: Person, clock: SteppingClock) -> None:
+    """A thousand sessions, each with a refresh token that is reused after the grace period."""
+    detected = 0
     for _ in range(1_000):
-        token = begin_session(ada)
+        token = start_session(ada)
         owner = refresh(api, token).json["access_token"]
         clock.step(seconds=31)
-        refused(api, token)
-        found_out += not is_in(api.as_token(owner))
-    assert found_out == 1_000
+        assert_rejected(api, token)
+        detected += not is_in(api.as_token(owner))
+    assert detected == 1_000
 
 
-def test_what_is_said_of_the_account_is_said_anew(api: Api, ada: Person, token: str) -> None:
+def test_refresh_returns_the_current_account(api: Api, ada: Person, token: str) -> None:
     ada.change(role="admin")
     assert refresh(api, token).json["account"]["role"] == "admin"
 
 
-def test_a_hosts_hooks_take_part_as_at_a_sign_in() -> None:
+def test_hooks_run_at_refresh() -> None:
     frontdesk = Frontdesk()
     frontdesk.claims(lambda account, session: {"role": account.role})
     frontdesk.payload(

@@ -1,5 +1,4 @@
-"""Tabs that refresh at once, and workers that are told of an end: nobody is signed out by chance,
-and nobody stays in who was."""
+"""Concurrent refreshes: tabs that share a token stay signed in, and ended sessions stay ended."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ ROUNDS = 200
 
 @pytest.fixture
 def workers(make_app: MakeApp) -> list[Flask]:
-    """Several of one installation, each with connections of its own."""
+    """Return several applications on one database, each with its own connections."""
     return [make_app(**ON) for _ in range(3)]
 
 
@@ -39,7 +38,7 @@ def counter(app: Flask) -> int:
     return found
 
 
-def exchanging(app: Flask, token: str) -> Callable[[], tuple[int, Any]]:
+def make_exchange(app: Flask, token: str) -> Callable[[], tuple[int, Any]]:
     def send() -> tuple[int, Any]:
         form = {"grant_type": "refresh_token", "refresh_token": token}
         response = app.test_client().post("/api/v1/token", data=form)
@@ -49,29 +48,29 @@ def exchanging(app: Flask, token: str) -> Callable[[], tuple[int, Any]]:
 
 
 class Tabs:
-    """So many threads, which begin each round together."""
+    """A thread per browser tab; all threads start each round together."""
 
     def __init__(self) -> None:
         self.barrier = Barrier(TABS)
         self.threads = ThreadPoolExecutor(TABS)
 
-    def at_once(self, *acts: Callable[[], tuple[int, Any]]) -> list[tuple[int, Any]]:
-        def start_together(act: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
+    def at_once(self, *calls: Callable[[], tuple[int, Any]]) -> list[tuple[int, Any]]:
+        def start_together(call: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
             self.barrier.wait()
-            return act()
+            return call()
 
-        return list(self.threads.map(start_together, acts))
+        return list(self.threads.map(start_together, calls))
 
 
-def test_eight_tabs_refresh_at_once_and_all_stay_in(
+def test_eight_concurrent_tabs_stay_signed_in(
     workers: list[Flask], person: MakePerson, mails: MailOutbox
 ) -> None:
     person("ada", into=workers[0])
     token = sign_in(Api(workers[0]))["refresh_token"]
     tabs = Tabs()
     for number in range(ROUNDS):
-        acts = [exchanging(workers[tab % len(workers)], token) for tab in range(TABS)]
-        answers = tabs.at_once(*acts)
+        calls = [make_exchange(workers[tab % len(workers)], token) for tab in range(TABS)]
+        answers = tabs.at_once(*calls)
         assert [status for status, _ in answers] == [200] * TABS, answers
         [token] = {body["refresh_token"] for _, body in answers}
         assert counter(workers[0]) == number + 1
@@ -79,23 +78,25 @@ def test_eight_tabs_refresh_at_once_and_all_stay_in(
     mails.assert_empty()
 
 
-def test_eight_copies_at_once_end_the_session_and_one_mail_tells_of_it(
+def test_eight_concurrent_reuses_end_the_session_and_send_one_email(
     workers: list[Flask], person: MakePerson, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     person("ada", into=workers[0])
     token = sign_in(Api(workers[0]))["refresh_token"]
-    status, owner = exchanging(workers[0], token)()
+    status, owner = make_exchange(workers[0], token)()
     assert status == 200
     clock.step(seconds=31)
-    acts = [exchanging(workers[tab % len(workers)], token) for tab in range(TABS)]
-    assert [status for status, _ in Tabs().at_once(*acts)] == [400] * TABS
+    calls = [make_exchange(workers[tab % len(workers)], token) for tab in range(TABS)]
+    assert [status for status, _ in Tabs().at_once(*calls)] == [400] * TABS
     assert not is_in(Api(workers[2], token=owner["access_token"]))
     assert len(mails) == 1
     assert counter(workers[0]) == 1
 
 
-def test_an_end_that_comes_with_a_refresh_holds(workers: list[Flask], person: MakePerson) -> None:
-    """Whichever of them is first, nobody is in afterwards."""
+def test_session_ended_during_a_refresh_stays_ended(
+    workers: list[Flask], person: MakePerson
+) -> None:
+    """The session is over, whichever request is first."""
     person("ada", into=workers[0])
     tabs = Tabs()
     for _ in range(20):
@@ -105,10 +106,10 @@ def test_an_end_that_comes_with_a_refresh_holds(workers: list[Flask], person: Ma
         def end(owner: Api = owner) -> tuple[int, Any]:
             return owner.delete("/sessions").status, None
 
-        exchange = exchanging(workers[2], answer["refresh_token"])
+        exchange = make_exchange(workers[2], answer["refresh_token"])
         outcomes = tabs.at_once(end, *[exchange] * (TABS - 1))
         for status, body in outcomes[1:]:
             assert status in (200, 400)
             if status == 200:
                 assert not is_in(Api(workers[0], token=body["access_token"]))
-                assert exchanging(workers[0], body["refresh_token"])()[0] == 400
+                assert make_exchange(workers[0], body["refresh_token"])()[0] == 400

@@ -1,4 +1,4 @@
-"""What is no refresh token of ours gets no further than the door."""
+"""Malformed and forged refresh tokens are rejected early."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.testing.database import noted_queries
 
 from ..conftest import SECRET, MakeApp, Person
 from ..rigs.cases import for_each
-from .test_refresh import ON, refresh, refused, sign_in
+from .test_refresh import ON, assert_rejected, refresh, sign_in
 from .test_sessions import is_in, sid
 
 
@@ -33,52 +33,52 @@ def token(api: Api, ada: Person) -> str:
     return found
 
 
-def changed(token: str, place: int) -> str:
+def flip_bit(token: str, position: int) -> str:
     raw = bytearray(base64.urlsafe_b64decode(token[4:]))
-    raw[place] ^= 1
+    raw[position] ^= 1
     return "fdr_" + base64.urlsafe_b64encode(raw).decode()
 
 
-ODD: dict[str, Callable[[str], str]] = {
+MALFORMED: dict[str, Callable[[str], str]] = {
     "nothing": lambda token: "",
-    "a blank": lambda token: " ",
-    "its beginning": lambda token: token[:-1],
-    "with a letter more": lambda token: token + "A",
+    "blank": lambda token: " ",
+    "truncated": lambda token: token[:-1],
+    "with an extra character": lambda token: token + "A",
     "with a line break": lambda token: token + "\n",
-    "without its beginning": lambda token: token[4:],
-    "another beginning": lambda token: "fdx_" + token[4:],
-    "in capitals": lambda token: token.upper(),
+    "without its prefix": lambda token: token[4:],
+    "another prefix": lambda token: "fdx_" + token[4:],
+    "upper case": lambda token: token.upper(),
     "padded": lambda token: token[:-1] + "=",
     "digits of other scripts": lambda token: "fdr_" + "٣" * 76,
-    "what cannot be stored": lambda token: token[:-1] + "\x00",
-    "all of one letter": lambda token: "fdr_" + "A" * 76,
+    "with a null byte": lambda token: token[:-1] + "\x00",
+    "one repeated character": lambda token: "fdr_" + "A" * 76,
     "over-long": lambda token: token * 100,
     "a megabyte": lambda token: "fdr_" + "A" * 900_000,
     "an access token": lambda token: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln",
-    "at random": lambda token: "fdr_" + secrets.token_urlsafe(57),
-    **{f"byte {place} changed": partial(changed, place=place) for place in range(57)},
+    "random": lambda token: "fdr_" + secrets.token_urlsafe(57),
+    **{f"byte {position} changed": partial(flip_bit, position=position) for position in range(57)},
 }
 
 
-@for_each("odd", ODD)
-def test_what_we_have_not_made_is_refused_without_a_query(
-    app: Flask, api: Api, token: str, odd: str
+@for_each("case", MALFORMED)
+def test_malformed_token_is_rejected_without_a_query(
+    app: Flask, api: Api, token: str, case: str
 ) -> None:
     with noted_queries(app) as queries:
-        refused(api, ODD[odd](token))
+        assert_rejected(api, MALFORMED[case](token))
     assert [query for query in queries if "frontdesk_events" not in query] == []
     refresh(api, token)
 
 
-def test_knowing_the_secret_key_makes_no_token(api: Api, ada: Person) -> None:
+def test_secret_key_alone_forges_no_token(api: Api, ada: Person) -> None:
     answer = sign_in(api)
     session_id = UUID(sid(api.as_token(answer["access_token"])))
-    refused(api, RefreshTokens(SECRET, []).write(session_id, 0, b"\0" * 32))
+    assert_rejected(api, RefreshTokens(SECRET, []).write(session_id, 0, b"\0" * 32))
     assert is_in(api.as_token(answer["access_token"]))
 
 
 @for_each("raw", [b"%ff%fe", b"%ed%a0%80", b"%00", b"+", b"%"])
-def test_bytes_that_are_no_text_are_refused_too(api: Api, raw: bytes) -> None:
+def test_undecodable_bytes_are_rejected(api: Api, raw: bytes) -> None:
     body = b"grant_type=refresh_token&refresh_token=" + raw
     form = "application/x-www-form-urlencoded"
     assert api.post("/token", 400, data=body, content_type=form).json["code"] == "invalid_grant"
@@ -96,16 +96,16 @@ def test_bytes_that_are_no_text_are_refused_too(api: Api, raw: bytes) -> None:
         {"grant_type": "refresh_token", "refresh_token": ["x", "y"]},
     ],
 )
-def test_a_form_that_is_not_whole_is_told_so(api: Api, form: Any) -> None:
+def test_incomplete_form_is_a_422(api: Api, form: Any) -> None:
     api.post("/token", 422, data=form)
 
 
 @for_each("grant", ["password", "authorization_code", "refresh_token "])
-def test_there_is_one_grant(api: Api, token: str, grant: str) -> None:
+def test_other_grant_types_are_rejected(api: Api, token: str, grant: str) -> None:
     form = {"grant_type": grant, "refresh_token": token}
     assert api.post("/token", 400, data=form).json["code"] == "unsupported_grant_type"
 
 
-def test_a_body_that_is_no_form_is_told_so(api: Api, token: str) -> None:
+def test_body_that_is_no_form_is_rejected(api: Api, token: str) -> None:
     api.post("/token", 415, json={"grant_type": "refresh_token", "refresh_token": token})
     api.get("/token", 405)

@@ -1,4 +1,4 @@
-"""A second factor beside the first proof, whichever that was: asked for, and answered."""
+"""MFA at sign-in: the challenge after the first proof, and its completion."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def app(make_app: MakeApp) -> Flask:
     return make_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
 
 
-def test_who_has_none_signs_in_as_before(ada: Person, api: Api) -> None:
+def test_user_without_mfa_signs_in_with_the_password(ada: Person, api: Api) -> None:
     answer = log_in(api, ada.email, PASSWORD).json
     assert answer["token_type"] == "bearer"
     assert claims(api.as_token(answer["access_token"]))["amr"] == ["pwd"]
 
 
-def test_a_right_password_is_asked_for_a_second_factor_and_a_code_signs_in(
+def test_password_is_challenged_and_a_code_signs_in(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     phone = enrolled(ada, clock).phone
@@ -51,14 +51,12 @@ def test_a_right_password_is_asked_for_a_second_factor_and_a_code_signs_in(
     assert claims(here)["amr"] == ["pwd", "otp", "mfa"]
 
 
-def test_a_wrong_password_is_told_nothing_of_it(
-    ada: Person, api: Api, clock: SteppingClock
-) -> None:
+def test_wrong_password_does_not_reveal_mfa(ada: Person, api: Api, clock: SteppingClock) -> None:
     enrolled(ada, clock)
     assert log_in(api, ada.email, "wrong", 400).json["code"] == "incorrect_credentials"
 
 
-def test_a_code_beside_the_password_does_it_in_one_step(
+def test_code_with_the_password_signs_in_in_one_step(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     phone = enrolled(ada, clock).phone
@@ -69,7 +67,7 @@ def test_a_code_beside_the_password_does_it_in_one_step(
 
 
 @only_on("sqlite")
-def test_a_wrong_code_beside_the_password_is_counted_as_a_wrong_password(
+def test_wrong_code_with_the_password_counts_as_a_wrong_password(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     phone = enrolled(ada, clock).phone
@@ -82,7 +80,9 @@ def test_a_wrong_code_beside_the_password_is_counted_as_a_wrong_password(
 
 
 @only_on("sqlite")
-def test_five_wrong_codes_end_the_token(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_five_wrong_codes_invalidate_the_mfa_token(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
     phone = enrolled(ada, clock).phone
     token = challenge(api, ada)
     for _ in range(5):
@@ -92,10 +92,10 @@ def test_five_wrong_codes_end_the_token(ada: Person, api: Api, clock: SteppingCl
 
 
 @only_on("sqlite")
-def test_over_many_tokens_an_account_is_guessed_ten_times_and_its_owner_is_told_once(
+def test_ten_wrong_codes_lock_the_account_and_notify_the_owner_once(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, mails: MailOutbox
 ) -> None:
-    # As from many addresses, none of which guesses often.
+    # Simulates many IP addresses, none of which reaches its own limit.
     app = make_app(
         AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS, AUTH__LOGIN_LIMIT="1000 per minute"
     )
@@ -114,13 +114,13 @@ def test_over_many_tokens_an_account_is_guessed_ten_times_and_its_owner_is_told_
     finish(api, challenge(api, ada), otp=phone.code())
 
 
-def test_right_codes_are_not_counted(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_correct_codes_are_not_counted(ada: Person, api: Api, clock: SteppingClock) -> None:
     phone = enrolled(ada, clock).phone
     for _ in range(12):
         finish(api, challenge(api, ada), otp=phone.next_code())
 
 
-def test_a_token_is_good_once_for_five_minutes_and_for_nothing_else(
+def test_mfa_token_is_single_use_short_lived_and_for_one_purpose(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     phone = enrolled(ada, clock).phone
@@ -135,23 +135,25 @@ def test_a_token_is_good_once_for_five_minutes_and_for_nothing_else(
     finish(api, token, 400, otp=phone.next_code())
 
 
-def test_another_password_ends_the_token(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_password_change_invalidates_the_mfa_token(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
     phone = enrolled(ada, clock).phone
     token = challenge(api, ada)
     ada.change(password="another password altogether")
     finish(api, token, 400, otp=phone.next_code())
 
 
-def test_a_code_of_somebody_elses_app_is_a_wrong_one(
+def test_codes_of_another_users_app_are_incorrect(
     ada: Person, api: Api, person: MakePerson, clock: SteppingClock
 ) -> None:
     enrolled(ada, clock)
-    theirs = enrolled(person("grace"), clock)
-    finish(api, challenge(api, ada), 400, otp=theirs.phone.next_code())
-    finish(api, challenge(api, ada), 400, recovery_code=theirs.recovery_codes[0])
+    graces = enrolled(person("grace"), clock)
+    finish(api, challenge(api, ada), 400, otp=graces.phone.next_code())
+    finish(api, challenge(api, ada), 400, recovery_code=graces.recovery_codes[0])
 
 
-def test_who_is_suspended_meanwhile_stays_out(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_suspended_account_cannot_complete_mfa(ada: Person, api: Api, clock: SteppingClock) -> None:
     phone = enrolled(ada, clock).phone
     token, code = challenge(api, ada), phone.next_code()
     ada.change(status="suspended")
@@ -160,37 +162,37 @@ def test_who_is_suspended_meanwhile_stays_out(ada: Person, api: Api, clock: Step
     finish(api, token, otp=code)
 
 
-def test_after_a_logout_it_signs_in_again(ada: Person, api: Api, clock: SteppingClock) -> None:
-    has = enrolled(ada, clock)
-    has.api.delete("/logout")
-    answer = finish(api, challenge(api, ada), otp=has.phone.next_code()).json
+def test_sign_in_after_logout(ada: Person, api: Api, clock: SteppingClock) -> None:
+    mfa = enrolled(ada, clock)
+    mfa.api.delete("/logout")
+    answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json
     api.as_token(answer["access_token"]).get("/account")
 
 
 @only_on("sqlite")
-def test_so_it_does_with_a_keystore_in_the_one_database(
+def test_mfa_with_the_state_store_in_the_same_database(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
-    """Where one writer waits for the other, a keystore that is asked too late waits for itself."""
+    """SQLite has one writer: a write to the state store inside the transaction would deadlock."""
     app = make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS, CORE__KEYSTORE="database")
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
-    has = enrol(api, clock, mfa_token=token)
-    for way in ("otp", "recovery code", "one step"):
-        has.api.delete("/logout")
-        match way:
+    mfa = enrol(api, clock, mfa_token=token)
+    for method in ("otp", "recovery code", "one step"):
+        mfa.api.delete("/logout")
+        match method:
             case "otp":
-                answer = finish(api, challenge(api, ada), otp=has.phone.next_code())
+                answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code())
             case "recovery code":
-                answer = finish(api, challenge(api, ada), recovery_code=has.recovery_codes[0])
+                answer = finish(api, challenge(api, ada), recovery_code=mfa.recovery_codes[0])
             case _:
-                form = {"username": ada.email, "password": PASSWORD, "otp": has.phone.next_code()}
+                form = {"username": ada.email, "password": PASSWORD, "otp": mfa.phone.next_code()}
                 answer = api.post("/login", data=form)
-        has.api = api.as_token(answer.json["access_token"])
-    has.api.get("/account")
+        mfa.api = api.as_token(answer.json["access_token"])
+    mfa.api.get("/account")
 
 
-def test_whoever_comes_from_a_provider_is_asked_too(
+def test_provider_sign_in_requires_mfa(
     make_idp_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_idp_app(AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS)
@@ -202,7 +204,7 @@ def test_whoever_comes_from_a_provider_is_asked_too(
     assert claims(api.as_token(token))["amr"] == ["fed", "otp", "mfa"]
 
 
-def test_a_host_that_vouches_for_somebody_is_asked_too(
+def test_sign_in_by_the_application_requires_mfa(
     app: Flask, ada: Person, clock: SteppingClock
 ) -> None:
     enrolled(ada, clock)
@@ -213,19 +215,19 @@ def test_a_host_that_vouches_for_somebody_is_asked_too(
         assert sign_in(account, by=("magic link", "totp"))["access_token"]
 
 
-def test_a_new_password_keeps_whoever_sets_it_signed_in_with_the_factor(
+def test_password_change_keeps_mfa_of_the_session(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
-    has = enrolled(ada, clock)
+    mfa = enrolled(ada, clock)
     body = {"current_password": PASSWORD, "new_password": "another password altogether"}
-    answer = has.api.put("/account/password", json=body).json
+    answer = mfa.api.put("/account/password", json=body).json
     again = api.as_token(answer["access_token"])
     again.get("/authenticators")
     ada.password = "another password altogether"
     challenge(api, ada)
 
 
-def test_a_reset_of_the_password_does_not_pass_the_factor_by(
+def test_password_reset_does_not_bypass_mfa(
     ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     enrolled(ada, clock)
@@ -236,32 +238,30 @@ def test_a_reset_of_the_password_does_not_pass_the_factor_by(
     challenge(api, ada)
 
 
-def test_an_email_address_changes_only_after_the_second_factor(
+def test_email_change_requires_mfa(
     ada: Person, api: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
-    has = enrolled(ada, clock)
+    mfa = enrolled(ada, clock)
     new = "countess@example.com"
-    has.api.post("/account/email", 202, json={"email": new})
+    mfa.api.post("/account/email", 202, json={"email": new})
     body = {"token": mailed(mails, new)[0]}
     refused = api.post("/account/email/confirm", 401, json={**body, "password": PASSWORD})
     assert refused.json["code"] == "reauthentication_required"
     clock.step(minutes=16)
     here = api.as_token(
-        finish(api, challenge(api, ada), otp=has.phone.next_code()).json["access_token"]
+        finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json["access_token"]
     )
     clock.step(minutes=16)
     refused = here.post("/account/email/confirm", 401, json=body)
     assert refused.json["code"] == "reauthentication_required"
     assert here.get("/account").json["email"] == ADA
-    again = here.post("/reauthenticate", json={"otp": has.phone.next_code()}).json
+    again = here.post("/reauthenticate", json={"otp": mfa.phone.next_code()}).json
     here = here.as_token(again["access_token"])
     answer = here.post("/account/email/confirm", json=body).json
-    assert answer["account"]["email"] == new, "signed in again without another factor"
+    assert answer["account"]["email"] == new, "signed in without another MFA challenge"
 
 
-def test_a_host_guards_what_is_for_who_has_shown_a_factor(
-    app: Flask, ada: Person, clock: SteppingClock
-) -> None:
+def test_application_route_can_require_mfa(app: Flask, ada: Person, clock: SteppingClock) -> None:
     # [guard]
     @app.get("/api/v1/vault")
     @active_account_required
@@ -290,59 +290,59 @@ def test_a_host_guards_what_is_for_who_has_shown_a_factor(
         ({"mfa_token": "x", "recovery_code": "x" * 33}, "json:recovery_code"),
     ],
 )
-def test_what_answers_nothing_is_a_422(api: Api, body: dict[str, object], fault: str) -> None:
+def test_invalid_body_is_a_422(api: Api, body: dict[str, object], fault: str) -> None:
     assert api.post("/login/mfa", 422, json=body).faults == [fault]
 
 
 @for_each("token", ["x", "a.b.c", "W10.aaaaaa.bbbbbb", "\u20ac", " "])
-def test_what_is_no_token_signs_nobody_in(api: Api, token: str) -> None:
+def test_malformed_mfa_token_is_rejected(api: Api, token: str) -> None:
     finish(api, token, 400, otp="123456")
 
 
-def test_a_passkey_where_there_are_none_is_a_wrong_factor(
+def test_passkey_is_rejected_where_passkeys_are_off(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     enrolled(ada, clock)
-    signed = ("clientDataJSON", "authenticatorData", "signature")
-    shown = {"id": "QUJD", "rawId": "QUJD", "type": "public-key"}
-    shown["response"] = dict.fromkeys(signed, "QUJD")  # type: ignore[assignment]
-    finish(api, challenge(api, ada), 400, credential=shown)
+    fields = ("clientDataJSON", "authenticatorData", "signature")
+    credential = {"id": "QUJD", "rawId": "QUJD", "type": "public-key"}
+    credential["response"] = dict.fromkeys(fields, "QUJD")  # type: ignore[assignment]
+    finish(api, challenge(api, ada), 400, credential=credential)
 
 
-def test_it_costs_who_has_none_one_question_and_its_answer_one_more(
+def test_mfa_needs_one_more_query_at_each_step(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
-    asked = {}
+    queries_by_mode = {}
     for mode in ("off", "optional"):
         app = make_app(AUTH__MFA=mode, AUTH__MFA_METHODS=METHODS)
         someone = person(mode, into=app)
         someone.token()
         with noted_queries(app) as statements:
             someone.token()
-        asked[mode] = len(statements)
-    assert asked["optional"] == asked["off"] + 1
+        queries_by_mode[mode] = len(statements)
+    assert queries_by_mode["optional"] == queries_by_mode["off"] + 1
     phone, api = enrolled(someone, clock).phone, Api(app)
     finish(api, challenge(api, someone), otp=phone.next_code())
     token, code = challenge(api, someone), phone.next_code()
     with noted_queries(app) as statements:
         finish(api, token, otp=code)
-    assert len(statements) == asked["optional"] + 1
+    assert len(statements) == queries_by_mode["optional"] + 1
 
 
-def test_administrators_find_who_has_one_and_who_has_none(
+def test_admins_filter_accounts_by_mfa(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__MFA="optional")
-    ada, boss = person("ada", into=app), person("grace", role="admin", into=app).api()
+    ada, admin = person("ada", into=app), person("grace", role="admin", into=app).api()
 
-    def found(mfa: str) -> set[str]:
-        answer = boss.get("/admin/accounts", query_string={"mfa": mfa})
+    def names(mfa: str) -> set[str]:
+        answer = admin.get("/admin/accounts", query_string={"mfa": mfa})
         return {each["email"].partition("@")[0] for each in answer.json}
 
-    assert (found("true"), found("false")) == (set(), {"ada", "grace"})
+    assert (names("true"), names("false")) == (set(), {"ada", "grace"})
     ada.api().post("/authenticators/totp", 201, json={})
-    assert found("true") == set()
+    assert names("true") == set()
     enrolled(ada, clock)
-    assert (found("true"), found("false")) == ({"ada"}, {"grace"})
+    assert (names("true"), names("false")) == ({"ada"}, {"grace"})
     without = person("bob", role="admin", into=make_app()).api()
     without.get("/admin/accounts", 422, query_string={"mfa": "true"})

@@ -1,4 +1,4 @@
-"""Host code that signs people in and out: its own login page, a link in a mail, a command."""
+"""Sign-in and sign-out by the application's own code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app import (
 from app.accounts.account import Account
 from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings
-from app.auth.sign_in.gate import Challenge, SignIn
+from app.auth.sign_in.policy import Challenge, SignIn
 from app.blueprints import auth
 from app.core.context import service
 from app.core.errors import Forbidden
@@ -45,7 +45,7 @@ def host(frontdesk: Frontdesk) -> Flask:
 
     @host.post("/enter")
     def enter() -> dict[str, Any]:
-        """The host's own login page, in short."""
+        """A minimal login page of the application."""
         account = frontdesk.verify_password(request.form["email"], request.form["password"])
         return frontdesk.sign_in(account, how="password")
 
@@ -68,7 +68,7 @@ def enter(host: Flask, status: int = 200, password: str = PASSWORD) -> Any:
     return Api(host, "").post("/enter", status, data=form)
 
 
-def test_a_page_of_the_hosts_answers_what_the_login_route_answers(host: Flask, ada: Person) -> None:
+def test_application_view_returns_what_the_login_route_returns(host: Flask, ada: Person) -> None:
     own = enter(host).json
     ours = Api(host, "").post("/login", data={"username": ada.email, "password": PASSWORD}).json
     assert own.keys() == ours.keys()
@@ -77,11 +77,11 @@ def test_a_page_of_the_hosts_answers_what_the_login_route_answers(host: Flask, a
     assert Api(host, "", own["access_token"]).get("/me").json == {"email": ada.email}
 
 
-def test_nobody_is_the_current_account_without_a_token(host: Flask) -> None:
+def test_current_account_is_none_without_a_token(host: Flask) -> None:
     assert Api(host, "").get("/me").json == {"email": None}
 
 
-def test_a_wrong_password_counts_together_with_the_login_routes(host: Flask, ada: Person) -> None:
+def test_wrong_passwords_share_a_limit_with_the_login_route(host: Flask, ada: Person) -> None:
     form = {"username": ada.email, "password": "wrong"}
     for _ in range(3):
         Api(host, "").post("/login", 400, data=form)
@@ -91,7 +91,7 @@ def test_a_wrong_password_counts_together_with_the_login_routes(host: Flask, ada
     Api(host, "").post("/login", 429, data={**form, "password": PASSWORD})
 
 
-def test_outside_a_request_too_guesses_are_limited(
+def test_guesses_outside_a_request_are_limited(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
     with host.app_context():
@@ -102,17 +102,17 @@ def test_outside_a_request_too_guesses_are_limited(
             frontdesk.verify_password(ada.email, PASSWORD)
 
 
-def test_a_password_is_verified_of_an_account_or_an_address(
+def test_password_is_verified_by_account_or_email(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
     with host.app_context():
         account = frontdesk.verify_password("ADA@example.com", PASSWORD)
         assert frontdesk.verify_password(account, PASSWORD) is account
         with pytest.raises(IncorrectCredentials):
-            frontdesk.verify_password("nobody@example.com", PASSWORD)
+            frontdesk.verify_password("unknown@example.com", PASSWORD)
 
 
-def test_verifying_takes_nothing_from_the_hosts_session(
+def test_verification_keeps_pending_changes_of_the_session(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
     session = host.extensions["sqlalchemy"].session
@@ -127,7 +127,7 @@ def test_verifying_takes_nothing_from_the_hosts_session(
         assert frontdesk.accounts.find("grace@example.com") is not None
 
 
-def test_a_right_password_brings_the_hash_up_to_date(frontdesk: Frontdesk) -> None:
+def test_correct_password_renews_the_hash(frontdesk: Frontdesk) -> None:
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=5)
     host = host_of(frontdesk=frontdesk, settings=settings)
@@ -138,21 +138,19 @@ def test_a_right_password_brings_the_hash_up_to_date(frontdesk: Frontdesk) -> No
         assert account.password_hash.startswith("$2b$06$")
 
 
-def test_signing_in_is_told_to_listeners_and_stored(
+def test_sign_in_notifies_listeners_and_is_stored(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
-    told: list[str] = []
-    frontdesk.on("account-logged-in")(lambda account, _options: told.append(account.email))
+    notified: list[str] = []
+    frontdesk.on("account-logged-in")(lambda account, _options: notified.append(account.email))
     with host.app_context():
         frontdesk.sign_in(frontdesk.accounts.get(ada.email), how="magic link")
     with host.app_context():
         assert frontdesk.accounts.get(ada.email).last_login_date is not None
-    assert told == [ada.email]
+    assert notified == [ada.email]
 
 
-def test_who_is_not_active_does_not_come_in_by_host_code_either(
-    host: Flask, frontdesk: Frontdesk
-) -> None:
+def test_inactive_account_cannot_sign_in(host: Flask, frontdesk: Frontdesk) -> None:
     ivan = make_person(host, "ivan", status="suspended")
     with host.app_context():
         account = frontdesk.verify_password(ivan.email, PASSWORD)
@@ -160,57 +158,57 @@ def test_who_is_not_active_does_not_come_in_by_host_code_either(
             frontdesk.sign_in(account)
 
 
-class SomethingMore(Forbidden):
-    code = "something_more"
-    detail = "Something more is required"
+class ExtraProofRequired(Forbidden):
+    code = "extra_proof_required"
+    detail = "An extra proof is required"
 
 
-def test_the_gate_asks_host_code_for_more_as_it_asks_the_login_route(
+def test_sign_in_policy_challenges_application_code_too(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
-    def ask_for_more(sign_in: SignIn) -> Challenge | None:
-        more = SomethingMore(members={"after": list(sign_in.by)})
+    def require_extra_proof(sign_in: SignIn) -> Challenge | None:
+        more = ExtraProofRequired(members={"after": list(sign_in.by)})
         return None if "code" in sign_in.by else Challenge(more)
 
     with host.app_context():
-        added_stages(host).append(ask_for_more)
+        added_stages(host).append(require_extra_proof)
         account = frontdesk.accounts.get(ada.email)
         for how in ("host", "password"):
-            with pytest.raises(SomethingMore) as asked:
+            with pytest.raises(ExtraProofRequired) as error:
                 frontdesk.sign_in(account, how=how)
-            assert asked.value.members == {"after": [how]}
+            assert error.value.members == {"after": [how]}
         assert frontdesk.sign_in(account, how=["password", "code"])["access_token"]
     assert enter(host, 403).json["after"] == ["password"]
 
 
-def test_signing_out_ends_every_token_until_the_next_sign_in(
+def test_sign_out_revokes_every_token_until_the_next_sign_in(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
-    told: list[str] = []
-    frontdesk.on("account-logged-out")(lambda account, _options: told.append(account.email))
+    notified: list[str] = []
+    frontdesk.on("account-logged-out")(lambda account, _options: notified.append(account.email))
     api = ada.api()
     with host.app_context():
         frontdesk.sign_out(frontdesk.accounts.get(ada.email))
     assert api.get("/account", 401).detail == "Token expired"
-    assert told == [ada.email]
+    assert notified == [ada.email]
     with host.app_context():
         frontdesk.sign_in(frontdesk.accounts.get(ada.email))
     api.get("/account")
 
 
-def test_an_account_that_is_gone_signs_in_no_more(
+def test_deleted_account_cannot_sign_in_or_out(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
     with host.app_context():
         account = frontdesk.accounts.get(ada.email)
         host.extensions["sqlalchemy"].session.expunge(account)
         frontdesk.accounts.delete(frontdesk.accounts.get(ada.email))
-        for deed in (frontdesk.sign_in, frontdesk.sign_out):
+        for action in (frontdesk.sign_in, frontdesk.sign_out):
             with pytest.raises(AccountNotFound):
-                deed(account)
+                action(account)
 
 
-def test_a_sign_in_within_a_transaction_of_the_hosts_is_taken_back_with_it(
+def test_sign_in_is_rolled_back_with_the_transaction(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
     api = ada.api()
@@ -219,33 +217,33 @@ def test_a_sign_in_within_a_transaction_of_the_hosts_is_taken_back_with_it(
     def sign_in_and_fail() -> None:
         with frontdesk.transaction():
             frontdesk.sign_in(frontdesk.accounts.get(ada.email))
-            raise LookupError("the host says no")
+            raise LookupError("rolled back")
 
     with host.app_context(), pytest.raises(LookupError):
         sign_in_and_fail()
     assert api.get("/account", 401).detail == "Token expired"
 
 
-def test_whose_token_a_request_carries_can_be_asked_without_a_guard(
+def test_account_of_a_request_without_a_decorator(
     host: Flask, frontdesk: Frontdesk, ada: Person
 ) -> None:
-    def asked(**headers: str) -> Any:
+    def error(**headers: str) -> Any:
         with host.test_request_context(headers=headers) as context:
             return frontdesk.account_of(context.request)
 
-    assert asked() is None
-    assert asked(Authorization=f"Bearer {ada.token()}").email == ada.email
+    assert error() is None
+    assert error(Authorization=f"Bearer {ada.token()}").email == ada.email
     with pytest.raises(Problem):
-        asked(Authorization="Bearer a.b.c")
+        error(Authorization="Bearer a.b.c")
 
 
-def test_a_view_without_a_guard_is_told_what_it_lacks(host: Flask, ada: Person) -> None:
-    host.add_url_rule("/whoever", "whoever", lambda: {"email": current_account.email})
+def test_current_account_without_a_decorator_raises(host: Flask, ada: Person) -> None:
+    host.add_url_rule("/caller", "caller", lambda: {"email": current_account.email})
     host.testing = True
-    with pytest.raises(RuntimeError, match=r"'whoever', where no guard has looked who is calling"):
-        ada.api().get("/whoever")
+    with pytest.raises(RuntimeError, match=r"'caller', where no guard has looked who is calling"):
+        ada.api().get("/caller")
 
 
-def test_whether_anybody_is_there_may_be_asked_on_any_page(host: Flask, ada: Person) -> None:
-    host.add_url_rule("/page", "page", lambda: "somebody" if current_account else "anybody")
-    assert ada.api().get("/page").response.text == "anybody"
+def test_current_account_is_false_without_a_decorator(host: Flask, ada: Person) -> None:
+    host.add_url_rule("/page", "page", lambda: "signed in" if current_account else "anonymous")
+    assert ada.api().get("/page").response.text == "anonymous"

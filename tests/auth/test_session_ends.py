@@ -1,4 +1,4 @@
-"""What ends all of an account's sessions, and what is kept of them afterwards."""
+"""Events that end all sessions of an account, and the rows that stay afterwards."""
 
 from __future__ import annotations
 
@@ -38,65 +38,65 @@ def phone(api: Api, ada: Person) -> Api:
     return sign_in(api, IPHONE)
 
 
-class TestWhatEndsAll:
-    """What ends the tokens ends the sessions, and nothing brings them back."""
+class TestAllSessionsEnd:
+    """Events that revoke tokens end all sessions, permanently."""
 
     @pytest.fixture(autouse=True)
-    def _all_are_over(self, api: Api, laptop: Api, phone: Api) -> Iterator[None]:
+    def _assert_all_ended(self, api: Api, laptop: Api, phone: Api) -> Iterator[None]:
         yield
         assert not is_in(laptop)
         assert not is_in(phone)
 
-    def test_a_logout(self, api: Api, laptop: Api, phone: Api) -> None:
+    def test_logout(self, api: Api, laptop: Api, phone: Api) -> None:
         laptop.delete("/logout")
         phone.get("/account", 401)
         assert [each["current"] for each in listed(sign_in(api))] == [True]
 
-    def test_a_new_password_which_signs_in_anew(self, laptop: Api) -> None:
+    def test_password_change_starts_one_new_session(self, laptop: Api) -> None:
         body = {"current_password": PASSWORD, "new_password": NEW}
         token = laptop.put("/account/password", json=body).json["access_token"]
         assert [each["current"] for each in listed(laptop.as_token(token))] == [True]
 
-    def test_a_reset(self, api: Api, mails: MailOutbox, laptop: Api) -> None:
+    def test_password_reset(self, api: Api, mails: MailOutbox, laptop: Api) -> None:
         token, _ = ask(api, mails)
         reset(api, token)
         assert len(listed(sign_in(api, password=NEW))) == 1
 
-    def test_another_address(self, api: Api, laptop: Api, mails: MailOutbox) -> None:
+    def test_email_change(self, api: Api, laptop: Api, mails: MailOutbox) -> None:
         new = {"email": "countess@example.com", "password": PASSWORD}
         laptop.post("/account/email", 202, json=new)
-        proof = mails.last("countess@example.com").text.partition("token=")[2].split()[0]
-        body = {"token": proof, "password": PASSWORD}
+        token = mails.last("countess@example.com").text.partition("token=")[2].split()[0]
+        body = {"token": token, "password": PASSWORD}
         answer = api.post("/account/email/confirm", json=body).json
         assert [each["current"] for each in listed(api.as_token(answer["access_token"]))] == [True]
 
-    def test_a_suspension_by_an_admin(self, ada: Person, person: MakePerson) -> None:
-        boss = person("boss", role="admin").api()
-        boss.patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
-        boss.patch(f"/admin/accounts/{ada.id}", json={"status": "active"})
+    def test_suspension_by_an_admin(self, ada: Person, person: MakePerson) -> None:
+        admin = person("boss", role="admin").api()
+        admin.patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
+        admin.patch(f"/admin/accounts/{ada.id}", json={"status": "active"})
 
-    def test_a_suspension_by_command(self, app: Flask) -> None:
+    def test_suspension_by_command(self, app: Flask) -> None:
         run(app, "accounts", "set", "ada@example.com", "--status", "suspended")
         run(app, "accounts", "set", "ada@example.com", "--status", "active")
 
-    def test_a_sign_out_by_an_admin(self, ada: Person, person: MakePerson, api: Api) -> None:
-        boss = person("boss", role="admin").api()
-        boss.post(f"/admin/accounts/{ada.id}/sign-out")
+    def test_sign_out_by_an_admin(self, ada: Person, person: MakePerson, api: Api) -> None:
+        admin = person("boss", role="admin").api()
+        admin.post(f"/admin/accounts/{ada.id}/sign-out")
         assert is_in(sign_in(api))
 
-    def test_a_sign_out_by_command(self, app: Flask) -> None:
+    def test_sign_out_by_command(self, app: Flask) -> None:
         run(app, "accounts", "sign-out", "ada@example.com")
 
-    def test_a_sign_out_of_everybody(self, app: Flask) -> None:
+    def test_sign_out_of_all_accounts(self, app: Flask) -> None:
         run(app, "accounts", "sign-out", "--all")
 
-    def test_the_end_of_the_account(self, app: Flask, ada: Person, laptop: Api) -> None:
+    def test_account_deletion(self, app: Flask, ada: Person, laptop: Api) -> None:
         run(app, "accounts", "delete", "ada@example.com")
         assert laptop.get("/account", 404).detail == "Account not found"
-        assert kept(app) == 0
+        assert stored_count(app) == 0
 
 
-def test_an_owner_who_deletes_the_account_is_out_everywhere(
+def test_account_deletion_by_the_owner_ends_all_sessions(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app(AUTH__SESSIONS="on", AUTH__ACCOUNT_DELETION="on")
@@ -107,7 +107,7 @@ def test_an_owner_who_deletes_the_account_is_out_everywhere(
     assert not is_in(there)
 
 
-def kept(app: Flask) -> int:
+def stored_count(app: Flask) -> int:
     with app.app_context():
         session = current_frontdesk.session
         count: int = session.execute(text("SELECT count(*) FROM frontdesk_sessions")).scalar_one()
@@ -115,7 +115,7 @@ def kept(app: Flask) -> int:
     return count
 
 
-def test_a_month_after_its_end_it_is_forgotten(
+def test_ended_sessions_are_pruned_after_a_month(
     app: Flask, api: Api, laptop: Api, phone: Api, clock: SteppingClock
 ) -> None:
     laptop.delete(f"/sessions/{sid(phone)}")
@@ -124,17 +124,17 @@ def test_a_month_after_its_end_it_is_forgotten(
     sign_in(api)
     clock.step(days=2)
     assert prune(app, "frontdesk", "prune")["sessions"] == 2
-    assert kept(app) == 1
+    assert stored_count(app) == 1
 
 
-def test_a_copy_of_ones_data_tells_of_them_and_not_how_to_open_them(
+def test_data_export_lists_sessions_without_secrets(
     make_app: MakeApp, person: MakePerson, engine: ManualEngine
 ) -> None:
     app = make_app(AUTH__SESSIONS="on", AUTH__ACCOUNT_EXPORTS="on")
     api = person("bob", into=app).api()
-    made = api.post("/account/exports", 202, json={"password": PASSWORD}).json["id"]
+    export_id = api.post("/account/exports", 202, json={"password": PASSWORD}).json["id"]
     engine.deliver()
-    file = api.get(f"/account/exports/{made}/file").response.get_data()
+    file = api.get(f"/account/exports/{export_id}/file").response.get_data()
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         [line] = archive.read("sessions.jsonl").decode().splitlines()
     row = json.loads(line)

@@ -1,4 +1,4 @@
-"""Every session ends by AUTH.SESSION_DAYS and by AUTH.SESSION_IDLE_DAYS, whichever comes first."""
+"""Session lifetimes: AUTH.SESSION_DAYS and AUTH.SESSION_IDLE_DAYS, whichever is reached first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cookie_browsers import HOST, NAME, CookieBrowser
 from .test_sessions import is_in, listed
 
-EVERYTHING = {
+SETTINGS = {
     "AUTH__COOKIE_SESSIONS": "on",
     "AUTH__REFRESH_TOKEN_DAYS": "300",
     "AUTH__ACCESS_TOKEN_EXPIRE_MINUTES": str(200 * 24 * 60),
@@ -23,8 +23,8 @@ EVERYTHING = {
 KINDS = ("token", "refresh token", "cookie")
 
 
-class SignedIn:
-    """By one kind of credential, at any application that has the same database."""
+class SignedInClient:
+    """A client with one kind of credential, for any application on the same database."""
 
     def __init__(self, kind: str, app: Flask, person: Person) -> None:
         self.kind = kind
@@ -38,7 +38,7 @@ class SignedIn:
         self.answer = Api(app).post("/login", data=form, headers=headers).json
 
     def use(self, app: Flask) -> bool:
-        """Whether it still opens the account."""
+        """Use the credential; return whether it is still accepted."""
         if self.kind == "cookie":
             headers = {"Cookie": f"{NAME}={self.cookie}"}
             asked = app.test_client(use_cookies=False)
@@ -54,11 +54,11 @@ class SignedIn:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_session_ends_after_its_days_however_much_it_is_used(
+def test_session_ends_after_its_maximum_lifetime(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, kind: str
 ) -> None:
-    app = make_app(**EVERYTHING, AUTH__SESSION_DAYS="10", AUTH__SESSION_IDLE_DAYS="4")
-    signed_in = SignedIn(kind, app, person(into=app))
+    app = make_app(**SETTINGS, AUTH__SESSION_DAYS="10", AUTH__SESSION_IDLE_DAYS="4")
+    signed_in = SignedInClient(kind, app, person(into=app))
     for _ in range(3):
         clock.step(days=3.2)
         assert signed_in.use(app)
@@ -67,26 +67,26 @@ def test_a_session_ends_after_its_days_however_much_it_is_used(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_session_ends_after_its_days_without_use(
+def test_unused_session_ends_after_the_idle_time(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, kind: str
 ) -> None:
-    app = make_app(**EVERYTHING, AUTH__SESSION_DAYS="10", AUTH__SESSION_IDLE_DAYS="4")
-    signed_in = SignedIn(kind, app, person(into=app))
+    app = make_app(**SETTINGS, AUTH__SESSION_DAYS="10", AUTH__SESSION_IDLE_DAYS="4")
+    signed_in = SignedInClient(kind, app, person(into=app))
     clock.step(days=4.1)
     assert not signed_in.use(app)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("setting", ["AUTH__SESSION_DAYS", "AUTH__SESSION_IDLE_DAYS"])
-def test_lower_limits_end_sessions_that_began_before(
+def test_lower_limits_apply_to_existing_sessions(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, kind: str, setting: str
 ) -> None:
-    before = make_app(**EVERYTHING)
-    now = make_app(**EVERYTHING, **{setting: "2"})
+    before = make_app(**SETTINGS)
+    now = make_app(**SETTINGS, **{setting: "2"})
     ada = person(into=before)
-    signed_in = SignedIn(kind, before, ada)
+    signed_in = SignedInClient(kind, before, ada)
     clock.step(days=1.9)
-    SignedIn(kind, before, ada)
+    SignedInClient(kind, before, ada)
     assert len(listed(ada.api())) == 3
     clock.step(days=0.2)
     assert not signed_in.use(now)
@@ -94,11 +94,13 @@ def test_lower_limits_end_sessions_that_began_before(
     assert signed_in.use(before)
 
 
-def test_the_response_promises_no_more_than_the_session_has(
+def test_reported_expiry_is_not_after_the_session_ends(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
-    app = make_app(**EVERYTHING, AUTH__SESSION_DAYS="10")
+    app = make_app(**SETTINGS, AUTH__SESSION_DAYS="10")
     latest = clock.now() + timedelta(days=10, seconds=5)
     for kind in ("token", "refresh token"):
-        told: dict[str, Any] = SignedIn(kind, app, person(kind.partition(" ")[0], into=app)).answer
-        assert datetime.fromisoformat(told["expires"]) <= latest
+        response: dict[str, Any] = SignedInClient(
+            kind, app, person(kind.partition(" ")[0], into=app)
+        ).answer
+        assert datetime.fromisoformat(response["expires"]) <= latest

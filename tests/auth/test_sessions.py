@@ -1,4 +1,4 @@
-"""Where an account is signed in, and ending that: at once, on every worker."""
+"""Listing and ending the sessions of an account, effective immediately on every worker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.auth.sign_in.attempt import PASSWORD as PASSWORD_PROOF
-from app.auth.sign_in.gate import Gate, Opened
+from app.auth.sign_in.policy import SignInPolicy, SignInResult
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -32,7 +32,7 @@ def app(make_app: MakeApp) -> Flask:
 
 
 def sign_in(api: Api, user_agent: str | None = None, **form: str) -> Api:
-    """A browser or program of its own."""
+    """Sign in as a separate client."""
     headers = {"User-Agent": user_agent} if user_agent else {}
     form = {"username": "ada@example.com", "password": PASSWORD, **form}
     token = api.as_token(None).post("/login", data=form, headers=headers).json["access_token"]
@@ -72,7 +72,7 @@ def phone(api: Api, laptop: Api, clock: SteppingClock) -> Api:
     return sign_in(api, IPHONE)
 
 
-def test_each_sign_in_is_listed_the_newest_first(laptop: Api, phone: Api) -> None:
+def test_sessions_are_listed_newest_first(laptop: Api, phone: Api) -> None:
     newest, oldest = listed(laptop)
     assert [newest["id"], oldest["id"]] == [sid(phone), sid(laptop)]
     assert [newest["current"], oldest["current"]] == [False, True]
@@ -88,14 +88,14 @@ def test_each_sign_in_is_listed_the_newest_first(laptop: Api, phone: Api) -> Non
     }
 
 
-def test_the_list_has_pages(laptop: Api, phone: Api) -> None:
+def test_list_is_paginated(laptop: Api, phone: Api) -> None:
     page = laptop.get("/sessions?limit=1")
     assert [each["id"] for each in page.json] == [sid(phone)]
-    further = page.headers["Link"].partition(">")[0].removeprefix("</api/v1")
-    assert [each["id"] for each in laptop.get(further).json] == [sid(laptop)]
+    next_page = page.headers["Link"].partition(">")[0].removeprefix("</api/v1")
+    assert [each["id"] for each in laptop.get(next_page).json] == [sid(laptop)]
 
 
-def test_nobody_sees_or_ends_anothers(laptop: Api, person: MakePerson) -> None:
+def test_sessions_of_other_accounts_are_not_accessible(laptop: Api, person: MakePerson) -> None:
     bob = person("bob").api()
     assert [each["current"] for each in listed(bob)] == [True]
     refused = bob.delete(f"/sessions/{sid(laptop)}", 404)
@@ -104,7 +104,7 @@ def test_nobody_sees_or_ends_anothers(laptop: Api, person: MakePerson) -> None:
     assert is_in(laptop)
 
 
-def test_one_is_ended_and_the_others_go_on(laptop: Api, phone: Api) -> None:
+def test_ending_a_session_keeps_the_others(laptop: Api, phone: Api) -> None:
     ended = laptop.delete(f"/sessions/{sid(phone)}").json
     assert (ended["id"], ended["current"]) == (sid(phone), False)
     refused = phone.get("/account", 401)
@@ -113,12 +113,12 @@ def test_one_is_ended_and_the_others_go_on(laptop: Api, phone: Api) -> None:
     assert [each["id"] for each in listed(laptop)] == [sid(laptop)]
 
 
-def test_one_that_has_ended_is_not_found_again(laptop: Api, phone: Api) -> None:
+def test_ended_session_is_not_found(laptop: Api, phone: Api) -> None:
     laptop.delete(f"/sessions/{sid(phone)}")
     laptop.delete(f"/sessions/{sid(phone)}", 404)
 
 
-def test_the_current_one_may_be_ended_too(laptop: Api, phone: Api) -> None:
+def test_current_session_can_be_ended(laptop: Api, phone: Api) -> None:
     assert laptop.delete(f"/sessions/{sid(laptop)}").json["current"] is True
     assert not is_in(laptop)
     assert is_in(phone)
@@ -129,60 +129,62 @@ def test_the_current_one_may_be_ended_too(laptop: Api, phone: Api) -> None:
     ["1", "0", "x", "00000000-0000-0000-0000-000000000000", "%00", "%F0%9F%98%80", "a" * 3000]
     + ["6F9D1C0E7B3A4F52A8C46B1D9E0F7A35", "{6f9d1c0e-7b3a-4f52-a8c4-6b1d9e0f7a35}", "..%2f"],
 )
-def test_what_names_no_session_is_not_found(laptop: Api, name: str) -> None:
+def test_malformed_session_id_is_not_found(laptop: Api, name: str) -> None:
     laptop.delete(f"/sessions/{name}", 404)
     assert is_in(laptop)
 
 
-def test_the_others_are_ended_at_once(api: Api, laptop: Api, phone: Api) -> None:
+def test_all_other_sessions_are_ended(api: Api, laptop: Api, phone: Api) -> None:
     tablet = sign_in(api)
     assert laptop.delete("/sessions?others=true").json == {"ended": 2}
     assert [is_in(each) for each in (laptop, phone, tablet)] == [True, False, False]
     assert laptop.delete("/sessions?others=true").json == {"ended": 0}
 
 
-def test_all_are_ended_the_current_one_too(laptop: Api, phone: Api) -> None:
+def test_all_sessions_are_ended(laptop: Api, phone: Api) -> None:
     assert laptop.delete("/sessions").json == {"ended": 2}
     assert not is_in(laptop)
     assert not is_in(phone)
 
 
 @for_each("query", ["others=perhaps", "others=true&others=false", "others="])
-def test_a_word_that_is_none_ends_nothing(laptop: Api, query: str) -> None:
+def test_invalid_query_ends_no_session(laptop: Api, query: str) -> None:
     assert laptop.delete(f"/sessions?{query}", 422).faults == ["query:others"]
     assert is_in(laptop)
 
 
-def test_what_is_ended_is_recorded(
+def test_ended_sessions_are_in_the_audit_log(
     laptop: Api, phone: Api, person: MakePerson, clock: SteppingClock
 ) -> None:
     laptop.delete(f"/sessions/{sid(phone)}")
     laptop.delete("/sessions")
-    boss = person("boss", role="admin").api()
-    several, one = boss.get("/admin/events?type=session.ended").json
+    admin = person("boss", role="admin").api()
+    several, one = admin.get("/admin/events?type=session.ended").json
     assert (one["target_kind"], one["target_id"]) == ("session", sid(phone))
     assert one["data"] == {"reason": "owner"}
     assert several["data"] == {"reason": "owner", "sessions": 1}
 
 
-def test_another_worker_sees_the_end_at_once(make_app: MakeApp, laptop: Api, phone: Api) -> None:
+def test_ended_session_is_rejected_by_other_workers(
+    make_app: MakeApp, laptop: Api, phone: Api
+) -> None:
     elsewhere = Api(make_app(AUTH__SESSIONS="on"))
     there = elsewhere.as_token(phone.token)
-    # It has read the token already, and remembers that it is signed rightly.
+    # The worker has already verified the token and cached its signature.
     assert is_in(there)
     laptop.delete(f"/sessions/{sid(phone)}")
     assert not is_in(there)
     assert is_in(elsewhere.as_token(laptop.token))
 
 
-def test_a_read_of_the_account_asks_the_database_once(app: Flask, laptop: Api) -> None:
+def test_reading_the_account_needs_one_query(app: Flask, laptop: Api) -> None:
     with noted_queries(app) as queries:
         laptop.get("/account")
     assert len(queries) == 1
     assert "frontdesk_sessions" in queries[0]
 
 
-def test_without_the_setting_there_are_no_routes(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_sessions_have_no_routes(make_app: MakeApp, person: MakePerson) -> None:
     api = person("bob", into=make_app()).api()
     api.get("/sessions", 404)
     api.delete("/sessions", 404)
@@ -190,9 +192,7 @@ def test_without_the_setting_there_are_no_routes(make_app: MakeApp, person: Make
     assert claims(api).keys().isdisjoint({"sid", "amr", "auth_time"})
 
 
-def test_one_ends_when_nobody_uses_it(
-    make_app: MakeApp, person: MakePerson, clock: SteppingClock
-) -> None:
+def test_idle_session_ends(make_app: MakeApp, person: MakePerson, clock: SteppingClock) -> None:
     app = make_app(
         AUTH__SESSIONS="on", AUTH__SESSION_IDLE_DAYS="2", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="14400"
     )
@@ -204,43 +204,43 @@ def test_one_ends_when_nobody_uses_it(
     assert not is_in(api)
 
 
-def test_it_ends_at_the_latest_with_its_token(api: Api, laptop: Api, clock: SteppingClock) -> None:
+def test_session_ends_with_its_token(api: Api, laptop: Api, clock: SteppingClock) -> None:
     clock.step(minutes=31)
     assert not is_in(laptop)
     assert len(listed(sign_in(api))) == 1
 
 
-def test_its_use_is_written_down_to_the_hour(
+def test_last_use_is_stored_to_the_hour(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__SESSIONS="on", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="600")
     api = person("bob", into=app).api()
-    begun = listed(api)[0]["used_at"]
+    first_use = listed(api)[0]["used_at"]
     clock.step(minutes=59)
-    assert listed(api)[0]["used_at"] == begun
+    assert listed(api)[0]["used_at"] == first_use
     clock.step(minutes=2)
     is_in(api)
-    assert listed(api)[0]["used_at"] > begun
+    assert listed(api)[0]["used_at"] > first_use
 
 
-ADDRESSES = {"full": "127.0.0.1", "network": "127.0.0.0/24", "none": None}
+STORED_ADDRESSES = {"full": "127.0.0.1", "network": "127.0.0.0/24", "none": None}
 
 
-@pytest.mark.parametrize(("kept", "shown"), ADDRESSES.items())
-def test_of_the_address_as_much_is_kept_as_is_wanted(
-    make_app: MakeApp, person: MakePerson, kept: str, shown: str | None
+@pytest.mark.parametrize(("setting", "expected"), STORED_ADDRESSES.items())
+def test_ip_address_is_stored_as_configured(
+    make_app: MakeApp, person: MakePerson, setting: str, expected: str | None
 ) -> None:
-    app = make_app(AUTH__SESSIONS="on", AUTH__SESSION_ADDRESSES=kept)
-    assert listed(person("bob", into=app).api())[0]["ip"] == shown
+    app = make_app(AUTH__SESSIONS="on", AUTH__SESSION_ADDRESSES=setting)
+    assert listed(person("bob", into=app).api())[0]["ip"] == expected
 
 
-def test_an_administrator_sees_where_somebody_is_signed_in(
+def test_admin_lists_the_sessions_of_an_account(
     laptop: Api, ada: Person, person: MakePerson
 ) -> None:
     admin = person("grace", role="admin").api()
     path = f"/admin/accounts/{ada.id}/sessions"
-    [seen] = admin.get(path).json
-    assert (seen["id"], seen["current"]) == (sid(laptop), False)
+    [session] = admin.get(path).json
+    assert (session["id"], session["current"]) == (sid(laptop), False)
     assert admin.get(path, query_string={"offset": 1}).json == []
     laptop.get(path, 403)
     admin.get("/admin/accounts/999999/sessions", 404)
@@ -248,11 +248,13 @@ def test_an_administrator_sees_where_somebody_is_signed_in(
     assert admin.get(path).json == []
 
 
-def test_a_host_may_call_what_was_shown_anything(app: Flask, ada: Person) -> None:
+def test_unknown_proof_names_are_kept_in_amr(app: Flask, ada: Person) -> None:
     with app.app_context():
         account = service(Accounts).get(ada.email)
-        opened = service(Gate).admit(account, by=(PASSWORD_PROOF, "a-proof-of-ours-" * 5, "badge"))
-        assert isinstance(opened, Opened)
-        token = opened.payload["access_token"]
+        sign_in_result = service(SignInPolicy).admit(
+            account, by=(PASSWORD_PROOF, "a-very-long-name-" * 5, "badge")
+        )
+        assert isinstance(sign_in_result, SignInResult)
+        token = sign_in_result.payload["access_token"]
     [session] = listed(Api(app, token=token))
     assert session["amr"] == ["pwd", "badge"]

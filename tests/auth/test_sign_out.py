@@ -1,4 +1,4 @@
-"""Sign-out is a fact of the account's row: no request asks the shared state store for it."""
+"""Sign-out is stored in the account's row; no request reads the shared state store for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .test_login import log_in
 METHODS = [name for name in vars(Keystore) if not name.startswith("_")]
 
 
-def note_calls(app: Flask, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def record_calls(app: Flask, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     for name in METHODS:
         monkeypatch.setattr(
@@ -34,11 +34,11 @@ def make_unavailable(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(app.extensions["frontdesk"].keystore, name, refuse)
 
 
-def test_account_read_asks_one_query_and_no_state_store(
+def test_reading_the_account_needs_one_query_and_no_state_store(
     app: Flask, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = ada.api()
-    calls = note_calls(app, monkeypatch)
+    calls = record_calls(app, monkeypatch)
     with noted_queries(app) as queries:
         api.get("/account")
     assert (len(queries), calls) == (1, [])
@@ -54,7 +54,7 @@ def test_sign_in_at_one_server_ends_the_sign_out_at_another(make_app: MakeApp, a
         Api(app, token=token).get("/account")
 
 
-def test_the_state_store_shows_the_sign_out_to_other_programs(app: Flask, ada: Person) -> None:
+def test_state_store_shows_the_sign_out_to_other_programs(app: Flask, ada: Person) -> None:
     keystore, key = app.extensions["frontdesk"].keystore, f"revoked:{ada.email}"
     ada.api().delete("/logout")
     assert keystore.get(key) == str(ada.id)
@@ -77,7 +77,7 @@ def test_reads_and_sign_out_work_without_a_state_store(
     ada.api().get("/account")
 
 
-def test_a_sign_in_whose_entry_in_the_store_cannot_be_removed_still_counts(
+def test_sign_in_succeeds_if_the_state_store_entry_cannot_be_removed(
     app: Flask, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada.api().delete("/logout")

@@ -1,4 +1,4 @@
-"""Showing once more who one is: the sign-in that asks becomes as good as new, and no other."""
+"""Step-up: re-authentication renews the current sign-in, and no other."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def guard_routes(app: Flask) -> None:
     # [end]
 
 
-def show(api: Api, status: int = 200, **given: Any) -> Answer:
-    return api.post("/reauthenticate", status, json=given)
+def reauthenticate(api: Api, status: int = 200, **proof: Any) -> Answer:
+    return api.post("/reauthenticate", status, json=proof)
 
 
-def renewed(api: Api, **given: Any) -> Api:
-    return api.as_token(show(api, **given).json["access_token"])
+def renewed(api: Api, **proof: Any) -> Api:
+    return api.as_token(reauthenticate(api, **proof).json["access_token"])
 
 
 def claims(api: Api) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def claims(api: Api) -> dict[str, Any]:
     return found
 
 
-def test_the_password_makes_a_sign_in_as_good_as_new(ada: Person, clock: SteppingClock) -> None:
+def test_password_renews_the_sign_in(ada: Person, clock: SteppingClock) -> None:
     here = ada.api()
     clock.step(minutes=16)
     here.post("/payouts", 401)
@@ -79,7 +79,7 @@ def test_the_password_makes_a_sign_in_as_good_as_new(ada: Person, clock: Steppin
     assert again.get("/account").json["id"] == ada.id
 
 
-def test_in_the_contracts_own_mode_it_answers_as_the_login_does(
+def test_default_mode_returns_the_login_response(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app()
@@ -87,7 +87,7 @@ def test_in_the_contracts_own_mode_it_answers_as_the_login_does(
     login = log_in(Api(app), ada.email, PASSWORD).json
     here = Api(app, token=login["access_token"])
     clock.step(minutes=20)
-    answer = show(here, password=PASSWORD).json
+    answer = reauthenticate(here, password=PASSWORD).json
     again = here.as_token(answer["access_token"])
     assert (set(answer), set(claims(again))) == (set(login), set(claims(here)))
     clock.step(minutes=20)
@@ -95,53 +95,59 @@ def test_in_the_contracts_own_mode_it_answers_as_the_login_does(
     again.get("/account")
 
 
-def test_nobody_signs_in_by_it(app: Flask, ada: Person) -> None:
+def test_reauthentication_is_no_sign_in_in_the_audit_log(app: Flask, ada: Person) -> None:
     here = ada.api()
     before = types(app)
     renewed(here, password=PASSWORD)
     assert types(app)[len(before) :] == ["reauthentication.succeeded"]
-    [done] = records(app, type="reauthentication.succeeded")
-    assert (done.actor_id, done.account_id, done.data) == (ada.id, ada.id, {"proofs": ["password"]})
+    [entry] = records(app, type="reauthentication.succeeded")
+    assert (entry.actor_id, entry.account_id, entry.data) == (
+        ada.id,
+        ada.id,
+        {"proofs": ["password"]},
+    )
 
 
-def test_a_wrong_password_is_counted_with_those_at_the_door(app: Flask, ada: Person) -> None:
+def test_wrong_passwords_share_a_limit_with_login(app: Flask, ada: Person) -> None:
     here = ada.api()
     for _ in range(3):
-        assert show(here, 400, password="wrong").json["code"] == "incorrect_credentials"
+        assert reauthenticate(here, 400, password="wrong").json["code"] == "incorrect_credentials"
     for _ in range(2):
         log_in(here.as_token(None), ada.email, "wrong", 400)
-    show(here, 429, password=PASSWORD)
+    reauthenticate(here, 429, password=PASSWORD)
     refused = records(app, type="reauthentication.refused")
     assert [each.account_id for each in refused] == [ada.id] * 3
     here.get("/account")
 
 
-def test_other_wrong_proofs_are_counted_too(
+def test_other_wrong_proofs_are_counted(
     ada: Person, clock: SteppingClock, mails: MailOutbox
 ) -> None:
-    ada_with = enrolled(ada, clock)
-    here = ada_with.api
+    ada_mfa = enrolled(ada, clock)
+    here = ada_mfa.api
     for _ in range(2):
-        show(here, 400, otp=ada_with.phone.wrong_code())
-        show(here, 400, recovery_code="aaaa-aaaa")
-    show(here, 400, code="00000000", login_id=ask(here)["login_id"])
-    show(here, 429, otp=ada_with.phone.next_code())
+        reauthenticate(here, 400, otp=ada_mfa.phone.wrong_code())
+        reauthenticate(here, 400, recovery_code="aaaa-aaaa")
+    reauthenticate(here, 400, code="00000000", login_id=ask(here)["login_id"])
+    reauthenticate(here, 429, otp=ada_mfa.phone.next_code())
     log_in(here.as_token(None), ada.email, PASSWORD, 429)
 
 
-def test_anothers_password_is_not_ones_own(app: Flask, ada: Person, person: MakePerson) -> None:
+def test_password_of_another_account_is_rejected(
+    app: Flask, ada: Person, person: MakePerson
+) -> None:
     person("grace", password="the password of Grace")
-    show(ada.api(), 400, password="the password of Grace")
+    reauthenticate(ada.api(), 400, password="the password of Grace")
 
 
-def test_nobody_at_all_shows_nothing(app: Flask, ada: Person) -> None:
-    show(Api(app), 401, password=PASSWORD)
+def test_unauthenticated_and_inactive_callers_are_rejected(app: Flask, ada: Person) -> None:
+    reauthenticate(Api(app), 401, password=PASSWORD)
     here = ada.api()
     ada.change(status="inactive")
     keeps_sessions = app.extensions["frontdesk"].settings.of(AuthSettings).keeps_sessions
-    # A session ends with that, and a token only rests.
+    # An inactive account ends sessions, but a token without a session is only suspended.
     code = "invalid_credentials" if keeps_sessions else "account_inactive"
-    assert show(here, 401, password=PASSWORD).json["code"] == code
+    assert reauthenticate(here, 401, password=PASSWORD).json["code"] == code
 
 
 @for_each(
@@ -156,33 +162,31 @@ def test_nobody_at_all_shows_nothing(app: Flask, ada: Person) -> None:
         {"otp": None},
     ],
 )
-def test_one_way_is_shown_and_no_more(ada: Person, body: dict[str, Any]) -> None:
-    show(ada.api(), 422, **body)
+def test_exactly_one_proof_is_required(ada: Person, body: dict[str, Any]) -> None:
+    reauthenticate(ada.api(), 422, **body)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "proof",
     [{"recovery_code": "aaaa-bbbb"}, {"credential": {}}, {"code": "12345678", "login_id": "x"}],
 )
-def test_a_way_that_is_not_switched_on_is_none(
-    make_app: MakeApp, person: MakePerson, given: dict[str, Any]
+def test_disabled_method_is_a_422(
+    make_app: MakeApp, person: MakePerson, proof: dict[str, Any]
 ) -> None:
     app = make_app()
     here = Api(app, token=person("ada", into=app).token())
-    assert show(here, 422, **given).faults == [f"json:{next(iter(given))}"]
+    assert reauthenticate(here, 422, **proof).faults == [f"json:{next(iter(proof))}"]
 
 
-def test_a_mailed_code_shows_who_one_is(
-    ada: Person, mails: MailOutbox, clock: SteppingClock
-) -> None:
+def test_emailed_code_reauthenticates(ada: Person, mails: MailOutbox, clock: SteppingClock) -> None:
     here = ada.api()
     clock.step(minutes=16)
     proof = {"login_id": ask(here)["login_id"], "code": mailed_code(mails)}
     renewed(here, **proof).post("/payouts")
-    show(here, 400, **proof)
+    reauthenticate(here, 400, **proof)
 
 
-def test_a_code_mailed_to_somebody_else_does_not(
+def test_code_emailed_to_another_address_is_rejected(
     ada: Person, person: MakePerson, mails: MailOutbox
 ) -> None:
     grace, here = person("grace"), ada.api()
@@ -190,52 +194,52 @@ def test_a_code_mailed_to_somebody_else_does_not(
         "login_id": ask(here, grace.email)["login_id"],
         "code": mailed_code(mails, grace.email),
     }
-    show(here, 400, **proof)
-    show(grace.api(), **proof)
+    reauthenticate(here, 400, **proof)
+    reauthenticate(grace.api(), **proof)
 
 
-def test_a_second_factor_is_fresh_once_it_is_shown(ada: Person, clock: SteppingClock) -> None:
-    ada_with = enrolled(ada, clock)
-    here = ada_with.api
+def test_second_factor_renews_mfa(ada: Person, clock: SteppingClock) -> None:
+    ada_mfa = enrolled(ada, clock)
+    here = ada_mfa.api
     here.post("/payouts/account")
     clock.step(minutes=6)
     assert here.post("/payouts/account", 401).json["acr_values"] == "mfa"
     here.post("/payouts")
-    shown = renewed(here, otp=ada_with.phone.next_code())
-    assert shown.post("/payouts/account").response.text == "changed"
-    assert {"otp", "mfa"} <= set(claims(shown)["amr"])
+    renewed_api = renewed(here, otp=ada_mfa.phone.next_code())
+    assert renewed_api.post("/payouts/account").response.text == "changed"
+    assert {"otp", "mfa"} <= set(claims(renewed_api)["amr"])
     clock.step(minutes=6)
-    again = renewed(shown, recovery_code=ada_with.recovery_codes[0])
+    again = renewed(renewed_api, recovery_code=ada_mfa.recovery_codes[0])
     again.post("/payouts/account")
-    show(again, 400, recovery_code=ada_with.recovery_codes[0])
+    reauthenticate(again, 400, recovery_code=ada_mfa.recovery_codes[0])
 
 
-def test_anothers_second_factor_is_not_ones_own(
+def test_second_factor_of_another_account_is_rejected(
     ada: Person, person: MakePerson, clock: SteppingClock
 ) -> None:
-    """As in GHSA-f66q-9rf6-8795 and GHSA-97r5-pg8x-p63p, where it was."""
-    ada_with, grace_with = enrolled(ada, clock), enrolled(person("grace"), clock)
-    show(ada_with.api, 400, otp=grace_with.phone.next_code())
-    show(ada_with.api, 400, recovery_code=grace_with.recovery_codes[0])
-    show(grace_with.api, otp=grace_with.phone.code())
+    """Covers GHSA-f66q-9rf6-8795 and GHSA-97r5-pg8x-p63p."""
+    ada_mfa, grace_mfa = enrolled(ada, clock), enrolled(person("grace"), clock)
+    reauthenticate(ada_mfa.api, 400, otp=grace_mfa.phone.next_code())
+    reauthenticate(ada_mfa.api, 400, recovery_code=grace_mfa.recovery_codes[0])
+    reauthenticate(grace_mfa.api, otp=grace_mfa.phone.code())
 
 
-def test_a_code_of_an_app_is_used_up_by_it(ada: Person, clock: SteppingClock) -> None:
-    ada_with = enrolled(ada, clock)
-    code = ada_with.phone.next_code()
-    show(ada_with.api, otp=code)
-    show(ada_with.api, 400, otp=code)
+def test_totp_code_is_single_use(ada: Person, clock: SteppingClock) -> None:
+    ada_mfa = enrolled(ada, clock)
+    code = ada_mfa.phone.next_code()
+    reauthenticate(ada_mfa.api, otp=code)
+    reauthenticate(ada_mfa.api, 400, otp=code)
 
 
-def test_a_trusted_device_is_no_second_factor(
+def test_trusted_device_is_no_second_factor(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__MFA="optional", AUTH__MFA_TRUST_DAYS="30")
     ada = person("ada", into=app)
-    ada_with = enrolled(ada, clock)
-    token = challenge(ada_with.api, ada)
-    otp = ada_with.phone.next_code()
-    device = finish(ada_with.api, token, otp=otp, trust=True).json["trusted_device"]
+    ada_mfa = enrolled(ada, clock)
+    token = challenge(ada_mfa.api, ada)
+    otp = ada_mfa.phone.next_code()
+    device = finish(ada_mfa.api, token, otp=otp, trust=True).json["trusted_device"]
     headers = {"X-Trusted-Device": device}
     answer = log_in(Api(app), ada.email, PASSWORD, headers=headers).json
     here = Api(app, token=answer["access_token"])
@@ -243,29 +247,27 @@ def test_a_trusted_device_is_no_second_factor(
     assert here.post("/account/email", 401, json=body).json["acr_values"] == "mfa"
 
 
-DANGEROUS = [
+SENSITIVE_ROUTES = [
     ("PUT", "/account/password", {"current_password": PASSWORD, "new_password": "quite another 1"}),
     ("POST", "/account/email", {"email": "a@example.com", "password": PASSWORD}),
     ("DELETE", "/account", {"password": PASSWORD}),
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
-def test_what_protects_an_account_is_not_taken_from_it_by_the_password_alone(
+@pytest.mark.parametrize(("method", "path", "body"), SENSITIVE_ROUTES)
+def test_sensitive_route_requires_mfa_in_addition_to_the_password(
     ada: Person, clock: SteppingClock, method: str, path: str, body: dict[str, Any]
 ) -> None:
-    ada_with = enrolled(ada, clock)
-    here = ada_with.api
+    ada_mfa = enrolled(ada, clock)
+    here = ada_mfa.api
     clock.step(minutes=16)
     refused = here.send(method, path, 401, json=body).json
     assert (refused["code"], refused["acr_values"]) == ("reauthentication_required", "mfa")
     status = 200 if method == "PUT" else 202
-    renewed(here, otp=ada_with.phone.next_code()).send(method, path, status, json=body)
+    renewed(here, otp=ada_mfa.phone.next_code()).send(method, path, status, json=body)
 
 
-def test_who_needs_a_second_factor_is_not_asked_for_the_password_first(
-    ada: Person, clock: SteppingClock
-) -> None:
+def test_missing_mfa_is_reported_before_the_password(ada: Person, clock: SteppingClock) -> None:
     here = enrolled(ada, clock).api
     clock.step(minutes=16)
     assert here.delete("/account", 401).json["acr_values"] == "mfa"
@@ -274,8 +276,8 @@ def test_who_needs_a_second_factor_is_not_asked_for_the_password_first(
     )
 
 
-@pytest.mark.parametrize(("method", "path", "body"), DANGEROUS)
-def test_of_an_account_without_a_second_factor_none_is_asked(
+@pytest.mark.parametrize(("method", "path", "body"), SENSITIVE_ROUTES)
+def test_account_without_mfa_needs_only_the_password(
     ada: Person, clock: SteppingClock, method: str, path: str, body: dict[str, Any]
 ) -> None:
     here = ada.api()
@@ -284,21 +286,19 @@ def test_of_an_account_without_a_second_factor_none_is_asked(
 
 
 class TestWithoutSessions:
-    """A token is a sign-in by itself, and another one is another sign-in."""
+    """Without sessions, a new token is a new sign-in."""
 
     @pytest.fixture
     def app(self, make_app: MakeApp) -> Flask:
         return make_app(**SETTINGS["stateless"])
 
-    def test_the_password_alone_is_no_way_past_the_second_factor(
-        self, ada: Person, clock: SteppingClock
-    ) -> None:
-        ada_with = enrolled(ada, clock)
-        here = ada_with.api
+    def test_password_alone_does_not_renew_mfa(self, ada: Person, clock: SteppingClock) -> None:
+        ada_mfa = enrolled(ada, clock)
+        here = ada_mfa.api
         clock.step(minutes=16)
-        assert show(here, 401, password=PASSWORD).json["acr_values"] == "mfa"
-        shown = renewed(here, otp=ada_with.phone.next_code())
-        show(renewed(shown, password=PASSWORD), 401, password=PASSWORD)
+        assert reauthenticate(here, 401, password=PASSWORD).json["acr_values"] == "mfa"
+        renewed_api = renewed(here, otp=ada_mfa.phone.next_code())
+        reauthenticate(renewed(renewed_api, password=PASSWORD), 401, password=PASSWORD)
 
 
 class TestWithSessions:
@@ -308,7 +308,7 @@ class TestWithSessions:
         guard_routes(app)
         return app
 
-    def test_the_same_session_goes_on_and_no_other_is_fresh(
+    def test_session_is_kept_and_no_other_is_renewed(
         self, ada: Person, clock: SteppingClock
     ) -> None:
         here, elsewhere = ada.api(), ada.api()
@@ -319,9 +319,7 @@ class TestWithSessions:
         here.post("/payouts")
         elsewhere.post("/payouts", 401)
 
-    def test_a_password_makes_no_second_factor_fresh(
-        self, ada: Person, clock: SteppingClock
-    ) -> None:
+    def test_password_does_not_renew_mfa(self, ada: Person, clock: SteppingClock) -> None:
         here = enrolled(ada, clock).api
         clock.step(minutes=16)
         again = renewed(here, password=PASSWORD)
@@ -329,7 +327,7 @@ class TestWithSessions:
         assert again.post("/account/email", 401, json=body).json["acr_values"] == "mfa"
 
     @only_on("sqlite")
-    def test_it_prolongs_a_session_as_far_as_sessions_last(
+    def test_step_up_extends_the_session_up_to_its_maximum(
         self, ada: Person, clock: SteppingClock
     ) -> None:
         here = ada.api()
@@ -341,7 +339,7 @@ class TestWithSessions:
         clock.step(minutes=30)
         here.get("/account", 401)
 
-    def test_an_ended_one_stays_ended(self, ada: Person) -> None:
+    def test_ended_session_stays_ended(self, ada: Person) -> None:
         here = ada.api()
         ada.change(password="quite another password")
-        show(here, 401, password="quite another password")
+        reauthenticate(here, 401, password="quite another password")

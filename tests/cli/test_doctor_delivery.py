@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 
 from app import Frontdesk, create_app
 from app.core.config.environment import load
-from app.delivery.mail.smtp_connection import Waits
+from app.delivery.mail.smtp_connection import Timeouts
 from app.doctor import delivery as doctor_delivery
 from config import Settings
 
@@ -98,7 +98,7 @@ def test_what_keeps_mail_from_leaving_is_a_sentence_with_its_setting(
 def test_starttls_where_tls_is_expected_at_once_is_recognised(
     findings: Findings, mail: dict[str, str], relay: Postfix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Waits(connect=0.5))
+    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Timeouts(connect=0.5))
     (message,) = findings("mail", **mail | {"MAIL_PORT": str(relay.tls_port)})
     assert message.endswith("(port 465), set MAIL_USE_SSL in place of MAIL_USE_TLS")
 
@@ -122,7 +122,7 @@ def test_a_hosts_own_settings_are_asked_about() -> None:
 def test_a_password_that_travels_readable_is_a_warning(
     findings: Findings, mail: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Waits(connect=0.1))
+    monkeypatch.setattr(doctor_delivery, "ONE_ANSWER", Timeouts(connect=0.1))
     remote = {"MAIL_SERVER": "192.0.2.1", "MAIL_USE_TLS": "false"}
     assert "readable: set MAIL_USE_TLS" in findings("mail", **mail | remote)[0]
 

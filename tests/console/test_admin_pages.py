@@ -15,7 +15,7 @@ from app.audit.history import happened
 from app.core.context import current_frontdesk
 from app.core.records.models import Record
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.delivery.outbox.standing import finished, waiting
+from app.delivery.outbox.statistics import finished, waiting
 from app.testing.database import noted_queries
 
 from ..rigs.console.asking import ask

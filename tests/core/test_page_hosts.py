@@ -12,7 +12,7 @@ from app import Frontdesk
 from app.accounts.account import Account
 from app.auth.mails import Mails
 from app.auth.passkeys.relying_party import RelyingParty
-from app.auth.proofs import Issued
+from app.auth.proofs import IssuedProof
 from app.auth.settings import AuthSettings
 from app.core.config.environment import load
 from app.core.config.settings import CoreSettings
@@ -85,7 +85,7 @@ def link_of(**core: Any) -> str:
 
 def link_in(app: Flask) -> str:
     with app.app_context():
-        mail = service(Mails).recovery("ada@example.com", *Issued("T0", "C0"))
+        mail = service(Mails).recovery("ada@example.com", *IssuedProof("T0", "C0"))
     [link] = [word for word in mail.text.split() if word.endswith("?token=T0")]
     return link
 

@@ -1,4 +1,4 @@
-"""The end of an account: asked for by its owner, put off for some days, and taken back."""
+"""Account deletion: requested by the owner, delayed by the grace period, and undone."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def sweep(app: Flask) -> int:
         return service(Deletion).sweep()
 
 
-def test_it_is_off_unless_it_is_switched_on(make_app: MakeApp, person: MakePerson) -> None:
+def test_deletion_is_off_by_default(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app()
     here = Api(app, token=person("ada", into=app).token())
     assert here.delete("/account", 403).json["code"] == "account_deletion_off"
     assert emails(app) == [ADA]
 
 
-def test_an_account_waits_for_its_end_and_nobody_signs_in_meanwhile(
+def test_requested_deletion_signs_out_and_blocks_sign_in(
     ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     here = ada.api()
     answer = here.delete("/account", 202).json
-    left = datetime.fromisoformat(answer["deletes_at"]) - clock.now()
-    assert timedelta(days=13, hours=23) < left <= timedelta(days=14)
+    remaining = datetime.fromisoformat(answer["deletes_at"]) - clock.now()
+    assert timedelta(days=13, hours=23) < remaining <= timedelta(days=14)
     here.get("/account", 401)
     refused = log_in(api, ADA, PASSWORD, 400)
     assert (refused.detail, refused.json["code"]) == ("Inactive account", "account_deleting")
@@ -64,7 +64,7 @@ def test_an_account_waits_for_its_end_and_nobody_signs_in_meanwhile(
     assert "http://localhost:3000/keep-account?token=" in mails.last(ADA).text
 
 
-def test_the_mail_keeps_it_and_a_second_click_is_no_fault(
+def test_emailed_link_restores_the_account_and_can_be_opened_twice(
     ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     here = ada.api()
@@ -81,7 +81,7 @@ def test_the_mail_keeps_it_and_a_second_click_is_no_fault(
     assert emails(ada.app) == [ADA]
 
 
-def test_an_earlier_mail_does_not_keep_it_from_a_later_wish(
+def test_earlier_email_does_not_undo_a_later_request(
     ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     ada.api().delete("/account", 202)
@@ -93,11 +93,11 @@ def test_an_earlier_mail_does_not_keep_it_from_a_later_wish(
     restore(api, mailed(mails, ADA)[0])
 
 
-def test_when_its_days_are_over_it_goes_with_all_that_is_its_own(
+def test_account_is_deleted_after_the_grace_period(
     ada: Person, api: Api, mails: MailOutbox, clock: SteppingClock
 ) -> None:
-    gone: list[str] = []
-    listen_to(ada.app, "account-deleted", lambda account, _: gone.append(account.email))
+    deleted: list[str] = []
+    listen_to(ada.app, "account-deleted", lambda account, _: deleted.append(account.email))
     ada.api().delete("/account", 202)
     token, _ = mailed(mails, ADA)
     clock.step(days=13, hours=23)
@@ -106,10 +106,10 @@ def test_when_its_days_are_over_it_goes_with_all_that_is_its_own(
     restore(api, token, 400)
     runner = ada.app.test_cli_runner()
     assert '"deleted_accounts":1' in runner.invoke(args=["frontdesk", "prune"]).output
-    assert (emails(ada.app), gone) == ([], [ADA])
+    assert (emails(ada.app), deleted) == ([], [ADA])
 
 
-def test_whatever_sends_the_deliveries_carries_it_out(
+def test_delivery_worker_carries_out_deletions(
     ada: Person, engine: ManualEngine, clock: SteppingClock
 ) -> None:
     ada.api().delete("/account", 202)
@@ -122,17 +122,17 @@ def test_whatever_sends_the_deliveries_carries_it_out(
     assert emails(ada.app) == []
 
 
-def test_its_worker_asks_once_in_a_minute(
+def test_worker_checks_for_deletions_once_a_minute(
     ada: Person, engine: ManualEngine, clock: SteppingClock
 ) -> None:
-    def asked() -> int:
+    def deletion_queries() -> int:
         with noted_queries(ada.app) as statements:
             engine.deliver()
         return sum("frontdesk_account_deletions" in each for each in statements)
 
-    assert (asked(), asked()) == (1, 0)
+    assert (deletion_queries(), deletion_queries()) == (1, 0)
     clock.step(seconds=61)
-    assert asked() == 1
+    assert deletion_queries() == 1
     with ada.app.app_context():
         due = service(Worker).chores[CHORE]
         assert due.seconds_until_due() is None
@@ -142,7 +142,7 @@ def test_its_worker_asks_once_in_a_minute(
     assert timedelta(days=13) < timedelta(seconds=wait) <= timedelta(days=14)
 
 
-def test_one_that_cannot_go_holds_up_no_other(
+def test_failed_deletion_does_not_block_others(
     app: Flask, person: MakePerson, clock: SteppingClock
 ) -> None:
     def refuse(account: Any, _: object) -> None:
@@ -158,7 +158,9 @@ def test_one_that_cannot_go_holds_up_no_other(
     assert emails(app) == [ADA]
 
 
-def test_an_operators_word_is_the_last(ada: Person, api: Api, clock: SteppingClock) -> None:
+def test_reactivation_by_an_operator_cancels_the_deletion(
+    ada: Person, api: Api, clock: SteppingClock
+) -> None:
     ada.api().delete("/account", 202)
     ada.change(status="active")
     log_in(api, ADA, PASSWORD)
@@ -167,7 +169,7 @@ def test_an_operators_word_is_the_last(ada: Person, api: Api, clock: SteppingClo
     assert emails(ada.app) == [ADA]
 
 
-def test_without_days_of_grace_it_goes_at_once_and_its_owner_is_told(
+def test_deletion_without_grace_period_is_immediate_and_notifies_the_owner(
     make_app: MakeApp, person: MakePerson, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__ACCOUNT_DELETION="on", AUTH__ACCOUNT_DELETION_DAYS="0")
@@ -181,7 +183,7 @@ def test_without_days_of_grace_it_goes_at_once_and_its_owner_is_told(
 
 
 @only_on("sqlite")
-def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
+def test_stale_sign_in_needs_the_password_and_wrong_passwords_are_counted(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__ACCOUNT_DELETION="on", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")
@@ -196,14 +198,16 @@ def test_a_stale_sign_in_needs_the_password_and_a_wrong_one_is_counted(
     here.delete("/account", 202, json={"password": PASSWORD})
 
 
-def test_the_last_active_root_stays(app: Flask, person: MakePerson) -> None:
+def test_last_active_root_cannot_be_deleted(app: Flask, person: MakePerson) -> None:
     roots = [person(name, role="root") for name in ("ada", "grace")]
     first, second = (each.api() for each in roots)
     first.delete("/account", 202)
     assert second.delete("/account", 409).json["code"] == "last_root"
 
 
-def test_who_alone_owns_what_others_are_in_is_told_where(app: Flask, person: MakePerson) -> None:
+def test_deletion_by_a_sole_owner_names_the_shared_workspaces(
+    app: Flask, person: MakePerson
+) -> None:
     ada, grace = person("ada"), person("grace")
     here = ada.api()
     here.post("/workspaces", json={"name": "Team", "slug": "team"})
@@ -213,10 +217,10 @@ def test_who_alone_owns_what_others_are_in_is_told_where(app: Flask, person: Mak
     share(app, "team", "grace@example.com", "owner")
     here.delete("/account", 202)
     refused = grace.api().delete("/account", 409).json
-    assert refused["workspaces"] == ["team"], "the other owner is about to go"
+    assert refused["workspaces"] == ["team"], "the other owner is being deleted"
 
 
-def test_of_two_owners_who_go_at_once_one_stays(app: Flask, person: MakePerson) -> None:
+def test_concurrent_deletions_keep_one_owner(app: Flask, person: MakePerson) -> None:
     ada, grace = person("ada"), person("grace")
     here = ada.api()
     here.post("/workspaces", json={"name": "Team", "slug": "team"})
@@ -237,8 +241,8 @@ def team(app: Flask, person: MakePerson) -> tuple[Person, Person]:
     return ada, grace
 
 
-def types(of: Person) -> dict[str, str]:
-    members = of.api().get("/workspaces/team/members").json
+def member_types(person: Person) -> dict[str, str]:
+    members = person.api().get("/workspaces/team/members").json
     return {member["email"].partition("@")[0]: member["type"] for member in members}
 
 
@@ -251,13 +255,11 @@ def test_owner_cannot_leave_while_the_other_owner_is_being_deleted(
     path = f"/workspaces/team/members/{grace.id}"
     assert here.delete(path, 409).json["code"] == "last_owner"
     here.patch(path, 409, json={"type": "member"})
-    assert types(grace)["grace"] == "owner"
+    assert member_types(grace)["grace"] == "owner"
 
 
 @for_each("status", ["suspended", "inactive"])
-def test_owner_whose_account_is_not_active_does_not_count(
-    team: tuple[Person, Person], status: str
-) -> None:
+def test_inactive_owner_does_not_count(team: tuple[Person, Person], status: str) -> None:
     ada, grace = team
     ada.change(status=status)
     here = grace.api()
@@ -266,7 +268,7 @@ def test_owner_whose_account_is_not_active_does_not_count(
     ada.change(status="active")
 
 
-def test_owner_whose_suspension_is_over_counts(
+def test_owner_counts_again_when_the_suspension_ends(
     team: tuple[Person, Person], person: MakePerson, clock: SteppingClock
 ) -> None:
     ada, grace = team
@@ -290,7 +292,7 @@ def test_admin_cannot_delete_the_last_active_owner(
     assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
 
 
-def test_owner_leaving_and_owner_being_deleted_at_once_leave_an_owner(
+def test_owner_leaving_during_a_deletion_leaves_an_owner(
     team: tuple[Person, Person],
 ) -> None:
     ada, grace = team
@@ -310,7 +312,7 @@ def test_longest_serving_member_becomes_owner_when_a_due_deletion_leaves_none(
     later = person(f"later-{kind}")
     share(app, f"team-{kind}", later.email, kind)
     ada.api().delete("/account", 202)
-    # After the request the other owner is suspended by an admin.
+    # An admin suspends the other owner after the deletion was requested.
     grace.change(status="suspended")
     clock.step(days=15)
     assert sweep(app) == 1
@@ -330,7 +332,7 @@ def test_due_deletion_appoints_neither_a_guest_nor_an_inactive_account(
     grace.change(status="suspended")
     clock.step(days=15)
     assert sweep(app) == 1
-    assert types(gus) == {"grace": "owner", "mary": "admin", "gus": "guest"}
+    assert member_types(gus) == {"grace": "owner", "mary": "admin", "gus": "guest"}
 
 
 def test_due_deletion_changes_no_workspace_that_has_another_active_owner(
@@ -340,7 +342,7 @@ def test_due_deletion_changes_no_workspace_that_has_another_active_owner(
     ada.api().delete("/account", 202)
     clock.step(days=15)
     assert sweep(app) == 1
-    assert types(grace) == {"grace": "owner", "mary": "member"}
+    assert member_types(grace) == {"grace": "owner", "mary": "member"}
 
 
 def share(app: Flask, slug: str, email: str, kind: str) -> None:
@@ -348,7 +350,7 @@ def share(app: Flask, slug: str, email: str, kind: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_many_requests_at_once_are_one(ada: Person, mails: MailOutbox) -> None:
+def test_concurrent_requests_delete_once(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
     answers = at_once(*[request(here, "DELETE", "/account")] * 4)
     assert answers.count(202) == 1
@@ -356,48 +358,50 @@ def test_many_requests_at_once_are_one(ada: Person, mails: MailOutbox) -> None:
     assert len(mails) == 1
 
 
-def test_sign_out_during_the_request_refuses_the_deletion(
+def test_sign_out_during_the_request_rejects_the_deletion(
     ada: Person, mails: MailOutbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, elsewhere = ada.api(), ada.api()
     check = Freshness.check
 
-    def sign_out_then_go_on(self: Freshness, *args: Any, **options: Any) -> None:
+    def check_then_sign_out(self: Freshness, *args: Any, **options: Any) -> None:
         check(self, *args, **options)
         at_once(request(elsewhere, "DELETE", "/logout"))
 
-    monkeypatch.setattr(Freshness, "check", sign_out_then_go_on)
+    monkeypatch.setattr(Freshness, "check", check_then_sign_out)
     here.delete("/account", 401)
     assert emails(ada.app) == [ADA]
     assert len(mails) == 0
 
 
-def test_who_takes_a_change_of_address_back_keeps_the_account(
+def test_undoing_an_email_change_cancels_the_deletion(
     ada: Person, api: Api, mails: MailOutbox
 ) -> None:
-    thief = ada.api()
-    thief.post("/account/email", 202, json={"email": "thief@example.com"})
-    body = {"token": mailed(mails, "thief@example.com")[0]}
-    thief = thief.as_token(thief.post("/account/email/confirm", json=body).json["access_token"])
-    thief.delete("/account", 202)
+    attacker = ada.api()
+    attacker.post("/account/email", 202, json={"email": "attacker@example.com"})
+    body = {"token": mailed(mails, "attacker@example.com")[0]}
+    attacker = attacker.as_token(
+        attacker.post("/account/email/confirm", json=body).json["access_token"]
+    )
+    attacker.delete("/account", 202)
     api.post("/account/email/undo", json={"token": mailed(mails, ADA)[0]})
     with ada.app.app_context():
         account = service(Accounts).get(ADA)
         assert (account.status, account.password_hash) == ("active", None)
-    restore(api, mailed(mails, "thief@example.com")[0])
+    restore(api, mailed(mails, "attacker@example.com")[0])
 
 
-def test_listeners_are_told_of_the_wish_and_of_its_end(
+def test_listeners_are_notified_of_request_and_restoration(
     ada: Person, api: Api, mails: MailOutbox
 ) -> None:
-    told: list[str] = []
+    statuses: list[str] = []
     for event in ("account-deletion-requested", "account-restored"):
-        listen_to(ada.app, event, lambda account, _: told.append(account.status))
+        listen_to(ada.app, event, lambda account, _: statuses.append(account.status))
     ada.api().delete("/account", 202)
     restore(api, mailed(mails, ADA)[0])
-    assert told == ["deleting", "active"]
+    assert statuses == ["deleting", "active"]
 
 
 @for_each("token", ["x", "00000000", "WyIxIiwiMSJd.aaaaaa.bbbbbb", "a" * 1025])
-def test_what_is_no_token_keeps_nothing(api: Api, token: str) -> None:
+def test_malformed_token_is_rejected(api: Api, token: str) -> None:
     restore(api, token, 422 if len(token) > 1024 else 400)

@@ -19,10 +19,10 @@ from app.accounts.account import Account
 from app.core.context import service
 from app.delivery.mail.base import Mailer
 from app.delivery.mail.one_off import BackgroundMail, OneOffMail
-from app.delivery.mail.smtp_connection import Waits
+from app.delivery.mail.smtp_connection import Timeouts
 from app.delivery.message import Email
+from app.testing.fakes import Fakes
 from app.testing.smtp import Sink, smtp_sink
-from app.testing.twins import Twins
 from config import Settings
 
 from ..rigs.hosts import HostSettings, plain_app
@@ -171,7 +171,7 @@ def test_a_silent_server_holds_no_request(monkeypatch: pytest.MonkeyPatch) -> No
         host = host_with(**MAIL, MAIL_PORT=silent.getsockname()[1])
         with host.app_context():
             mailer = service(Mailer)  # type: ignore[type-abstract]
-        monkeypatch.setattr(mailer, "_waits", Waits(connect=0.2))
+        monkeypatch.setattr(mailer, "_waits", Timeouts(connect=0.2))
         with pytest.raises(smtplib.SMTPException, match="cannot be reached"):
             send(host, "Hello")
 
@@ -275,9 +275,9 @@ def test_flask_mail_is_loaded_when_it_is_used_and_not_before() -> None:
 
 
 def test_the_pytest_plugin_announces_too(
-    host: Flask, lane: BackgroundMail, frontdesk_twins: Twins
+    host: Flask, lane: BackgroundMail, frontdesk_fakes: Fakes
 ) -> None:
     with host.extensions["mail"].record_messages() as recorded:
         lane.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
-    assert frontdesk_twins.mails.last("ada@example.com").subject == "Hello"
+    assert frontdesk_fakes.mails.last("ada@example.com").subject == "Hello"
     assert [message.subject for message in recorded] == ["Hello"]

@@ -17,10 +17,10 @@ from app.core.config.environment import SettingsError
 from app.core.config.settings import CoreSettings
 from app.delivery.errors import DeliveryError, Refused, SenderRefused, TryLater, Unreachable
 from app.delivery.mail.mailer import FolderMailer, NoMailer, open_mailer
-from app.delivery.mail.mime import Letter, Writer
+from app.delivery.mail.mime import MimeMessage, Writer
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
-from app.delivery.mail.smtp_connection import USUAL_WAITS, Waits
+from app.delivery.mail.smtp_connection import USUAL_WAITS, Timeouts
 from app.delivery.message import Email
 from app.extension.settings import ComposedSettings
 from app.extension.sources import service_settings
@@ -37,12 +37,12 @@ def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
         yield sink
 
 
-def mailer_for(port: int, waits: Waits = USUAL_WAITS) -> SmtpMailer:
+def mailer_for(port: int, waits: Timeouts = USUAL_WAITS) -> SmtpMailer:
     mail = MailSettings(server="127.0.0.1", port=port, default_sender="desk@example.com")
     return SmtpMailer(mail, waits)
 
 
-def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> Letter:
+def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> MimeMessage:
     return mailer.writer.write(Email(to, "Hello", "Hi", "<p>Hi</p>"), datetime.now(UTC))
 
 
@@ -208,7 +208,7 @@ def test_a_name_that_no_server_can_have_is_nobodys_fault() -> None:
 def test_a_silent_server_is_given_up() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
-        mailer = mailer_for(silent.getsockname()[1], Waits(connect=0.3))
+        mailer = mailer_for(silent.getsockname()[1], Timeouts(connect=0.3))
         with pytest.raises(Unreachable), mailer.open():
             pass
         assert time.monotonic() - started < 2
@@ -226,7 +226,7 @@ def test_a_server_that_falls_silent_is_given_up() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         Thread(target=greet_once, args=(listener,), daemon=True).start()
-        mailer = mailer_for(listener.getsockname()[1], Waits(command=0.3))
+        mailer = mailer_for(listener.getsockname()[1], Timeouts(command=0.3))
         with mailer.open() as connection, pytest.raises(Unreachable):
             connection.send(letter(mailer))
 

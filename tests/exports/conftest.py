@@ -37,7 +37,7 @@ def hooks(app: Flask) -> Hooks:
 
 @pytest.fixture
 def fetch(engine: ManualEngine) -> Fetch:
-    """Ask for a copy, have it made, and open it."""
+    """Return a function that requests a data export, has it created, and opens the archive."""
 
     def fetch(api: Api) -> ZipFile:
         export_id = ask(api)

@@ -1,4 +1,4 @@
-"""The doctor tries whether an export would lie open to the world."""
+"""The doctor's check that data exports are not publicly readable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.storage.s3 import S3Bucket, _new_client
 
 from ..conftest import MakeApp, only_on
 
-ANYBODY_READS = {
+PUBLIC_READ = {
     "Version": "2012-10-17",
     "Statement": [
         {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"},
@@ -28,7 +28,7 @@ def bucket(s3_endpoint: str) -> S3Bucket:
     return found
 
 
-def faults(make_app: MakeApp, bucket: S3Bucket, exports: str = "on") -> list[Any]:
+def find_errors(make_app: MakeApp, bucket: S3Bucket, exports: str = "on") -> list[Any]:
     settings = {
         "AVATAR_STORAGE": "s3",
         "AVATAR_S3_BUCKET": bucket.name,
@@ -44,22 +44,22 @@ def faults(make_app: MakeApp, bucket: S3Bucket, exports: str = "on") -> list[Any
 
 
 @only_on("sqlite")
-def test_a_bucket_that_is_closed_is_no_finding(make_app: MakeApp, bucket: S3Bucket) -> None:
-    assert faults(make_app, bucket) == []
+def test_private_bucket_is_no_finding(make_app: MakeApp, bucket: S3Bucket) -> None:
+    assert find_errors(make_app, bucket) == []
     assert "Contents" not in _new_client(bucket).list_objects_v2(Bucket=bucket.name)
 
 
 @only_on("sqlite")
-def test_a_bucket_that_is_open_to_the_world_is_a_fault(make_app: MakeApp, bucket: S3Bucket) -> None:
-    policy = json.dumps(ANYBODY_READS)
+def test_public_bucket_is_an_error(make_app: MakeApp, bucket: S3Bucket) -> None:
+    policy = json.dumps(PUBLIC_READ)
     _new_client(bucket).put_bucket_policy(Bucket=bucket.name, Policy=policy)
-    [fault] = faults(make_app, bucket)
-    assert "open to the world" in fault
-    assert faults(make_app, bucket, exports="off") == []
+    [message] = find_errors(make_app, bucket)
+    assert "open to the world" in message
+    assert find_errors(make_app, bucket, exports="off") == []
 
 
 @only_on("sqlite")
-def test_a_bucket_out_of_reach_is_a_fault(make_app: MakeApp, bucket: S3Bucket) -> None:
-    gone = S3Bucket("gone", bucket.endpoint_url, bucket.region, "access", "secret")
-    [fault] = faults(make_app, gone)
-    assert "out of reach" in fault
+def test_unreachable_bucket_is_an_error(make_app: MakeApp, bucket: S3Bucket) -> None:
+    missing = S3Bucket("gone", bucket.endpoint_url, bucket.region, "access", "secret")
+    [message] = find_errors(make_app, missing)
+    assert "out of reach" in message

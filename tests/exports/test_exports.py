@@ -1,4 +1,4 @@
-"""A copy of all that is held of an account: asking for it, fetching it, and its end."""
+"""Data exports: request, download and expiry."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def stored(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.exists() else []
 
 
-def test_without_the_setting_there_are_none(make_app: MakeApp, person: MakePerson) -> None:
+def test_disabled_setting_rejects_exports(make_app: MakeApp, person: MakePerson) -> None:
     api = person("bob", into=make_app()).api()
     for refused in (
         api.post("/account/exports", 403),
@@ -50,7 +50,7 @@ def test_without_the_setting_there_are_none(make_app: MakeApp, person: MakePerso
         assert refused.json["code"] == "exports_off"
 
 
-def test_a_copy_is_asked_for_and_then_fetched(ada: Person, engine: ManualEngine) -> None:
+def test_export_is_requested_and_downloaded(ada: Person, engine: ManualEngine) -> None:
     api = ada.api()
     answer = api.post("/account/exports", 202, json={}).json
     assert (answer["state"], answer["size"], answer["expires_at"]) == ("pending", None, None)
@@ -68,14 +68,14 @@ def test_a_copy_is_asked_for_and_then_fetched(ada: Person, engine: ManualEngine)
     assert len(file.response.get_data()) == ready["size"] == file.response.content_length
 
 
-def test_its_owner_is_told_that_it_was_asked_for(ada: Person, mails: MailOutbox) -> None:
+def test_owner_is_notified_of_the_request(ada: Person, mails: MailOutbox) -> None:
     ask(ada.api())
     mail = mails.sent[-1]
     assert mail.to == ada.email
     assert "a copy of your data was asked for" in mail.subject
 
 
-def test_it_holds_the_account_without_the_hash_of_its_password(ada: Person, fetch: Fetch) -> None:
+def test_export_has_the_account_without_the_password_hash(ada: Person, fetch: Fetch) -> None:
     archive = fetch(ada.api())
     account = document(archive, "account.json")
     assert (account["id"], account["email"], account["role"]) == (ada.id, ada.email, "user")
@@ -84,7 +84,7 @@ def test_it_holds_the_account_without_the_hash_of_its_password(ada: Person, fetc
     assert not any(b"$2b$" in archive.read(name) for name in archive.namelist())
 
 
-def test_it_holds_what_every_part_of_the_house_has(
+def test_export_has_the_data_of_every_feature(
     app: Flask, ada: Person, person: MakePerson, fetch: Fetch
 ) -> None:
     api = ada.api()
@@ -111,7 +111,7 @@ def test_it_holds_what_every_part_of_the_house_has(
     assert types[-1] == "account.exported"
 
 
-def test_it_holds_nothing_of_anybody_else(
+def test_export_has_no_data_of_other_accounts(
     app: Flask, ada: Person, person: MakePerson, fetch: Fetch
 ) -> None:
     bob = person("bob")
@@ -124,7 +124,9 @@ def test_it_holds_nothing_of_anybody_else(
     assert not any(b"bob@" in archive.read(name) for name in archive.namelist())
 
 
-def test_from_where_others_acted_is_left_out(ada: Person, person: MakePerson, fetch: Fetch) -> None:
+def test_ip_addresses_of_other_actors_are_left_out(
+    ada: Person, person: MakePerson, fetch: Fetch
+) -> None:
     slug = ada.api().get("/workspaces/default").json["slug"]
     bob = person("bob")
     ada.api().post(f"/workspaces/{slug}/invitations", 201, json={"email": bob.email})
@@ -137,7 +139,7 @@ def test_from_where_others_acted_is_left_out(ada: Person, person: MakePerson, fe
     assert events["member.removed"]["address"] is None
 
 
-def test_another_accounts_copy_is_not_found(
+def test_export_of_another_account_is_not_found(
     ada: Person, person: MakePerson, engine: ManualEngine
 ) -> None:
     export_id = ask(ada.api())
@@ -147,7 +149,7 @@ def test_another_accounts_copy_is_not_found(
         assert bob.get(path, 404).json["code"] == "export_not_found"
 
 
-def test_it_takes_a_fresh_sign_in_or_the_password(ada: Person, clock: SteppingClock) -> None:
+def test_request_needs_a_fresh_sign_in_or_the_password(ada: Person, clock: SteppingClock) -> None:
     api = ada.api()
     clock.step(seconds=16 * 60)
     answer = api.post("/account/exports", 403, json={})
@@ -157,25 +159,27 @@ def test_it_takes_a_fresh_sign_in_or_the_password(ada: Person, clock: SteppingCl
     api.post("/account/exports", 202, json={"password": PASSWORD})
 
 
-def test_there_is_one_a_day(ada: Person, person: MakePerson, clock: SteppingClock) -> None:
+def test_exports_are_limited_to_one_a_day(
+    ada: Person, person: MakePerson, clock: SteppingClock
+) -> None:
     ask(ada.api())
     clock.step(seconds=3600)
     answer = ada.api().post("/account/exports", 429, json={})
     assert answer.json["code"] == "too_many_exports"
-    # The clock of these tests goes on.
+    # The tests' clock keeps running, so the value can be slightly lower.
     assert 23 * 3600 - 60 < int(answer.headers["Retry-After"]) <= 23 * 3600
     ask(person("bob").api())
     clock.step(seconds=23 * 3600)
     ask(ada.api())
 
 
-def test_of_many_at_once_there_is_one(ada: Person) -> None:
+def test_only_one_concurrent_request_succeeds(ada: Person) -> None:
     api = ada.api()
     answers = at_once(*(request(api, "POST", "/account/exports", json={}) for _ in range(6)))
     assert answers == [202, 429, 429, 429, 429, 429]
 
 
-def test_after_its_days_it_is_gone_with_its_file(
+def test_expired_export_is_deleted_with_its_file(
     app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
 ) -> None:
     export_id = ask(ada.api())
@@ -188,13 +192,13 @@ def test_after_its_days_it_is_gone_with_its_file(
     ada.api().get(f"/account/exports/{export_id}", 404)
 
 
-def test_what_a_worker_has_left_behind_is_cleaned_away(
+def test_orphaned_files_of_a_worker_are_deleted(
     app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
 ) -> None:
     export_id = ask(ada.api())
     engine.deliver()
     LocalFileStore(folder).put(f"{'0' * 32}.zip", b"left", "application/zip")
-    folder.joinpath("notes.txt").write_text("somebody else's")
+    folder.joinpath("notes.txt").write_text("not an export")
     clock.step(seconds=2 * 3600)
     run(app, "frontdesk", "prune")
     assert len(stored(folder)) == 2
@@ -202,7 +206,7 @@ def test_what_a_worker_has_left_behind_is_cleaned_away(
     assert opened(ada.api(), export_id).testzip() is None
 
 
-def test_copies_go_with_their_account(
+def test_deleting_the_account_deletes_its_exports(
     app: Flask, ada: Person, person: MakePerson, engine: ManualEngine, folder: Path
 ) -> None:
     ask(ada.api())
@@ -215,7 +219,7 @@ def test_copies_go_with_their_account(
     assert stored(folder) == []
 
 
-def test_a_worker_that_dies_is_followed_by_another(
+def test_killed_worker_is_replaced_by_another(
     app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
 ) -> None:
     export_id = ask(ada.api())
@@ -229,7 +233,7 @@ def test_a_worker_that_dies_is_followed_by_another(
     assert len(stored(folder)) == 1
 
 
-def test_one_that_kills_every_worker_is_given_up(
+def test_export_that_kills_every_worker_fails(
     ada: Person, engine: ManualEngine, clock: SteppingClock
 ) -> None:
     export_id = ask(ada.api())
@@ -241,7 +245,7 @@ def test_one_that_kills_every_worker_is_given_up(
     assert state(ada.api(), export_id) == "failed"
 
 
-def test_one_that_fails_is_tried_some_times_and_the_log_says_why(
+def test_failing_export_is_retried_and_the_error_logged(
     ada: Person,
     engine: ManualEngine,
     clock: SteppingClock,
@@ -257,29 +261,29 @@ def test_one_that_fails_is_tried_some_times_and_the_log_says_why(
     assert put.call_count == 4
     assert state(ada.api(), export_id) == "failed"
     assert f"Export {export_id} is given up: StorageUnavailable" in caplog.messages
-    # It does not count as the one of the day.
+    # A failed export does not count towards the daily limit.
     again = ask(ada.api())
     engine.deliver()
     assert state(ada.api(), again) == "ready"
 
 
-def test_an_account_that_goes_meanwhile_leaves_no_file(
+def test_account_deleted_during_an_export_leaves_no_file(
     app: Flask, ada: Person, engine: ManualEngine, hooks: Hooks, folder: Path
 ) -> None:
-    def leave(account: Any, session: Any) -> Any:
-        # As another process would.
+    def delete_account(account: Any, session: Any) -> Any:
+        # Simulates a deletion by another process.
         accounts = service(Accounts)
         accounts.delete(accounts.get(ada.email))
         yield "gone.json", {}
 
-    hooks.add("exporter", leave, "leaving")
+    hooks.add("exporter", delete_account, "leaving")
     ask(ada.api())
     engine.deliver()
     assert stored(folder) == []
 
 
 @only_on("sqlite")
-def test_a_server_that_stops_hands_its_work_on(app: Flask, ada: Person) -> None:
+def test_stopping_server_leaves_the_export_to_another(app: Flask, ada: Person) -> None:
     export_id = ask(ada.api())
     with app.app_context():
         service(Worker).work(CHORE, stopping=lambda: True)
@@ -288,7 +292,7 @@ def test_a_server_that_stops_hands_its_work_on(app: Flask, ada: Person) -> None:
     assert state(ada.api(), export_id) == "ready"
 
 
-def test_it_is_read_a_page_at_a_time(
+def test_rows_are_read_in_pages(
     app: Flask, ada: Person, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.core.data_export.PAGE", 10)
@@ -299,13 +303,13 @@ def test_it_is_read_a_page_at_a_time(
     most = 0
     ask_page = Reading._ask
 
-    def asked(self: Reading, statement: Any) -> list[Any]:
+    def count_rows(self: Reading, statement: Any) -> list[Any]:
         nonlocal most
         rows = ask_page(self, statement)
         most = max(most, len(rows))
         return rows
 
-    monkeypatch.setattr(Reading, "_ask", asked)
+    monkeypatch.setattr(Reading, "_ask", count_rows)
     archive = fetch(ada.api())
     assert most == 10
     titles = [f"No {number}" for number in range(31)]
@@ -313,7 +317,7 @@ def test_it_is_read_a_page_at_a_time(
     assert [row["title"] for row in lines(archive, "deliveries.jsonl")] == titles
 
 
-def test_invitations_to_an_address_are_its_owners_alone(
+def test_invitations_are_only_exported_for_verified_emails(
     app: Flask, ada: Person, person: MakePerson, fetch: Fetch
 ) -> None:
     slug = ada.api().get("/workspaces/default").json["slug"]
@@ -328,12 +332,12 @@ def test_invitations_to_an_address_are_its_owners_alone(
     assert lines(fetch(carol.api()), "invitations.jsonl") == []
 
 
-def test_the_log_says_who_has_asked(ada: Person, caplog: pytest.LogCaptureFixture) -> None:
+def test_request_is_in_the_security_log(ada: Person, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="frontdesk.security"):
         ask(ada.api())
     (line,) = [each for each in caplog.messages if each.startswith("account_export")]
     assert f"account_id={ada.id}" in line
 
 
-def test_nobody_is_asked_for_nothing(api: Api) -> None:
+def test_unauthenticated_request_is_rejected(api: Api) -> None:
     api.post("/account/exports", 401, json={})

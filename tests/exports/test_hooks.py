@@ -1,4 +1,4 @@
-"""What a host adds to a copy, and what goes with a deleted account."""
+"""Exporter and eraser hooks of the application."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from .conftest import Fetch, ask, document, state
 NUMBER = UUID(int=7)
 
 
-def test_a_hosts_files_come_into_a_folder_of_its_own(
-    ada: Person, fetch: Fetch, hooks: Hooks
-) -> None:
+def test_exporters_files_are_in_their_own_folder(ada: Person, fetch: Fetch, hooks: Hooks) -> None:
     def orders(account: Any, session: Any) -> Any:
         yield "orders.json", [{"id": NUMBER, "of": account.email, "on": date(2030, 1, 2)}]
         yield "bill.pdf", b"%PDF-"
@@ -42,7 +40,7 @@ def test_a_hosts_files_come_into_a_folder_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("folder", "name", "becomes"),
+    ("folder", "name", "expected"),
     [
         ("orders", "../account.json", "orders/account.json"),
         ("orders", "../../etc/passwd", "orders/etc_passwd"),
@@ -59,17 +57,17 @@ def test_a_hosts_files_come_into_a_folder_of_its_own(
         ("", "a.txt", "_/a.txt"),
     ],
 )
-def test_no_name_leaves_the_folder_or_takes_our_place(
-    ada: Person, fetch: Fetch, hooks: Hooks, folder: str, name: str, becomes: str
+def test_file_names_cannot_leave_the_folder_or_replace_other_files(
+    ada: Person, fetch: Fetch, hooks: Hooks, folder: str, name: str, expected: str
 ) -> None:
-    hooks.add("exporter", lambda account, session: [(name, b"the host's")], folder)
+    hooks.add("exporter", lambda account, session: [(name, b"from the hook")], folder)
     archive = fetch(ada.api())
-    (foreign,) = [each for each in archive.namelist() if archive.read(each) == b"the host's"]
-    assert foreign == becomes.replace("_.txt", "?.txt") if "\udcff" in name else foreign == becomes
+    (added,) = [each for each in archive.namelist() if archive.read(each) == b"from the hook"]
+    assert added == expected.replace("_.txt", "?.txt") if "\udcff" in name else added == expected
     assert document(archive, "account.json")["email"] == ada.email
 
 
-def test_two_of_one_name_are_both_there(ada: Person, fetch: Fetch, hooks: Hooks) -> None:
+def test_files_with_the_same_name_are_all_exported(ada: Person, fetch: Fetch, hooks: Hooks) -> None:
     files = [
         ("a.txt", b"1"),
         ("A.TXT", b"2"),
@@ -79,12 +77,12 @@ def test_two_of_one_name_are_both_there(ada: Person, fetch: Fetch, hooks: Hooks)
     ]
     hooks.add("exporter", lambda account, session: files, "orders")
     archive = fetch(ada.api())
-    theirs = [name for name in archive.namelist() if name.startswith("orders/")]
-    assert len({name.casefold() for name in theirs}) == 5
-    assert [archive.read(name) for name in theirs] == [b"1", b"2", b"3", b"4", b"5"]
+    names = [name for name in archive.namelist() if name.startswith("orders/")]
+    assert len({name.casefold() for name in names}) == 5
+    assert [archive.read(name) for name in names] == [b"1", b"2", b"3", b"4", b"5"]
 
 
-def test_an_exporter_that_fails_is_told_and_the_copy_tried_again(
+def test_failing_exporter_is_logged_and_retried(
     ada: Person,
     engine: ManualEngine,
     clock: SteppingClock,
@@ -92,13 +90,13 @@ def test_an_exporter_that_fails_is_told_and_the_copy_tried_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(account: Any, session: Any) -> Any:
-        raise ZeroDivisionError("the host's own trouble")
+        raise ZeroDivisionError("the exporter failed")
 
     hooks.add("exporter", broken, "broken")
     export_id = ask(ada.api())
     with caplog.at_level(logging.WARNING, logger="app.delivery.worker.jobs"):
         engine.deliver()
-    assert "the host's own trouble" in caplog.text
+    assert "the exporter failed" in caplog.text
     assert state(ada.api(), export_id) == "pending"
     hooks.add("exporter", lambda account, session: (), "broken")
     clock.step(seconds=60)
@@ -112,9 +110,7 @@ def delete(app: Flask, person: Person) -> None:
         accounts.delete(accounts.get(person.email))
 
 
-def test_each_eraser_runs_while_the_account_is_still_there(
-    app: Flask, ada: Person, hooks: Hooks
-) -> None:
+def test_erasers_run_before_the_account_is_deleted(app: Flask, ada: Person, hooks: Hooks) -> None:
     erased: list[str] = []
     for name in ("orders", "reviews"):
 
@@ -127,7 +123,7 @@ def test_each_eraser_runs_while_the_account_is_still_there(
     assert erased == ["orders of ada@example.com", "reviews of ada@example.com"]
 
 
-def test_an_eraser_that_fails_undoes_the_deletion(app: Flask, ada: Person, hooks: Hooks) -> None:
+def test_failing_eraser_undoes_the_deletion(app: Flask, ada: Person, hooks: Hooks) -> None:
     class HasOpenOrders(Conflict):
         code = "has_open_orders"
 
@@ -140,7 +136,7 @@ def test_an_eraser_that_fails_undoes_the_deletion(app: Flask, ada: Person, hooks
     assert ada.api().get("/account").json["email"] == ada.email
 
 
-def test_hooks_that_cannot_be_called_are_refused_where_they_are_written() -> None:
+def test_invalid_hooks_are_rejected_at_registration() -> None:
     frontdesk = Frontdesk()
     with pytest.raises(SetupError, match="exporter takes a name: "):
         frontdesk.exporter(lambda account, session: ())  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a copy takes in memory, whatever is in it."""
+"""Memory use of data exports."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def rows(count: int) -> Iterator[dict[str, object]]:
         yield {"id": number, "title": "Closed on Friday", "message": f"{number} times " * 20}
 
 
-def test_lines_take_no_more_memory_for_being_many() -> None:
+def test_memory_does_not_grow_with_the_number_of_rows() -> None:
     with TemporaryFile() as file:
         tracemalloc.start()
         try:
             with Archive(file) as archive:
                 archive.lines("inbox.jsonl", rows(60_000))
-            _, most = tracemalloc.get_traced_memory()
+            _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        with ZipFile(file) as written:
-            size = written.getinfo("inbox.jsonl").file_size
+        with ZipFile(file) as archive:
+            size = archive.getinfo("inbox.jsonl").file_size
     assert size > 15 * MIB
-    assert most < 3 * MIB
+    assert peak < 3 * MIB

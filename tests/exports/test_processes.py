@@ -1,4 +1,4 @@
-"""Copies that real processes make, and lose."""
+"""Data exports by real server and worker processes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def installation(backend: Backend, tmp_path: Path, folder: Path) -> Iterator[Ser
     service.engine.dispose()
 
 
-def test_a_server_killed_over_a_copy_is_followed_by_another(
+def test_killed_server_is_replaced_by_another(
     installation: Service, app: Flask, person: MakePerson, folder: Path
 ) -> None:
     ada = person("ada")
@@ -40,7 +40,7 @@ def test_a_server_killed_over_a_copy_is_followed_by_another(
         ask(url, ada.token())
         kill(process)
     with installation.engine.begin() as connection:
-        # As if half a minute had passed.
+        # Simulates that half a minute has passed.
         connection.execute(sa.text("UPDATE frontdesk_exports SET due_at = '2026-01-01 00:00:00'"))
     with installation.server() as (url, _process):
         urllib.request.urlopen(f"{url}/health").close()
@@ -49,7 +49,7 @@ def test_a_server_killed_over_a_copy_is_followed_by_another(
 
 
 @only_on("postgresql")
-def test_a_celery_worker_makes_them(
+def test_celery_worker_creates_exports(
     installation: Service, app: Flask, person: MakePerson, folder: Path, tmp_path: Path
 ) -> None:
     ada = person("ada")
@@ -63,13 +63,13 @@ def test_a_celery_worker_makes_them(
 
 
 def fill_inbox(installation: Service, account_id: Any) -> None:
-    """As many rows as take a worker longer than a kill."""
-    some = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})"
+    """Insert so many rows that an export takes longer than killing the server."""
+    numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})"
     with installation.engine.begin() as connection:
         for statement in (
             "INSERT INTO frontdesk_notifications (title, message, channels, notification_type,"
             " scope, receivers, created_at)"
-            f" {some} SELECT 'Closed', 'x', '[]', 'system', 'account', 1, '2026-01-01 00:00:00'"
+            f" {numbers} SELECT 'Closed', 'x', '[]', 'system', 'account', 1, '2026-01-01 00:00:00'"
             " FROM n",
             "INSERT INTO frontdesk_inbox (notification_id, receiver_id, is_read)"
             f" SELECT id, {account_id}, false FROM frontdesk_notifications",

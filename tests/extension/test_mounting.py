@@ -25,9 +25,9 @@ from app.core.web.answering import answers
 from app.core.web.blueprint import Blueprint
 from app.core.web.operation import anyone
 from app.testing.client import Api
+from app.testing.fakes import Fakes
 from app.testing.kit import Kit
 from app.testing.people import PASSWORD, make_person
-from app.testing.twins import Twins
 
 from ..rigs.hosts import counting_as_active, host_of
 
@@ -90,16 +90,16 @@ def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
 
 
 def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(
-    frontdesk_twins: Twins,
+    frontdesk_fakes: Fakes,
 ) -> None:
     extension = Frontdesk()
     host = host_of(frontdesk=extension)
     ada = make_person(host, "ada")
     with host.app_context():
         extension.notify("Welcome", "Come in", channels=["email"], receivers=[ada.id])
-    frontdesk_twins.mails.assert_empty()
-    Kit(host, frontdesk_twins).deliver()
-    frontdesk_twins.mails.assert_sent(ada.email, subject="Welcome")
+    frontdesk_fakes.mails.assert_empty()
+    Kit(host, frontdesk_fakes).deliver()
+    frontdesk_fakes.mails.assert_sent(ada.email, subject="Welcome")
 
 
 @pytest.mark.parametrize("blueprint", [health, tasks, docs])

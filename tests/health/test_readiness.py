@@ -1,4 +1,4 @@
-"""Readiness with real servers: a service is ready where its requests can succeed."""
+"""Readiness checks with real servers: ready means that requests can succeed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA_DOWN = {"database": "ok", "schema": "down", "keystore": "ok"}
 
 
 def checks(app: Flask) -> dict[str, str]:
-    """What the next response says; the success of an earlier one is forgotten."""
+    """Return the checks of an uncached readiness response."""
     for service in app.extensions["frontdesk"].services.values():
         getattr(service, "_fresh", {}).clear()
     answer = app.test_client().get("/api/v1/health/ready")
@@ -52,7 +52,7 @@ def run(url: str, *statements: str) -> None:
 
 @pytest.fixture
 def own_database() -> Iterator[str]:
-    """A PostgreSQL database whose settings a test may change."""
+    """A PostgreSQL database for one test, which may change the database's settings."""
     with postgres_database(f"frontdesk_ready_{os.getpid()}") as url:
         migrate(url)
         yield url
@@ -130,9 +130,7 @@ def test_full_disk_is_down(make_app: MakeApp, backend: Backend, tmp_path: Path) 
 
 
 @only_on("sqlite")
-def test_database_that_another_connection_writes_to_is_ready_at_once(
-    make_app: MakeApp, backend: Backend
-) -> None:
+def test_locked_sqlite_database_is_ready(make_app: MakeApp, backend: Backend) -> None:
     app = make_app()
     engine = sa.create_engine(backend.database_url)
     with engine.connect() as writer:
@@ -145,7 +143,7 @@ def test_database_that_another_connection_writes_to_is_ready_at_once(
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 @only_on("sqlite")
-def test_schema_behind_the_code_is_down(
+def test_outdated_schema_is_down(
     make_app: MakeApp, request: pytest.FixtureRequest, backend: Backend, database: str
 ) -> None:
     url = backend.database_url
@@ -166,8 +164,8 @@ def test_database_without_tables_has_no_schema(make_app: MakeApp, tmp_path: Path
 
 
 @only_on("sqlite")
-def test_schema_that_is_newer_than_the_code_is_ready(make_app: MakeApp, backend: Backend) -> None:
-    """During an upgrade the database is migrated before the last old process ends."""
+def test_newer_schema_is_ready(make_app: MakeApp, backend: Backend) -> None:
+    """During an upgrade, the database is migrated before the last old process stops."""
     run(backend.database_url, "UPDATE alembic_version SET version_num = '9999_future'")
     app = make_app()
     assert all_ok(app)()
@@ -175,7 +173,7 @@ def test_schema_that_is_newer_than_the_code_is_ready(make_app: MakeApp, backend:
     assert checks(app) == SCHEMA_DOWN
 
 
-def test_probes_leave_no_row_and_a_success_is_kept_for_two_seconds(
+def test_probes_leave_no_row_and_success_is_cached_for_two_seconds(
     make_app: MakeApp, backend: Backend
 ) -> None:
     app = make_app(CORE__KEYSTORE="memory")
@@ -183,16 +181,16 @@ def test_probes_leave_no_row_and_a_success_is_kept_for_two_seconds(
         engine = app.extensions["sqlalchemy"].engine
     writes: list[str] = []
 
-    def note(_c: object, _cursor: object, statement: str, *_: object) -> None:
+    def record_write(_c: object, _cursor: object, statement: str, *_: object) -> None:
         if statement.startswith("INSERT"):
             writes.append(statement)
 
-    sa.event.listen(engine, "before_cursor_execute", note)
+    sa.event.listen(engine, "before_cursor_execute", record_write)
     try:
         for _ in range(5):
             Api(app).get("/health/ready")
     finally:
-        sa.event.remove(engine, "before_cursor_execute", note)
+        sa.event.remove(engine, "before_cursor_execute", record_write)
     assert len(writes) == 1
     with engine.connect() as connection:
         count = "SELECT count(*) FROM frontdesk_keystore_entries"
@@ -216,7 +214,7 @@ def test_full_redis_is_down(make_app: MakeApp, tmp_path: Path, person: MakePerso
 def test_node_of_a_redis_cluster_is_down(
     make_app: MakeApp, tmp_path: Path, has_slots: bool
 ) -> None:
-    # The cluster's own port is ten thousand above by default, where clients' ports begin.
+    # By default the cluster port is the server's port plus 10000, which may be in use.
     cluster = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
     with redis_server(tmp_path, None, *cluster) as url:
         if has_slots:

@@ -13,7 +13,7 @@ from app.core.config.environment import load
 from app.delivery.worker.celery import CeleryEngine, celery_of
 from app.delivery.worker.engine import Engine
 from app.extension.frontdesk import Frontdesk
-from app.notifications.service import Sent
+from app.notifications.service import SendResult
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
@@ -21,7 +21,7 @@ from ..conftest import MakePerson, Person, let_go
 from ..rigs.backends import AMQP, rabbitmq_queue, redis_server
 from ..rigs.processes import Service
 
-Notify = Callable[..., Sent]
+Notify = Callable[..., SendResult]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def bob(person: MakePerson) -> Person:
 def notify(app: Flask) -> Notify:
     """As host code sends: `notify("Title", channels=["inapp", "email"])`."""
 
-    def notify(title: str = "Hello", message: str = "A message.", **more: Any) -> Sent:
+    def notify(title: str = "Hello", message: str = "A message.", **more: Any) -> SendResult:
         with app.app_context():
             return Frontdesk().notify(title, message, **more)
 

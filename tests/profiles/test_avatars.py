@@ -1,4 +1,4 @@
-"""Avatars through HTTP: sending one, what becomes of it, and what becomes of the file."""
+"""Avatars: upload, download, replacement, and cleanup of files."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def send(
 
 
 def path_of(address: str) -> str:
-    """What follows the origin of our own address."""
+    """Return the path of a URL of this service."""
     assert address.startswith("http://localhost/api/v1/"), address
     return address.removeprefix("http://localhost/api/v1")
 
 
-def test_an_avatar_is_shown_under_the_address_in_the_profile(api: Api) -> None:
+def test_avatar_is_served_at_the_url_in_the_profile(api: Api) -> None:
     profile = send(api, plain("PNG")).json
     assert profile["avatar"] == api.get("/profiles").json["avatar"]
     picture = Api(api.app).get(path_of(profile["avatar"])).response
@@ -85,7 +85,7 @@ def test_an_avatar_is_shown_under_the_address_in_the_profile(api: Api) -> None:
     assert opened(picture.data).size == (48, 48)
 
 
-def test_what_shows_through_is_shown_as_png(api: Api) -> None:
+def test_transparent_picture_is_served_as_png(api: Api) -> None:
     from PIL import Image
 
     profile = send(api, saved(Image.new("RGBA", (20, 20), (*RED, 90)), "PNG")).json
@@ -93,7 +93,7 @@ def test_what_shows_through_is_shown_as_png(api: Api) -> None:
     assert picture.mimetype == "image/png"
 
 
-def test_a_picture_may_be_kept_for_ever_and_is_never_sniffed(api: Api) -> None:
+def test_picture_is_cached_forever_and_never_sniffed(api: Api) -> None:
     path = path_of(send(api, plain("PNG")).json["avatar"])
     headers = Api(api.app).get(path).headers
     assert headers["Cache-Control"] == "public, max-age=31536000, immutable"
@@ -105,7 +105,7 @@ def test_a_picture_may_be_kept_for_ever_and_is_never_sniffed(api: Api) -> None:
     assert Api(api.app).send("HEAD", path, 200).response.data == b""
 
 
-def test_a_picture_is_kept_as_a_file_by_the_name_that_we_gave(api: Api) -> None:
+def test_download_has_the_generated_name(api: Api) -> None:
     path = path_of(send(api, plain("PNG"), name='../evil";.exe').json["avatar"])
     headers = Api(api.app).get(path).headers
     name = path.rpartition("/")[2]
@@ -113,24 +113,24 @@ def test_a_picture_is_kept_as_a_file_by_the_name_that_we_gave(api: Api) -> None:
     assert headers["Content-Disposition"] == f'inline; filename="{name}"'
 
 
-def test_the_name_of_a_picture_tells_nothing_and_is_never_the_same(api: Api) -> None:
+def test_file_names_are_random(api: Api) -> None:
     names = {send(api, plain("PNG"), name="ada.png").json["avatar"] for _ in range(3)}
     assert len(names) == 3
     assert all(re.search(r"/avatars/[0-9a-f]{32}\.jpg$", name) for name in names)
 
 
 @for_each("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_the_kind_is_told_by_the_content_and_not_by_name_or_type(api: Api, kind: str) -> None:
+def test_format_is_detected_from_the_content(api: Api, kind: str) -> None:
     send(api, plain(kind), name="evil.html", kind="text/html")
     send(api, animated("GIF"), name="../../evil\0.svg", kind="image/svg+xml")
-    send(api, photograph(6), name="x" * 300, kind="nonsense")
+    send(api, photograph(6), name="x" * 300, kind="unknown")
 
 
 @for_each(
     "data",
     [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000],
 )
-def test_what_is_no_picture_is_refused(api: Api, folder: Path, data: bytes) -> None:
+def test_invalid_picture_is_rejected(api: Api, folder: Path, data: bytes) -> None:
     answer = send(api, data, 422)
     assert answer.faults == ["files:avatar"]
     assert api.get("/profiles").json["avatar"] is None
@@ -138,28 +138,28 @@ def test_what_is_no_picture_is_refused(api: Api, folder: Path, data: bytes) -> N
 
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-def test_a_bomb_is_refused(api: Api, folder: Path) -> None:
+def test_decompression_bomb_is_rejected(api: Api, folder: Path) -> None:
     assert send(api, bomb_png(), 422).faults == ["files:avatar"]
     assert stored(folder) == []
 
 
-def test_nothing_that_was_hidden_in_a_picture_is_served(api: Api) -> None:
+def test_hidden_data_is_removed(api: Api) -> None:
     for data in (photograph(6), plain("GIF") + b"<script>Secret</script>"):
         path = path_of(send(api, data).json["avatar"])
         assert b"Secret" not in Api(api.app).get(path).response.data
 
 
-def test_too_large_a_file_is_refused(api: Api, folder: Path) -> None:
+def test_too_large_file_is_rejected(api: Api, folder: Path) -> None:
     whole = plain("JPEG")
     send(api, whole.ljust(5 * 1024 * 1024, b"\0"))
-    kept = stored(folder)
+    stored_avatar = stored(folder)
     for size in (5 * 1024 * 1024 + 1, 6 * 1024 * 1024, 12 * 1024 * 1024):
         answer = send(api, whole.ljust(size, b"\0"), 413)
         assert answer.json["code"] == "too_large"
-    assert stored(folder) == kept
+    assert stored(folder) == stored_avatar
 
 
-def test_a_file_must_come_in_the_right_field_once(api: Api, folder: Path) -> None:
+def test_exactly_one_file_in_the_right_field_is_required(api: Api, folder: Path) -> None:
     assert send(api, plain("PNG"), 422, field="picture").faults == ["files:avatar"]
     assert api.put("/profiles/avatar", 422, data={"avatar": "text"}, **_form()).faults == [
         "files:avatar"
@@ -183,16 +183,16 @@ def _form() -> dict[str, str]:
         ("multipart/form-data; boundary=x", 422),
     ],
 )
-def test_another_kind_of_body_is_refused(api: Api, content_type: str, status: int) -> None:
+def test_other_content_type_is_rejected(api: Api, content_type: str, status: int) -> None:
     api.put("/profiles/avatar", status, data=plain("PNG"), content_type=content_type)
 
 
-def test_there_must_be_a_profile_to_show_it(ada: Person, folder: Path) -> None:
+def test_upload_needs_a_profile(ada: Person, folder: Path) -> None:
     assert send(ada.api(), plain("PNG"), 404).detail == "Profile not found"
     assert stored(folder) == []
 
 
-def test_where_pillow_is_not_installed_the_answer_and_the_log_say_so(
+def test_missing_pillow_is_reported_and_logged(
     api: Api, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     picture = plain("PNG")
@@ -204,7 +204,7 @@ def test_where_pillow_is_not_installed_the_answer_and_the_log_say_so(
     assert stored(folder) == []
 
 
-def test_within_a_workspace_the_address_is_the_same(api: Api) -> None:
+def test_url_is_the_same_within_a_workspace(api: Api) -> None:
     address = send(api, plain("PNG")).json["avatar"]
     assert api.get("/ada/profiles").json["avatar"] == address
     form = {"avatar": (BytesIO(plain("PNG")), "a.png")}
@@ -212,17 +212,17 @@ def test_within_a_workspace_the_address_is_the_same(api: Api) -> None:
     assert path_of(scoped).startswith("/profiles/avatars/")
 
 
-# What becomes of the files.
+# Replacement and cleanup of files.
 
 
-def test_the_file_before_is_removed(api: Api, folder: Path) -> None:
+def test_previous_file_is_deleted(api: Api, folder: Path) -> None:
     first = send(api, plain("PNG")).json["avatar"]
     second = send(api, plain("PNG")).json["avatar"]
     assert stored(folder) == [second.rpartition("/")[2]]
     assert Api(api.app).get(path_of(first), 404).detail == "Picture not found"
 
 
-def test_a_picture_sent_back_with_the_profile_stays(api: Api, folder: Path) -> None:
+def test_unchanged_avatar_in_an_update_keeps_the_file(api: Api, folder: Path) -> None:
     profile = send(api, plain("PNG")).json
     again = api.put("/profiles", json={**profile, "city": "London"}).json
     assert (again["avatar"], again["city"]) == (profile["avatar"], "London")
@@ -232,18 +232,20 @@ def test_a_picture_sent_back_with_the_profile_stays(api: Api, folder: Path) -> N
 
 
 @pytest.mark.parametrize("address", [FOREIGN, None])
-def test_another_address_takes_the_files_place(api: Api, folder: Path, address: str | None) -> None:
+def test_other_url_replaces_the_file(api: Api, folder: Path, address: str | None) -> None:
     send(api, plain("PNG"))
     assert api.put("/profiles", json={"avatar": address}).json["avatar"] == address
     assert stored(folder) == []
 
 
-def test_a_picture_takes_an_addresss_place(api: Api) -> None:
+def test_file_replaces_a_url(api: Api) -> None:
     api.put("/profiles", json={"avatar": FOREIGN})
     assert send(api, plain("PNG")).json["avatar"] != FOREIGN
 
 
-def test_anothers_picture_cannot_be_taken_over(api: Api, person: MakePerson, folder: Path) -> None:
+def test_file_of_another_account_cannot_be_taken_over(
+    api: Api, person: MakePerson, folder: Path
+) -> None:
     address = send(api, plain("PNG")).json["avatar"]
     bobs = with_profile(person("bob"))
     bobs.put("/profiles", 422, json={"avatar": "/api/v1" + path_of(address)})
@@ -252,21 +254,21 @@ def test_anothers_picture_cannot_be_taken_over(api: Api, person: MakePerson, fol
     assert stored(folder) == [address.rpartition("/")[2]]
 
 
-def test_a_deleted_profile_takes_its_file_along(api: Api, folder: Path) -> None:
+def test_deleting_the_profile_deletes_the_file(api: Api, folder: Path) -> None:
     address = send(api, plain("PNG")).json["avatar"]
     assert api.delete("/profiles").json["avatar"] == address
     assert stored(folder) == []
 
 
-def test_a_deleted_account_takes_its_file_along(app: Flask, ada: Person, folder: Path) -> None:
+def test_deleting_the_account_deletes_the_file(app: Flask, ada: Person, folder: Path) -> None:
     send(with_profile(ada), plain("PNG"))
     with app.app_context():
         service(Accounts).delete(service(Accounts).get(ada.email))
     assert stored(folder) == []
 
 
-def lose_the_commit(app: Flask) -> None:
-    """The database is lost in the moment in which a changed profile would be committed."""
+def fail_commit(app: Flask) -> None:
+    """Simulate a lost database connection when a changed profile is committed."""
     with app.app_context():
         sessions: Any = current_frontdesk.session
 
@@ -276,23 +278,23 @@ def lose_the_commit(app: Flask) -> None:
             raise OperationalError("COMMIT", {}, Exception("gone"))
 
 
-def test_nothing_is_orphaned_when_the_transaction_fails(api: Api, folder: Path) -> None:
-    kept = send(api, plain("PNG")).json["avatar"]
-    lose_the_commit(api.app)
+def test_failed_transaction_leaves_no_orphaned_file(api: Api, folder: Path) -> None:
+    stored_avatar = send(api, plain("PNG")).json["avatar"]
+    fail_commit(api.app)
     send(api, plain("PNG"), 503)
-    assert api.get("/profiles").json["avatar"] == kept
-    assert stored(folder) == [kept.rpartition("/")[2]]
+    assert api.get("/profiles").json["avatar"] == stored_avatar
+    assert stored(folder) == [stored_avatar.rpartition("/")[2]]
 
 
-def test_the_file_before_stays_when_the_transaction_fails(api: Api, folder: Path) -> None:
-    kept = send(api, plain("PNG")).json["avatar"]
+def test_failed_transaction_keeps_the_previous_file(api: Api, folder: Path) -> None:
+    stored_avatar = send(api, plain("PNG")).json["avatar"]
     with mock.patch.object(Profiles, "show_picture", side_effect=RuntimeError):
         send(api, plain("PNG"), 500)
-    assert Api(api.app).get(path_of(kept)).response.mimetype == "image/jpeg"
+    assert Api(api.app).get(path_of(stored_avatar)).response.mimetype == "image/jpeg"
     assert len(stored(folder)) == 1
 
 
-def test_of_many_pictures_at_once_one_stays(api: Api, folder: Path) -> None:
+def test_concurrent_uploads_leave_one_file(api: Api, folder: Path) -> None:
     def put() -> int:
         client = api.app.test_client()
         form = {"avatar": (BytesIO(plain("PNG")), "a.png")}
@@ -304,7 +306,7 @@ def test_of_many_pictures_at_once_one_stays(api: Api, folder: Path) -> None:
 
 
 class BrokenStore:
-    """A store that is out of reach."""
+    """A file store that is unavailable."""
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         raise StorageUnavailable("down")
@@ -324,26 +326,24 @@ def use(app: Flask, store: FileStore) -> None:
         service(Avatars).files = service(Profiles).files = store
 
 
-def test_a_store_out_of_reach_is_said(app: Flask, api: Api) -> None:
-    kept = send(api, plain("PNG")).json["avatar"]
+def test_unavailable_store_is_a_503(app: Flask, api: Api) -> None:
+    stored_avatar = send(api, plain("PNG")).json["avatar"]
     use(app, BrokenStore())
     answer = send(api, plain("PNG"), 503)
     assert answer.detail == "The file storage is out of reach"
     assert answer.headers["Retry-After"]
-    assert Api(app).get(path_of(kept), 503).headers["Cache-Control"] == "no-store"
-    assert api.get("/profiles").json["avatar"] == kept
+    assert Api(app).get(path_of(stored_avatar), 503).headers["Cache-Control"] == "no-store"
+    assert api.get("/profiles").json["avatar"] == stored_avatar
 
 
-def test_a_store_out_of_reach_does_not_keep_a_profile_from_being_deleted(
-    app: Flask, api: Api
-) -> None:
+def test_unavailable_store_does_not_block_deleting_a_profile(app: Flask, api: Api) -> None:
     send(api, plain("PNG"))
     use(app, BrokenStore())
     api.delete("/profiles")
     api.get("/profiles", 404)
 
 
-def test_cleaning_deletes_what_no_profile_shows(
+def test_clean_deletes_orphaned_files(
     app: Flask, api: Api, folder: Path, clock: SteppingClock
 ) -> None:
     shown = send(api, plain("PNG")).json["avatar"].rpartition("/")[2]
@@ -371,11 +371,11 @@ def test_cleaning_deletes_what_no_profile_shows(
         "0" * 32 + ".jpg%0a",
     ],
 )
-def test_a_picture_that_is_not_there_is_not_found(app: Flask, name: str) -> None:
+def test_missing_picture_is_not_found(app: Flask, name: str) -> None:
     Api(app).get(f"/profiles/avatars/{name}", 404)
 
 
-# The address.
+# The URL.
 
 
 def avatar_of(api: Api, **headers: str) -> str:
@@ -385,7 +385,7 @@ def avatar_of(api: Api, **headers: str) -> str:
 @for_each(
     "host", ["evil.example", "localhost.evil.example", "localhost:80@evil", "[::1", "localhost:x"]
 )
-def test_the_host_header_of_a_stranger_is_not_believed(api: Api, host: str) -> None:
+def test_untrusted_host_header_is_not_used(api: Api, host: str) -> None:
     send(api, plain("PNG"))
     address = avatar_of(api, Host=host)
     assert address.startswith("/api/v1/profiles/avatars/")
@@ -394,12 +394,12 @@ def test_the_host_header_of_a_stranger_is_not_believed(api: Api, host: str) -> N
 
 
 @for_each("host", ["localhost:5000", "127.0.0.1:8000", "[::1]:80"])
-def test_on_this_very_machine_the_address_works_from_any_origin(api: Api, host: str) -> None:
+def test_local_host_header_is_used(api: Api, host: str) -> None:
     send(api, plain("PNG"))
     assert avatar_of(api, Host=host).startswith(f"http://{host}/api/v1/profiles/avatars/")
 
 
-def test_where_the_client_is_elsewhere_the_host_header_is_not_believed_at_all(
+def test_host_header_is_not_used_where_the_client_has_another_host(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app(CORE__CLIENT_HOST="https://app.example.com")
@@ -408,9 +408,7 @@ def test_where_the_client_is_elsewhere_the_host_header_is_not_believed_at_all(
 
 
 @pytest.mark.parametrize("ending", ["", "/"])
-def test_the_address_begins_with_the_services_own_where_that_is_set(
-    make_app: MakeApp, person: MakePerson, ending: str
-) -> None:
+def test_url_starts_with_the_public_url(make_app: MakeApp, person: MakePerson, ending: str) -> None:
     app = make_app(CORE__PUBLIC_URL=f"https://api.example.com{ending}")
     api = with_profile(person(into=app))
     address = send(api, plain("PNG")).json["avatar"]
@@ -419,10 +417,10 @@ def test_the_address_begins_with_the_services_own_where_that_is_set(
     assert api.put("/profiles", json={"avatar": address}).json["avatar"] == address
 
 
-# The store.
+# The file store.
 
 
-def test_a_bucket_keeps_them_where_the_settings_say_so(
+def test_bucket_stores_avatars_if_configured(
     make_app: MakeApp, person: MakePerson, s3_endpoint: str, folder: Path
 ) -> None:
     from app.storage.s3 import S3Bucket, _new_client
@@ -449,12 +447,12 @@ def test_a_bucket_keeps_them_where_the_settings_say_so(
     assert stored(folder) == []
 
 
-def test_a_bucket_must_be_named(make_app: MakeApp) -> None:
+def test_bucket_name_is_required(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="AVATAR_S3_BUCKET"):
         make_app(PROFILES__AVATAR_STORAGE="s3")
 
 
-def test_by_default_they_lie_in_a_folder_under_the_instance(make_app: MakeApp) -> None:
+def test_default_folder_is_in_the_instance_folder(make_app: MakeApp) -> None:
     app = make_app(PROFILES__AVATAR_FOLDER="avatars")
     with app.app_context():
         store = service(Avatars).files

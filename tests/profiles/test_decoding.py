@@ -1,4 +1,4 @@
-"""The process that decodes: what it gives back, and that it may fail without taking us along."""
+"""The decoding process: its results, and that its failures do not affect the server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from app.profiles.errors import DecoderUnavailable, PictureRefused
 from ..rigs.pictures import HOSTILE, opened, plain
 
 
-def test_a_picture_comes_back_as_it_is_made_in_the_process() -> None:
+def test_process_returns_the_picture() -> None:
     picture = decode(BytesIO(plain("PNG")))
     assert picture.content_type == "image/jpeg"
     assert opened(picture.data).size == (48, 48)
 
 
-def test_a_refusal_comes_back_in_its_own_words() -> None:
+def test_process_returns_the_error_message() -> None:
     with pytest.raises(PictureRefused) as caught:
         decode(BytesIO(b"%PDF-1.7"))
     assert [fault.message for fault in caught.value.faults] == [
@@ -30,7 +30,7 @@ def test_a_refusal_comes_back_in_its_own_words() -> None:
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_picture_is_a_picture_or_a_refusal(kind: str) -> None:
+def test_hostile_picture_is_decoded_or_rejected(kind: str) -> None:
     try:
         picture = decode(BytesIO(HOSTILE[kind]()))
     except PictureRefused:
@@ -38,13 +38,13 @@ def test_a_hostile_picture_is_a_picture_or_a_refusal(kind: str) -> None:
     assert max(opened(picture.data).size) <= 512
 
 
-def test_what_no_header_tells_of_is_bounded_all_the_same() -> None:
+def test_memory_is_limited_whatever_the_header_says() -> None:
     with pytest.raises(PictureRefused):
         decode(BytesIO(HOSTILE["webp of many codes"]()))
 
 
 @pytest.mark.parametrize(
-    ("script", "problem", "said"),
+    ("script", "problem", "expected"),
     [
         ("#!/bin/sh\nkill -SEGV $$\n", PictureRefused, "ended by signal 11"),
         ("#!/bin/sh\necho no such module >&2; exit 1\n", DecoderUnavailable, "no such module"),
@@ -52,10 +52,10 @@ def test_what_no_header_tells_of_is_bounded_all_the_same() -> None:
     ],
     ids=["killed", "failed", "not started"],
 )
-def test_a_process_that_fails_is_told_to_the_log(
+def test_failed_process_is_logged(
     script: str,
     problem: type[Problem],
-    said: str,
+    expected: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -66,10 +66,10 @@ def test_a_process_that_fails_is_told_to_the_log(
     monkeypatch.setattr(sys, "executable", str(python))
     with pytest.raises(problem):
         decode(BytesIO(plain("PNG")))
-    assert said in caplog.text
+    assert expected in caplog.text
 
 
-def test_nothing_of_the_servers_settings_goes_along(
+def test_process_gets_no_environment_of_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = tmp_path / "python"
@@ -81,6 +81,6 @@ def test_nothing_of_the_servers_settings_goes_along(
     assert "not for decoders" not in (tmp_path / "seen").read_text()
 
 
-def test_a_server_that_has_python_inside_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_embedded_python_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/bin/uwsgi")
     assert opened(decode(BytesIO(plain("PNG"))).data).size == (48, 48)

@@ -1,4 +1,4 @@
-"""Workspaces and profiles in somebody else's application, at paths and by names of its own."""
+"""Workspaces and profiles in an application with its own paths and blueprint names."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def files() -> MemoryFileStore:
 def make_host(
     backend: Backend, files: MemoryFileStore, frontdesk: Frontdesk, schemas: Schemas = OURS
 ) -> Flask:
-    """With a session of the host's own making, and no workspaces at login."""
+    """Return an application without workspaces in its login response."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = backend.database_url
     db = SQLAlchemy(host, model_class=ServiceBase)
@@ -92,7 +92,7 @@ def api(host: Flask) -> Api:
     return Api(host, "/in", token)
 
 
-def test_a_host_that_does_not_ask_for_it_gives_nobody_a_workspace(api: Api) -> None:
+def test_workspaces_are_not_created_by_default(api: Api) -> None:
     assert api.get("/teams").json == []
     form = {"username": "ada@example.com", "password": PASSWORD}
     answer = api.post("/login", data=form).json
@@ -100,7 +100,7 @@ def test_a_host_that_does_not_ask_for_it_gives_nobody_a_workspace(api: Api) -> N
     assert "workspaces" not in answer
 
 
-def test_a_host_may_ask_for_it(
+def test_application_can_enable_workspaces(
     backend: Backend, files: MemoryFileStore, frontdesk: Frontdesk
 ) -> None:
     frontdesk.use_workspaces()
@@ -113,7 +113,7 @@ def test_a_host_may_ask_for_it(
     assert answer["user"]["type"] == "owner"
 
 
-def test_members_are_kept_in_a_host(api: Api, host: Flask) -> None:
+def test_members_can_be_managed(api: Api, host: Flask) -> None:
     with host.app_context():
         bob = service(Accounts).create("bob@example.com", PASSWORD).id
     assert api.post("/teams", json={"name": "Crew"}).json["type"] == "owner"
@@ -124,9 +124,7 @@ def test_members_are_kept_in_a_host(api: Api, host: Flask) -> None:
     assert api.put("/teams/current", json={"slug": "crew"}).json["slug"] == "crew"
 
 
-def test_a_profile_lives_in_a_host_with_its_picture(
-    api: Api, host: Flask, files: MemoryFileStore
-) -> None:
+def test_profile_and_picture_can_be_managed(api: Api, host: Flask, files: MemoryFileStore) -> None:
     api.post("/teams", json={"name": "Crew"})
     assert api.get("/nowhere/card", 404).detail == "Workspace not found"
     assert api.post("/crew/card", json=ADA).json["first_name"] == "Ada"
@@ -140,7 +138,7 @@ def test_a_profile_lives_in_a_host_with_its_picture(
     assert list(files.files()) == []
 
 
-def test_a_host_says_how_bare_guards_find_the_workspace(api: Api, frontdesk: Frontdesk) -> None:
+def test_application_sets_the_default_workspace_resolver(api: Api, frontdesk: Frontdesk) -> None:
     api.post("/teams", json={"name": "Crew"})
 
     @frontdesk.workspace_resolver

@@ -1,4 +1,4 @@
-"""Profiles through HTTP: one's own, others', within a workspace and without."""
+"""Profiles: own and others', with and without a workspace."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def api(ada: Person) -> Api:
     return api
 
 
-def test_a_profile_is_created_from_what_is_required(ada: Person) -> None:
+def test_profile_is_created_from_required_properties(ada: Person) -> None:
     profile = ada.api().post("/profiles", json=ADA).json
     assert {name: profile[name] for name in ADA} == ADA
     assert {name: profile[name] for name in OPTIONAL} == dict.fromkeys(OPTIONAL)
@@ -59,7 +59,7 @@ def test_a_profile_is_created_from_what_is_required(ada: Person) -> None:
     }
 
 
-def test_a_profile_is_created_with_everything(ada: Person) -> None:
+def test_profile_is_created_with_all_properties(ada: Person) -> None:
     api = ada.api()
     profile = api.post("/profiles", json={**ADA, **OPTIONAL}).json
     assert {name: profile[name] for name in OPTIONAL} == OPTIONAL
@@ -67,13 +67,13 @@ def test_a_profile_is_created_with_everything(ada: Person) -> None:
     assert profile["created_at"].endswith("+00:00")
 
 
-def test_what_is_required_is_asked_for_all_at_once(ada: Person) -> None:
+def test_all_missing_properties_are_named(ada: Person) -> None:
     api = ada.api()
     assert sorted(api.post("/profiles", 422, json={}).faults) == [f"json:{n}" for n in sorted(ADA)]
     assert api.get("/profiles", 404).detail == "Profile not found"
 
 
-WRONG = [
+INVALID = [
     ("first_name", ""),
     ("first_name", None),
     ("first_name", 7),
@@ -98,8 +98,8 @@ WRONG = [
 ]
 
 
-@for_each(("name", "value"), WRONG)
-def test_a_wrong_value_is_refused_and_nothing_written(api: Api, name: str, value: Any) -> None:
+@for_each(("name", "value"), INVALID)
+def test_invalid_value_is_rejected_and_nothing_written(api: Api, name: str, value: Any) -> None:
     before = api.get("/profiles").json
     assert api.put("/profiles", 422, json={name: value}).faults == [f"json:{name}"]
     api.delete("/profiles")
@@ -109,7 +109,7 @@ def test_a_wrong_value_is_refused_and_nothing_written(api: Api, name: str, value
     api.post("/profiles", json=ADA)
 
 
-ADDRESSES = [
+INVALID_URLS = [
     "javascript:alert(1)",
     "JavaScript:alert(1)",
     "data:image/png;base64,AAAA",
@@ -133,8 +133,8 @@ ADDRESSES = [
 ]
 
 
-@for_each("address", ADDRESSES)
-def test_an_avatar_that_is_no_web_address_is_refused(api: Api, address: str) -> None:
+@for_each("address", INVALID_URLS)
+def test_invalid_avatar_url_is_rejected(api: Api, address: str) -> None:
     assert api.put("/profiles", 422, json={"avatar": address}).faults == ["json:avatar"]
     assert api.get("/profiles").json["avatar"] is None
     api.delete("/profiles")
@@ -145,12 +145,12 @@ def test_an_avatar_that_is_no_web_address_is_refused(api: Api, address: str) -> 
 @for_each(
     "address", ["http://example.com/a.png", "HTTPS://example.com", "https://[::1]:80/ä?x=1#y"]
 )
-def test_an_avatar_may_be_any_web_address(api: Api, address: str) -> None:
+def test_avatar_can_be_any_web_url(api: Api, address: str) -> None:
     assert api.put("/profiles", json={"avatar": address}).json["avatar"] == address
     assert api.put("/profiles", json={"avatar": None}).json["avatar"] is None
 
 
-def test_nobody_is_born_in_the_future(api: Api, clock: SteppingClock) -> None:
+def test_date_of_birth_cannot_be_in_the_future(api: Api, clock: SteppingClock) -> None:
     tomorrow = (clock.now().date()).replace(year=clock.now().year + 1).isoformat()
     assert api.put("/profiles", 422, json={"date_of_birth": tomorrow}).faults == [
         "json:date_of_birth"
@@ -159,7 +159,7 @@ def test_nobody_is_born_in_the_future(api: Api, clock: SteppingClock) -> None:
     api.put("/profiles", json={"date_of_birth": "0001-01-01"})
 
 
-def test_an_update_changes_what_it_names(api: Api, clock: SteppingClock) -> None:
+def test_update_changes_only_sent_properties(api: Api, clock: SteppingClock) -> None:
     before = api.get("/profiles").json
     clock.step(minutes=1)
     after = api.put("/profiles", json={"city": "London", "last_name": "King"}).json
@@ -170,30 +170,30 @@ def test_an_update_changes_what_it_names(api: Api, clock: SteppingClock) -> None
     assert api.put("/profiles", json={"city": None}).json["city"] is None
 
 
-def test_an_empty_update_changes_no_property(api: Api) -> None:
+def test_empty_update_changes_no_property(api: Api) -> None:
     before = api.get("/profiles").json
     after = api.put("/profiles", json={}).json
     assert {**after, "updated_at": None} == {**before, "updated_at": None}
 
 
-def test_a_profile_may_be_sent_back_whole(api: Api) -> None:
+def test_returned_profile_can_be_sent_back(api: Api) -> None:
     whole = api.put("/profiles", json={**OPTIONAL, "nickname": "Countess"}).json
     again = api.put("/profiles", json=whole).json
     assert {**again, "updated_at": None} == {**whole, "updated_at": None}
 
 
-def test_a_second_create_is_refused(api: Api) -> None:
+def test_second_create_is_rejected(api: Api) -> None:
     answer = api.post("/profiles", 409, json={**ADA, "first_name": "Another"})
     assert answer.detail == "Profile already exists"
     assert api.get("/profiles").json["first_name"] == "Ada"
 
 
-def test_of_many_creates_at_once_one_wins(ada: Person) -> None:
+def test_concurrent_creates_succeed_once(ada: Person) -> None:
     create = request(ada.api(), "POST", "/profiles", json=ADA)
     assert at_once(*[create] * 8) == [200] + [409] * 7
 
 
-def test_delete_answers_the_deleted_profile(api: Api) -> None:
+def test_delete_returns_the_deleted_profile(api: Api) -> None:
     profile = api.get("/profiles").json
     assert api.delete("/profiles").json == profile
     for method in ("GET", "PUT", "DELETE"):
@@ -202,12 +202,12 @@ def test_delete_answers_the_deleted_profile(api: Api) -> None:
     assert api.post("/profiles", json=ADA).json["id"] > profile["id"]
 
 
-def test_of_many_deletes_at_once_one_finds_it(api: Api) -> None:
+def test_concurrent_deletes_succeed_once(api: Api) -> None:
     delete = request(api, "DELETE", "/profiles")
     assert at_once(*[delete] * 6) == [200] + [404] * 5
 
 
-# Properties that we do not know.
+# Additional properties.
 
 EXTRA = {
     "nickname": "Countess",
@@ -218,33 +218,33 @@ EXTRA = {
     "a.b": {"c": "d"},
     "": "nameless",
     "extra": {"nested": "name"},
-    "avatar_file": "not ours",
-    "__class__": "a word like any other",
+    "avatar_file": "additional",
+    "__class__": "additional too",
     "größe": "ß",
 }
 
 
-def test_further_properties_are_kept_and_returned(ada: Person) -> None:
+def test_additional_properties_are_stored_and_returned(ada: Person) -> None:
     api = ada.api()
     profile = api.post("/profiles", json={**ADA, **EXTRA}).json
     assert {name: profile[name] for name in EXTRA} == EXTRA
     assert api.get("/profiles").json == profile
 
 
-def test_further_properties_stay_in_the_order_of_their_coming(ada: Person) -> None:
-    # The client would sort them.
+def test_additional_properties_keep_their_order(ada: Person) -> None:
+    # Sent as text, because the test client sorts keys.
     body, kind = json.dumps({**ADA, **EXTRA}), {"Content-Type": "application/json"}
     profile = ada.api().post("/profiles", data=body, headers=kind).json
     assert [name for name in profile if name in EXTRA] == list(EXTRA)
 
 
-def test_an_update_adds_to_the_further_properties(api: Api) -> None:
+def test_update_adds_to_the_additional_properties(api: Api) -> None:
     api.put("/profiles", json={"nickname": "Countess", "children": 3})
     profile = api.put("/profiles", json={"children": 4, "title": "Lady"}).json
     assert (profile["nickname"], profile["children"], profile["title"]) == ("Countess", 4, "Lady")
 
 
-def test_read_only_properties_are_passed_over(ada: Person, api: Api) -> None:
+def test_read_only_properties_are_ignored(ada: Person, api: Api) -> None:
     before = api.get("/profiles").json
     sent = {"id": 999, "account_id": 999, "created_at": "then", "updated_at": {"x": 1}}
     after = api.put("/profiles", json=sent).json
@@ -259,7 +259,7 @@ def many(amount: int, first: int = 0) -> dict[str, int]:
     return {f"property{number}": number for number in range(first, first + amount)}
 
 
-def test_sixty_four_further_properties_are_kept_and_no_more(api: Api) -> None:
+def test_at_most_64_additional_properties_are_stored(api: Api) -> None:
     assert api.put("/profiles", 422, json=many(65)).faults == ["json:"]
     api.put("/profiles", json=many(64))
     api.put("/profiles", json=many(64))
@@ -267,7 +267,7 @@ def test_sixty_four_further_properties_are_kept_and_no_more(api: Api) -> None:
     assert "property64" not in api.get("/profiles").json
 
 
-def test_sixteen_kibibytes_are_kept_in_all_and_no_more(api: Api) -> None:
+def test_additional_properties_are_limited_to_16_kib(api: Api) -> None:
     assert api.put("/profiles", 422, json={"a": "x" * 16 * 1024}).faults == ["json:"]
     api.put("/profiles", json={"a": "x" * 10_000})
     assert api.put("/profiles", 422, json={"b": "ü" * 4_000}).faults == ["json:"]
@@ -275,7 +275,7 @@ def test_sixteen_kibibytes_are_kept_in_all_and_no_more(api: Api) -> None:
     api.put("/profiles", json={"a": "short", "b": "x" * 10_000})
 
 
-def test_updates_at_once_lose_nothing_of_each_other(api: Api) -> None:
+def test_concurrent_updates_do_not_lose_changes(api: Api) -> None:
     updates = [request(api, "PUT", "/profiles", json={f"p{number}": 1}) for number in range(6)]
     assert at_once(*updates) == [200] * 6
     profile = api.get("/profiles").json
@@ -286,11 +286,11 @@ def test_updates_at_once_lose_nothing_of_each_other(api: Api) -> None:
     "value",
     ["a\0b", ["a\0b"], {"x": [{"y": "\0"}]}, {"a\0b": 1}],
 )
-def test_what_cannot_be_stored_is_refused_however_deep(api: Api, value: Any) -> None:
+def test_unstorable_value_is_rejected_at_any_depth(api: Api, value: Any) -> None:
     assert api.put("/profiles", 422, json={"x": value}).faults == ["json:x"]
 
 
-def test_a_name_that_cannot_be_stored_is_refused(api: Api) -> None:
+def test_unstorable_name_is_rejected(api: Api) -> None:
     assert api.put("/profiles", 422, json={"a\0b": 1}).faults == ["json:"]
 
 
@@ -311,33 +311,33 @@ NOT_JSON = [
     ("body", "status"),
     [*((body, 400) for body in NOT_JSON), ("[]", 422), ("null", 422), ('"text"', 422)],
 )
-def test_a_body_that_is_no_object_is_refused(api: Api, body: str | bytes, status: int) -> None:
+def test_body_that_is_no_object_is_rejected(api: Api, body: str | bytes, status: int) -> None:
     before = api.get("/profiles").json
     api.put("/profiles", status, data=body, content_type="application/json")
     assert api.get("/profiles").json == before
 
 
-def test_large_numbers_are_kept_as_well_as_json_can(api: Api) -> None:
+def test_large_numbers_are_stored_exactly(api: Api) -> None:
     profile = api.put("/profiles", json={"big": 2**63, "small": -(2**63), "float": 1e300}).json
     assert (profile["big"], profile["small"], profile["float"]) == (2**63, -(2**63), 1e300)
 
 
-def test_deep_objects_within_the_bound_are_kept(api: Api) -> None:
+def test_nested_objects_within_the_limit_are_stored(api: Api) -> None:
     deep: Any = "bottom"
     for _ in range(60):
         deep = [deep]
     assert api.put("/profiles", json={"deep": deep}).json["deep"] == deep
 
 
-def test_another_kind_of_body_is_refused(api: Api) -> None:
+def test_other_content_type_and_too_large_body_are_rejected(api: Api) -> None:
     api.put("/profiles", 415, data={"first_name": "Ada"})
     api.put("/profiles", 413, json={"x": "x" * 1024 * 1024})
 
 
-# Others' profiles.
+# Profiles of other accounts.
 
 
-def test_any_active_account_reads_anothers_profile(
+def test_every_active_account_reads_other_profiles(
     ada: Person, api: Api, person: MakePerson
 ) -> None:
     bobs = person("bob").api()
@@ -346,36 +346,34 @@ def test_any_active_account_reads_anothers_profile(
 
 
 @for_each("account_id", [999, 0, -1, 2**31, 2**63 - 1, 2**63, BEYOND])
-def test_a_profile_that_is_not_there_is_not_found(api: Api, account_id: int) -> None:
+def test_missing_profile_is_not_found(api: Api, account_id: int) -> None:
     assert api.get(f"/profiles/{account_id}", 404).detail == "Profile not found"
 
 
-def test_an_account_without_profile_has_none(api: Api, person: MakePerson) -> None:
+def test_account_without_profile_is_not_found(api: Api, person: MakePerson) -> None:
     bob = person("bob")
     assert api.get(f"/profiles/{bob.id}", 404).detail == "Profile not found"
 
 
 @for_each("account_id", ["x", "1_0", "٣", "1.5", "%00"])
-def test_what_is_no_id_is_no_route(api: Api, account_id: str) -> None:
+def test_malformed_id_is_not_found(api: Api, account_id: str) -> None:
     api.get(f"/profiles/{account_id}", 404)
 
 
-def test_one_may_update_ones_own_profile_by_id(ada: Person, api: Api) -> None:
+def test_own_profile_can_be_updated_by_id(ada: Person, api: Api) -> None:
     assert api.put(f"/profiles/{ada.id}", json={"city": "London"}).json["city"] == "London"
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_admins_update_anybodys_profile(
-    ada: Person, api: Api, person: MakePerson, role: str
-) -> None:
-    boss = person("boss", role=role).api()
-    assert boss.put(f"/profiles/{ada.id}", json={"city": "London"}).json["city"] == "London"
+def test_admins_update_every_profile(ada: Person, api: Api, person: MakePerson, role: str) -> None:
+    admin = person("boss", role=role).api()
+    assert admin.put(f"/profiles/{ada.id}", json={"city": "London"}).json["city"] == "London"
     assert api.get("/profiles").json["city"] == "London"
-    assert boss.put("/profiles/999", 404, json={}).detail == "Profile not found"
-    assert boss.put(f"/profiles/{BEYOND}", 404, json={}).detail == "Profile not found"
+    assert admin.put("/profiles/999", 404, json={}).detail == "Profile not found"
+    assert admin.put(f"/profiles/{BEYOND}", 404, json={}).detail == "Profile not found"
 
 
-def test_a_plain_account_is_told_no_whether_or_not_there_is_a_profile(
+def test_user_cannot_update_or_detect_other_profiles(
     ada: Person, api: Api, person: MakePerson
 ) -> None:
     bobs = person("bob").api()
@@ -398,7 +396,7 @@ ROUTES = [
 
 
 @for_each(("method", "path"), ROUTES)
-def test_every_route_asks_for_an_active_account(ada: Person, method: str, path: str) -> None:
+def test_every_route_requires_an_active_account(ada: Person, method: str, path: str) -> None:
     for prefix in ("", "/ada", "/nowhere"):
         anonymous = Api(ada.app).send(method, prefix + path, 401, data="not json")
         assert anonymous.detail == "Could not validate credentials"
@@ -410,20 +408,20 @@ def test_every_route_asks_for_an_active_account(ada: Person, method: str, path: 
     ada.change(status="active")
 
 
-def test_an_account_takes_its_profile_along(app: Flask, ada: Person, api: Api) -> None:
-    boss = Person(app, 0, "bob@example.com")
+def test_deleting_the_account_deletes_its_profile(app: Flask, ada: Person, api: Api) -> None:
+    admin = Person(app, 0, "bob@example.com")
     with app.app_context():
-        service(Accounts).create(boss.email, boss.password, role="root")
+        service(Accounts).create(admin.email, admin.password, role="root")
         service(Accounts).delete(service(Accounts).get(ada.email))
-    boss.api().get(f"/profiles/{ada.id}", 404)
+    admin.api().get(f"/profiles/{ada.id}", 404)
 
 
-def test_paths_answer_with_and_without_a_slash(api: Api) -> None:
+def test_paths_work_with_and_without_trailing_slash(api: Api) -> None:
     assert api.get("/profiles/").json == api.get("/profiles").json
     assert api.get("/ada/profiles/").json == api.get("/ada/profiles").json
 
 
-def test_the_document_allows_further_properties_and_shows_the_header(app: Flask) -> None:
+def test_openapi_document_allows_additional_properties_and_shows_the_header(app: Flask) -> None:
     document = Api(app).get("/openapi.json").json
     schemas = document["components"]["schemas"]
     assert schemas["ProfileCreate"]["additionalProperties"] is True

@@ -1,4 +1,4 @@
-"""Who reads whose profile, as PROFILES.VISIBILITY and PROFILES.PUBLIC_FIELDS say."""
+"""Profile visibility: `PROFILES.VISIBILITY` and `PROFILES.PUBLIC_FIELDS`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def set_to(rule: str, **more: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def ada(person: MakePerson) -> Person:
-    """With a profile, and the workspace `ada`."""
+    """Return Ada, who has a profile and the workspace `ada`."""
     ada = person("ada")
     ada.api().post("/profiles", json={**ADA, **OPTIONAL, "nickname": "Countess"})
     return ada
@@ -49,8 +49,8 @@ def make_member(app: Flask, slug: str, of: Person, status: str = "active") -> No
     run(app, "workspaces", "add", slug, of.email, "--status", status)
 
 
-def both_ways(reader: Person, of: Person, slug: str, status: int) -> None:
-    """Unscoped, and within a workspace of which both are members."""
+def check_access(reader: Person, of: Person, slug: str, status: int) -> None:
+    """Check access without a workspace, and within a workspace of both members."""
     for prefix in ("", f"/{slug}"):
         answer = reader.api().get(f"{prefix}/profiles/{of.id}", status)
         if status == 404:
@@ -58,21 +58,21 @@ def both_ways(reader: Person, of: Person, slug: str, status: int) -> None:
 
 
 @set_to("workspaces")
-def test_a_strangers_profile_is_not_found(app: Flask, ada: Person, bob: Person) -> None:
+def test_profile_of_another_workspace_is_not_found(app: Flask, ada: Person, bob: Person) -> None:
     missing = bob.api().get("/profiles/999", 404).json
     assert bob.api().get(f"/profiles/{ada.id}", 404).json == missing
     assert missing["detail"] == NOT_FOUND
 
 
 @set_to("workspaces")
-def test_who_shares_a_workspace_is_found(app: Flask, ada: Person, bob: Person) -> None:
+def test_profile_in_a_shared_workspace_is_found(app: Flask, ada: Person, bob: Person) -> None:
     make_member(app, "ada", bob)
-    both_ways(bob, ada, "ada", 200)
+    check_access(bob, ada, "ada", 200)
 
 
 @set_to("workspaces")
 @pytest.mark.parametrize("inactive", ["ada", "bob"])
-def test_a_membership_that_is_not_active_shares_nothing(
+def test_inactive_membership_shares_nothing(
     app: Flask, ada: Person, bob: Person, inactive: str
 ) -> None:
     make_member(app, "ada", bob, "invited" if inactive == "bob" else "active")
@@ -82,7 +82,7 @@ def test_a_membership_that_is_not_active_shares_nothing(
 
 
 @set_to("workspaces")
-def test_within_a_workspace_a_member_who_is_not_active_is_not_found(
+def test_inactive_member_is_not_found_within_the_workspace(
     app: Flask, ada: Person, bob: Person
 ) -> None:
     make_member(app, "bob", ada, "invited")
@@ -90,11 +90,9 @@ def test_within_a_workspace_a_member_who_is_not_active_is_not_found(
 
 
 @set_to("private")
-def test_a_private_profile_is_not_found_by_members_either(
-    app: Flask, ada: Person, bob: Person
-) -> None:
+def test_private_profile_is_not_found_by_members(app: Flask, ada: Person, bob: Person) -> None:
     make_member(app, "ada", bob)
-    both_ways(bob, ada, "ada", 404)
+    check_access(bob, ada, "ada", 404)
 
 
 @pytest.mark.parametrize(
@@ -105,25 +103,25 @@ def test_a_private_profile_is_not_found_by_members_either(
     ],
     ids=["workspaces", "private"],
 )
-def test_oneself_admins_and_root_read_all_of_it(
+def test_owner_admins_and_root_read_all_properties(
     app: Flask, ada: Person, person: MakePerson
 ) -> None:
-    whole = ada.api().get("/profiles").json
+    all_properties = ada.api().get("/profiles").json
     readers = [ada, person("boss", role="admin"), person("chief", role="root")]
     for reader in readers:
-        assert reader.api().get(f"/profiles/{ada.id}").json == whole
+        assert reader.api().get(f"/profiles/{ada.id}").json == all_properties
 
 
 @set_to("everyone", PROFILES__PUBLIC_FIELDS='["first_name", "avatar", "nickname"]')
-def test_others_see_the_public_fields_alone(app: Flask, ada: Person, bob: Person) -> None:
-    whole = ada.api().get("/profiles").json
+def test_other_accounts_read_only_public_fields(app: Flask, ada: Person, bob: Person) -> None:
+    all_properties = ada.api().get("/profiles").json
     seen = bob.api().get(f"/profiles/{ada.id}").json
     names = ("id", "account_id", "first_name", "avatar", "nickname")
-    assert seen == {name: whole[name] for name in names}
+    assert seen == {name: all_properties[name] for name in names}
 
 
 @set_to("workspaces", PROFILES__PUBLIC_FIELDS='["city"]')
-def test_members_see_the_public_fields_alone_too(app: Flask, ada: Person, bob: Person) -> None:
+def test_members_read_only_public_fields(app: Flask, ada: Person, bob: Person) -> None:
     make_member(app, "ada", bob)
     assert set(bob.api().get(f"/ada/profiles/{ada.id}").json) == {"id", "account_id", "city"}
 
@@ -138,7 +136,7 @@ def test_members_see_the_public_fields_alone_too(app: Flask, ada: Person, bob: P
     ],
     ids=["everyone", "workspaces", "private", "public fields"],
 )
-def test_who_may_see_it_is_asked_along_with_the_profile(
+def test_visibility_is_checked_in_the_query_of_the_profile(
     app: Flask, ada: Person, bob: Person, visibility: dict[str, str]
 ) -> None:
     make_member(app, "ada", bob)
@@ -148,12 +146,12 @@ def test_who_may_see_it_is_asked_along_with_the_profile(
     assert len(queries) == 2  # the account of the token, and the profile
 
 
-def test_a_misspelt_visibility_stops_the_start(make_app: MakeApp) -> None:
+def test_invalid_visibility_stops_the_start(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="PROFILES__VISIBILITY"):
         make_app(PROFILES__VISIBILITY="workspace")
 
 
-# Changing a root's.
+# Changing the profile of a root account.
 
 
 @pytest.fixture
@@ -172,7 +170,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_admin_does_not_change_a_roots_profile(
+def test_admin_cannot_change_a_roots_profile(
     app: Flask, root: Person, person: MakePerson, change: dict[str, Any]
 ) -> None:
     admin = person("boss", role="admin")
@@ -183,7 +181,7 @@ def test_an_admin_does_not_change_a_roots_profile(
     assert root.api().get("/profiles").json["city"] is None
 
 
-def test_roots_change_a_roots_profile(root: Person, person: MakePerson) -> None:
+def test_root_can_change_a_roots_profile(root: Person, person: MakePerson) -> None:
     other = person("deputy", role="root").api()
     assert other.put(f"/profiles/{root.id}", json={"city": "Paris"}).json["city"] == "Paris"
     assert root.api().put(f"/profiles/{root.id}", json={"city": None}).json["city"] is None

@@ -1,4 +1,4 @@
-"""Making an account of one's own, by each of the ways in which it may be open."""
+"""Registration, for each setting of `AUTH__REGISTRATION`."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ def visitor(app: Flask, mails: MailOutbox) -> Visitor:
     return Visitor(app, mails)
 
 
-def test_registration_is_closed_unless_somebody_opens_it(
-    make_app: MakeApp, mails: MailOutbox
-) -> None:
+def test_registration_is_closed_by_default(make_app: MakeApp, mails: MailOutbox) -> None:
     visitor = Visitor(make_app(), mails)
     for body in ({}, {"email": ADA, "password": visitor.password}):
         answer = visitor.api.post("/registration", 403, json=body)
@@ -44,7 +42,7 @@ def test_registration_is_closed_unless_somebody_opens_it(
     assert mails.sent == []
 
 
-def test_who_registers_proves_the_address_and_then_signs_in(visitor: Visitor) -> None:
+def test_registered_visitor_verifies_the_email_and_signs_in(visitor: Visitor) -> None:
     registered: list[Any] = []
     listen_to(visitor.app, "account-registered", lambda account, _: registered.append(account))
     assert visitor.register().json == {"message": "Check your email to finish registering"}
@@ -57,12 +55,12 @@ def test_who_registers_proves_the_address_and_then_signs_in(visitor: Visitor) ->
     assert (account["status"], account["role"]) == ("active", "user")
 
 
-def test_a_wrong_password_does_not_tell_that_an_address_waits(visitor: Visitor) -> None:
+def test_wrong_password_does_not_reveal_a_pending_account(visitor: Visitor) -> None:
     visitor.register()
     assert visitor.log_in(400, "a wrong password").json["code"] == "incorrect_credentials"
 
 
-def test_known_and_unknown_addresses_are_answered_alike(
+def test_known_and_unknown_emails_get_the_same_response(
     visitor: Visitor, person: MakePerson, mails: MailOutbox
 ) -> None:
     person("grace")
@@ -79,13 +77,13 @@ def test_known_and_unknown_addresses_are_answered_alike(
         mails.assert_sent(f"{name}@example.com", "you already have an account", "has changed")
 
 
-def test_a_known_account_keeps_its_password(visitor: Visitor, ada: Person) -> None:
+def test_known_account_keeps_its_password(visitor: Visitor, ada: Person) -> None:
     visitor.register()
     assert ada.api().get("/account").json["email"] == ADA
     visitor.log_in(400)
 
 
-def test_many_at_once_for_one_address_make_one_account_and_one_mail(
+def test_concurrent_registrations_create_one_account_and_send_one_email(
     app: Flask, mails: MailOutbox
 ) -> None:
     visitors = [Visitor(app, mails) for _ in range(8)]
@@ -98,7 +96,7 @@ def test_many_at_once_for_one_address_make_one_account_and_one_mail(
     assert [mail.to for mail in mails.sent] == [ADA]
 
 
-def test_many_at_once_make_one_account_without_limits_too(
+def test_concurrent_registrations_create_one_account_without_rate_limits(
     make_app: MakeApp, mails: MailOutbox
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
@@ -109,7 +107,7 @@ def test_many_at_once_make_one_account_without_limits_too(
 
 
 @only_on("sqlite")
-def test_who_registers_again_counts_with_the_newest_mail_and_its_password(
+def test_repeated_registration_replaces_email_token_and_password(
     visitor: Visitor, clock: SteppingClock
 ) -> None:
     visitor.register()
@@ -122,7 +120,7 @@ def test_who_registers_again_counts_with_the_newest_mail_and_its_password(
     visitor.log_in()
 
 
-def test_a_second_one_within_the_minute_changes_nothing(
+def test_repeated_registration_within_a_minute_is_ignored(
     visitor: Visitor, mails: MailOutbox
 ) -> None:
     visitor.register()
@@ -144,14 +142,14 @@ def test_a_second_one_within_the_minute_changes_nothing(
         ({"email": 7}, "json:email"),
     ],
 )
-def test_what_cannot_be_registered_is_a_422(
+def test_invalid_registration_is_a_422(
     visitor: Visitor, mails: MailOutbox, body: dict[str, Any], fault: str
 ) -> None:
     assert visitor.register(422, **body).faults == [fault]
     assert (emails(visitor.app), mails.sent) == ([], [])
 
 
-def test_one_address_registers_so_many_and_no_more(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_registrations_per_ip_address_are_limited(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__REGISTRATION_ADDRESS_LIMIT="2 per hour")
     for name, status in (("ada", 202), ("grace", 202), ("mary", 429)):
         answer = Visitor(app, mails, f"{name}@example.com").register(status)
@@ -159,7 +157,7 @@ def test_one_address_registers_so_many_and_no_more(make_app: MakeApp, mails: Mai
     assert len(emails(app)) == 2
 
 
-def test_only_the_listed_domains_may_register(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_only_allowed_domains_can_register(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(AUTH__REGISTRATION="domains", AUTH__REGISTRATION_DOMAINS='["Example.com"]')
     Visitor(app, mails).register()
     for email in ("eve@example.org", "eve@sub.example.com", "eve@notexample.com"):
@@ -168,18 +166,18 @@ def test_only_the_listed_domains_may_register(make_app: MakeApp, mails: MailOutb
     assert emails(app) == [ADA]
 
 
-def test_domains_without_a_list_do_not_start(make_app: MakeApp) -> None:
+def test_domains_mode_without_domains_stops_the_start(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="REGISTRATION_DOMAINS must be set"):
         make_app(AUTH__REGISTRATION="domains")
 
 
-def test_a_word_that_is_none_of_the_ways_does_not_start(make_app: MakeApp) -> None:
+def test_invalid_mode_stops_the_start(make_app: MakeApp) -> None:
     with pytest.raises(SettingsError, match="REGISTRATION"):
         make_app(AUTH__REGISTRATION="everybody")
 
 
 @pytest.mark.parametrize("verification", ["optional", "off"])
-def test_where_nobody_must_prove_an_address_who_registers_is_signed_in(
+def test_optional_verification_signs_in_immediately(
     make_app: MakeApp, mails: MailOutbox, verification: str
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION=verification)
@@ -194,27 +192,27 @@ def test_where_nobody_must_prove_an_address_who_registers_is_signed_in(
     assert api.get("/invitations", 403).json["code"] == "address_not_proven"
 
 
-def test_a_host_says_who_may_register(app: Flask, mails: MailOutbox) -> None:
-    asked: list[tuple[str, str]] = []
+def test_application_decides_who_may_register(app: Flask, mails: MailOutbox) -> None:
+    calls: list[tuple[str, str]] = []
 
-    def no_eve(email: str, door: str, session: object) -> bool | Problem:
-        asked.append((email, door))
+    def reject_eve(email: str, door: str, session: object) -> bool | Problem:
+        calls.append((email, door))
         return (
             RegistrationRefused("No robots")
             if email.startswith("robot")
             else not email.startswith("eve")
         )
 
-    app.extensions["frontdesk"].hooks.add("may_register", no_eve)
+    app.extensions["frontdesk"].hooks.add("may_register", reject_eve)
     Visitor(app, mails).register()
     Visitor(app, mails, "eve@example.com").register()
     mails.assert_sent("eve@example.com", "your registration")
     assert Visitor(app, mails, "robot@example.com").register(403).detail == "No robots"
     assert emails(app) == [ADA]
-    assert asked[0] == (ADA, "registration")
+    assert calls[0] == (ADA, "registration")
 
 
-def test_a_hosts_schema_asks_for_more_and_the_account_keeps_it(mails: MailOutbox) -> None:
+def test_additional_field_of_the_applications_schema_is_stored(mails: MailOutbox) -> None:
     class Signup(RegistrationCreate):
         phone = fields.String(required=True)
 

@@ -1,4 +1,4 @@
-"""Proving an address: by link, by code, by an invitation, by a reset, and by a provider."""
+"""Email verification: by link, code, invitation, password reset, and identity provider."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def visitor(app: Flask, mails: MailOutbox) -> Visitor:
     return visitor
 
 
-def test_the_mail_leads_to_the_page_and_asking_for_it_changes_nothing(visitor: Visitor) -> None:
+def test_link_opens_a_page_and_get_changes_nothing(visitor: Visitor) -> None:
     token, _ = visitor.mailed()
     assert f"http://localhost:3000/verify?token={token}" in visitor.mails.last(ADA).text
     visitor.api.get(f"/email-verification?token={token}", 405)
     visitor.log_in(400)
 
 
-def test_the_code_proves_it_too_for_its_own_address(visitor: Visitor) -> None:
+def test_code_verifies_only_its_own_email(visitor: Visitor) -> None:
     _, code = visitor.mailed()
     assert visitor.verify(code, 422).faults == ["json:email"]
     visitor.verify(code, 400, email="eve@example.com")
@@ -46,7 +46,7 @@ def test_the_code_proves_it_too_for_its_own_address(visitor: Visitor) -> None:
     visitor.log_in()
 
 
-def test_five_wrong_codes_end_the_code_and_not_the_link(visitor: Visitor) -> None:
+def test_five_wrong_codes_invalidate_the_code_and_not_the_link(visitor: Visitor) -> None:
     token, code = visitor.mailed()
     for step in range(1, 6):
         visitor.verify(f"{(int(code) + step) % 10**8:08d}", 400, email=ADA)
@@ -54,15 +54,15 @@ def test_five_wrong_codes_end_the_code_and_not_the_link(visitor: Visitor) -> Non
     visitor.verify(token)
 
 
-def test_a_second_click_on_the_link_is_no_fault(visitor: Visitor) -> None:
-    told: list[object] = []
+def test_link_can_be_opened_twice(visitor: Visitor) -> None:
+    notified: list[object] = []
     for event in ("account-registered", "email-verified"):
-        listen_to(visitor.app, event, lambda account, _: told.append(account.email))
+        listen_to(visitor.app, event, lambda account, _: notified.append(account.email))
     token, _ = visitor.mailed()
     answers = at_once(*[lambda: visitor.verify(token).status] * 6)
     assert answers == [200] * 6
     visitor.verify(token)
-    assert told.count(ADA) >= 2
+    assert notified.count(ADA) >= 2
     with visitor.app.app_context():
         account = service(Accounts).get(ADA)
         assert account.current_workspace_id is not None
@@ -70,7 +70,7 @@ def test_a_second_click_on_the_link_is_no_fault(visitor: Visitor) -> None:
 
 
 @only_on("sqlite")
-def test_link_and_code_end_with_their_time(visitor: Visitor, clock: SteppingClock) -> None:
+def test_link_and_code_expire(visitor: Visitor, clock: SteppingClock) -> None:
     token, code = visitor.mailed()
     clock.step(minutes=11)
     visitor.verify(code, 400, email=ADA)
@@ -78,7 +78,7 @@ def test_link_and_code_end_with_their_time(visitor: Visitor, clock: SteppingCloc
     visitor.verify(token, 400)
 
 
-def test_a_reset_token_proves_no_address_and_a_verification_resets_nothing(
+def test_reset_and_verification_tokens_are_not_interchangeable(
     visitor: Visitor,
 ) -> None:
     token, _ = visitor.mailed()
@@ -88,7 +88,7 @@ def test_a_reset_token_proves_no_address_and_a_verification_resets_nothing(
     visitor.verify(visitor.mailed()[0], 400)
 
 
-def test_who_resets_the_password_by_mail_has_proven_the_address(visitor: Visitor) -> None:
+def test_password_reset_verifies_the_email(visitor: Visitor) -> None:
     visitor.api.post("/password-recovery", json={"email": ADA})
     visitor.password = "yet another password"
     body = {"token": visitor.mailed()[0], "new_password": visitor.password}
@@ -97,7 +97,7 @@ def test_who_resets_the_password_by_mail_has_proven_the_address(visitor: Visitor
 
 
 @only_on("sqlite")
-def test_the_mail_comes_once_more_and_who_has_no_account_is_answered_alike(
+def test_email_is_sent_again_with_the_same_response_for_unknown_emails(
     visitor: Visitor, clock: SteppingClock, person: MakePerson
 ) -> None:
     person("grace")
@@ -105,7 +105,7 @@ def test_the_mail_comes_once_more_and_who_has_no_account_is_answered_alike(
     clock.step(minutes=2)
     answers = [
         visitor.api.post("/email-verification/mail", 202, json={"email": email}).response.data
-        for email in (ADA, "grace@example.com", "nobody@example.com")
+        for email in (ADA, "grace@example.com", "unknown@example.com")
     ]
     assert len(set(answers)) == 1
     assert [mail.to for mail in visitor.mails.sent] == [ADA, ADA]
@@ -114,7 +114,7 @@ def test_the_mail_comes_once_more_and_who_has_no_account_is_answered_alike(
 
 
 @only_on("sqlite")
-def test_one_address_has_one_mail_a_minute_and_five_an_hour(
+def test_emails_to_one_address_are_limited_to_one_a_minute_and_five_an_hour(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__REGISTRATION_ADDRESS_LIMIT="99 per hour")
@@ -127,7 +127,7 @@ def test_one_address_has_one_mail_a_minute_and_five_an_hour(
     assert len(visitor.mails) == 5
 
 
-def test_accounts_that_wait_too_long_are_pruned(
+def test_unverified_accounts_are_pruned(
     visitor: Visitor, clock: SteppingClock, person: MakePerson
 ) -> None:
     person("grace")
@@ -145,7 +145,7 @@ def team(person: MakePerson, mails: MailOutbox) -> Team:
     return make_team(person, mails)
 
 
-def test_who_registers_with_an_invitation_is_a_member_at_once(
+def test_registration_with_an_invitation_joins_the_workspace(
     make_app: MakeApp, mails: MailOutbox, person: MakePerson
 ) -> None:
     app = make_app(AUTH__REGISTRATION="invited")
@@ -163,7 +163,7 @@ def test_who_registers_with_an_invitation_is_a_member_at_once(
     visitor.register(400, invitation=team.secret(ADA))
 
 
-def test_an_invitation_makes_no_account_where_registration_is_closed(
+def test_invitation_creates_no_account_where_registration_is_closed(
     make_app: MakeApp, mails: MailOutbox, person: MakePerson
 ) -> None:
     app = make_app()
@@ -172,9 +172,7 @@ def test_an_invitation_makes_no_account_where_registration_is_closed(
     Visitor(app, mails).register(403, invitation=team.secret(ADA))
 
 
-def test_an_invitation_takes_over_what_somebody_else_began_in_ones_name(
-    visitor: Visitor, team: Team
-) -> None:
+def test_invitation_replaces_an_unverified_registration(visitor: Visitor, team: Team) -> None:
     team.invite(ADA)
     owner = Visitor(visitor.app, visitor.mails, password="the owner's own password")
     owner.register(201, invitation=team.secret(ADA))
@@ -182,13 +180,13 @@ def test_an_invitation_takes_over_what_somebody_else_began_in_ones_name(
     owner.log_in()
 
 
-def test_who_has_an_account_accepts_with_it(team: Team, app: Flask, ada: Person) -> None:
+def test_invitee_with_an_account_cannot_register(team: Team, app: Flask, ada: Person) -> None:
     team.invite(ADA)
     visitor = Visitor(app, team.mails)
     assert visitor.register(409, invitation=team.secret(ADA)).json["code"] == "email_taken"
 
 
-def test_accepting_with_the_mailed_secret_proves_the_address(
+def test_accepting_an_emailed_invitation_verifies_the_email(
     make_app: MakeApp, mails: MailOutbox, person: MakePerson
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__EMAIL_VERIFICATION="off")

@@ -1,4 +1,4 @@
-"""Somebody who registers."""
+"""Test helper: a visitor who registers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRET_WORD = "a password never seen before"
 
 @dataclass
 class Visitor:
-    """Somebody who registers, and reads the mail of their address."""
+    """A visitor who registers and receives emails at their address."""
 
     app: Flask
     mails: MailOutbox
@@ -36,14 +36,14 @@ class Visitor:
         return self.api.post("/registration", status, json=body)
 
     def mailed(self) -> tuple[str, str]:
-        """The token and the code of the newest mail."""
+        """Return the token and the code of the newest email."""
         text = self.mails.last(self.email).text
         token = re.search(r"\?token=(\S+)", text)
         assert token
         return token[1], code_in(text)
 
     def mailed_code(self) -> str:
-        """Of the newest mail, which has no token."""
+        """Return the code of the newest email, which has no token."""
         return code_in(self.mails.last(self.email).text)
 
     def verify(self, token: str, status: int = 200, **more: Any) -> Answer:

@@ -6,7 +6,7 @@ from typing import cast
 
 from flask import Flask
 
-from app.auth.sign_in.gate import Challenge, SignIn, Stage
+from app.auth.sign_in.policy import Challenge, SignIn, Stage
 
 
 class AddedStages(list[Stage]):

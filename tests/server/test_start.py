@@ -135,7 +135,7 @@ def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(
         "app.auth.sessions.settings"
     }
     # The console signs in by a cookie, which has a session.
-    assert "app.auth.sessions.cookie_door" in as_it_comes
+    assert "app.auth.sessions.cookie_sessions" in as_it_comes
     assert _inside(as_it_comes, "passkeys", "login_codes") == set()
     assert "app.auth.mfa.models" not in as_it_comes | without_console
 

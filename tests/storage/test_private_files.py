@@ -1,4 +1,4 @@
-"""Everything that the service writes is for its own user alone, whatever the umask is."""
+"""Files that the service writes are readable only by its own user, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_files_are_0600_and_folders_0700_under_every_umask(
 
 @pytest.mark.usefixtures("umask")
 @with_umasks(0o022)
-def test_a_folder_that_exists_keeps_its_mode_and_files_in_it_are_0600(tmp_path: Path) -> None:
+def test_existing_folder_keeps_its_mode_and_new_files_are_0600(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir(0o755)
     store = LocalFileStore(tmp_path / "shared" / "avatars")
     store.put("a1.png", b"x", "image/png")
@@ -94,7 +94,7 @@ def test_a_folder_that_exists_keeps_its_mode_and_files_in_it_are_0600(tmp_path: 
 
 
 @only_on("sqlite")
-def test_a_file_that_was_there_is_private_once_accounts_are_exported_to_it(
+def test_existing_file_becomes_private_when_accounts_are_exported_to_it(
     app: Flask, tmp_path: Path
 ) -> None:
     file = tmp_path / "accounts.ndjson"
@@ -106,7 +106,7 @@ def test_a_file_that_was_there_is_private_once_accounts_are_exported_to_it(
 
 @only_on("sqlite")
 @for_each("query", ["?mode=ro&uri=true", "?mode=rw&uri=true"])
-def test_a_database_that_has_to_exist_is_not_created(
+def test_database_that_must_exist_is_not_created(
     make_app: MakeApp, tmp_path: Path, query: str
 ) -> None:
     path = tmp_path / "data.db"
@@ -116,7 +116,7 @@ def test_a_database_that_has_to_exist_is_not_created(
 
 
 @only_on("sqlite")
-def test_a_database_in_a_missing_folder_is_unavailable(make_app: MakeApp, tmp_path: Path) -> None:
+def test_database_in_a_missing_folder_is_unavailable(make_app: MakeApp, tmp_path: Path) -> None:
     app = make_app(CORE__DATABASE_URL=f"sqlite:///{tmp_path}/missing/data.db")
     assert app.test_client().get("/api/v1/health/ready").status_code == 503
 
@@ -124,7 +124,7 @@ def test_a_database_in_a_missing_folder_is_unavailable(make_app: MakeApp, tmp_pa
 @only_on("sqlite")
 @pytest.mark.usefixtures("umask")
 @with_umasks(0o022)
-def test_doctor_names_the_command_for_each_file_that_others_can_read(
+def test_doctor_names_the_command_for_each_exposed_file(
     make_app: MakeApp, person: MakePerson, engine: ManualEngine
 ) -> None:
     app = make_app(**SETTINGS)
@@ -147,7 +147,7 @@ def test_doctor_names_the_command_for_each_file_that_others_can_read(
 @only_on("sqlite")
 @pytest.mark.usefixtures("umask")
 @with_umasks(0o022)
-def test_a_private_folder_protects_what_is_in_it(make_app: MakeApp) -> None:
+def test_private_folder_protects_its_files(make_app: MakeApp) -> None:
     app = make_app(**SETTINGS)
     run(app, "db", "upgrade")
     (Path(app.instance_path) / "frontdesk.db").chmod(0o644)

@@ -11,7 +11,7 @@ from ..rigs.cases import for_each
 from ..rigs.racing import at_once, request
 
 
-def test_a_task_is_created_with_its_defaults(api: Api) -> None:
+def test_task_is_created_with_defaults(api: Api) -> None:
     task = api.post("/tasks/", 201, json={"title": "Water the plants"}).json
     assert task == {
         "id": 1,
@@ -22,13 +22,13 @@ def test_a_task_is_created_with_its_defaults(api: Api) -> None:
     }
 
 
-def test_the_owner_comes_from_the_header_and_never_from_the_body(api: Api) -> None:
+def test_owner_comes_from_the_header_and_not_the_body(api: Api) -> None:
     body = {"title": "x", "owner": "mallory"}
     task = api.post("/tasks/", 201, json=body, headers={"X-Owner": "ada"}).json
     assert task["owner"] == "ada"
 
 
-def test_a_task_of_another_owner_is_absent(api: Api) -> None:
+def test_task_of_another_owner_is_not_found(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "hers"}, headers={"X-Owner": "ada"})
     assert api.get("/tasks/1", 404).detail == "Task not found"
     assert api.patch("/tasks/1", 404, json={"done": True}).detail == "Task not found"
@@ -37,24 +37,24 @@ def test_a_task_of_another_owner_is_absent(api: Api) -> None:
     assert len(api.get("/tasks/", headers={"X-Owner": "ada"}).json) == 1
 
 
-def test_only_what_is_sent_is_changed(api: Api) -> None:
+def test_update_changes_only_sent_fields(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x", "priority": "high"})
     task = api.patch("/tasks/1", json={"done": True}).json
     assert (task["done"], task["priority"], task["title"]) == (True, "high", "x")
 
 
-def test_a_deleted_task_is_answered_and_gone(api: Api) -> None:
+def test_delete_returns_and_removes_the_task(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     assert api.delete("/tasks/1").json["title"] == "x"
     api.get("/tasks/1", 404)
 
 
-def test_of_many_deletes_at_once_one_finds_it(api: Api) -> None:
+def test_only_one_concurrent_delete_succeeds(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     assert at_once(*[request(api, "DELETE", "/tasks/1")] * 6) == [200] + [404] * 5
 
 
-def test_changes_at_once_with_a_delete_find_the_task_or_do_not(api: Api) -> None:
+def test_updates_during_a_delete_succeed_or_are_not_found(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     change = request(api, "PATCH", "/tasks/1", json={"done": True})
     delete = request(api, "DELETE", "/tasks/1")
@@ -63,13 +63,13 @@ def test_changes_at_once_with_a_delete_find_the_task_or_do_not(api: Api) -> None
     api.get("/tasks/1", 404)
 
 
-def test_the_id_of_a_deleted_task_is_not_used_again(api: Api) -> None:
+def test_id_of_a_deleted_task_is_not_reused(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     api.delete("/tasks/1")
     assert api.post("/tasks/", 201, json={"title": "y"}).json["id"] == 2
 
 
-def test_a_list_has_pages(api: Api) -> None:
+def test_list_is_paginated(api: Api) -> None:
     for number in range(5):
         api.post("/tasks/", 201, json={"title": str(number)})
     tasks = api.get("/tasks/", query_string={"offset": 1, "limit": 2}).json
@@ -77,27 +77,27 @@ def test_a_list_has_pages(api: Api) -> None:
 
 
 @for_each("query", ["limit=0", "limit=501", "offset=-1", "limit=1_0", "limit=٣"])
-def test_a_page_out_of_bounds_is_refused(api: Api, query: str) -> None:
+def test_page_out_of_bounds_is_rejected(api: Api, query: str) -> None:
     assert api.get(f"/tasks/?{query}", 422).faults == [f"query:{query.partition('=')[0]}"]
 
 
 @for_each("task_id", ["0", "-1", "9223372036854775808", "9" * 40])
-def test_an_id_that_no_row_has_is_not_found(api: Api, task_id: str) -> None:
+def test_unknown_id_is_not_found(api: Api, task_id: str) -> None:
     assert api.get(f"/tasks/{task_id}", 404).detail == "Task not found"
 
 
-def test_every_fault_is_named_at_once(api: Api) -> None:
+def test_all_validation_errors_are_returned(api: Api) -> None:
     answer = api.post("/tasks/", 422, json={"title": "x\0", "done": "yes", "priority": "p" * 51})
     assert answer.detail == "Validation error"
     assert answer.faults == ["json:title", "json:done", "json:priority"]
 
 
-def test_the_collection_answers_without_its_slash_and_without_a_redirect(api: Api) -> None:
+def test_list_works_without_trailing_slash(api: Api) -> None:
     api.get("/tasks")
     api.post("/tasks", 201, json={"title": "x"})
 
 
-def test_an_owner_has_so_many_tasks(make_app: MakeApp) -> None:
+def test_tasks_per_owner_are_limited(make_app: MakeApp) -> None:
     api = Api(make_app(TASKS__OWNER_LIMIT="2"))
     first, _ = (api.post("/tasks/", 201, json={"title": "x"}).json for _ in range(2))
     assert api.post("/tasks/", 409, json={"title": "x"}).json["code"] == "quota_reached"
@@ -106,12 +106,12 @@ def test_an_owner_has_so_many_tasks(make_app: MakeApp) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
 
 
-def test_the_amount_is_exact_when_requests_come_at_once(make_app: MakeApp) -> None:
+def test_owner_limit_is_exact_under_concurrency(make_app: MakeApp) -> None:
     create = request(Api(make_app(TASKS__OWNER_LIMIT="3")), "POST", "/tasks/", json={"title": "x"})
     assert at_once(*[create] * 8) == [201] * 3 + [409] * 5
 
 
-def test_the_service_may_be_without_tasks(make_app: MakeApp) -> None:
+def test_tasks_can_be_disabled(make_app: MakeApp) -> None:
     api = Api(make_app(TASKS__ENABLED="false"))
     api.get("/tasks/", 404)
     assert not [path for path in api.get("/openapi.json").json["paths"] if "tasks" in path]

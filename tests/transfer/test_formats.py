@@ -19,7 +19,7 @@ import pytest
 
 from app.accounts import foreign
 from app.accounts.passwords import Passwords
-from app.transfer.account import ImportedAccount, RowFault, Unreadable
+from app.transfer.account import ImportedAccount, RowFault, UnreadableRow
 from app.transfer.formats import READERS, firebase
 from app.transfer.formats.json_items import items
 
@@ -119,7 +119,7 @@ def test_keycloaks_credentials_have_a_common_form() -> None:
 
 @pytest.mark.parametrize("form", ["django", "gotrue", "keycloak"])
 def test_what_is_no_account_is_said_to_be_none(form: str) -> None:
-    others = [row for row in read(form) if isinstance(row, Unreadable)]
+    others = [row for row in read(form) if isinstance(row, UnreadableRow)]
     assert [row.fault.code for row in others] == ["not_an_account"]
 
 

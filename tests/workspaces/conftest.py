@@ -1,4 +1,4 @@
-"""Workspaces whose owners add members at once, unless a file says otherwise."""
+"""Fixture: an application where owners add members without an invitation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workspace whose owner, Olga, invites others."""
+"""Test helper: a workspace with an owner, Olga, who invites others."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from app.workspaces.service import Workspaces
 @dataclass
 class Team:
     olga: Person
-    boss: Api
+    owner: Api
     mails: MailOutbox
     path: str = "/workspaces/team/invitations"
 
     def invite(self, *emails: str, **more: Any) -> Any:
-        return self.boss.post(self.path, 201, json={"emails": emails, **more}).json
+        return self.owner.post(self.path, 201, json={"emails": emails, **more}).json
 
     def secret(self, email: str) -> str:
-        """The token of the newest mail to this address."""
+        """Return the token of the newest email to the address."""
         found = re.search(r"token=(\S+)", self.mails.last(email).text)
         assert found
         return found[1]
 
     def admit(self, person: Person, kind: str = "member", status: str = "active") -> Api:
-        """As an operator does, without asking."""
+        """Add a member without an invitation, as an operator does."""
         with self.olga.app.app_context():
             team = service(Workspaces).get("team")
             service(Members).put(team, person.email, kind, status)
         return person.api()
 
     def refresh(self) -> None:
-        """Olga signs in again, her token being over."""
-        self.boss = self.olga.api()
+        """Sign Olga in again after her token expired."""
+        self.owner = self.olga.api()
 
 
 def make_team(person: Callable[[str], Person], mails: MailOutbox) -> Team:
     olga = person("olga")
-    boss = olga.api()
-    boss.post("/workspaces", json={"name": "Team", "slug": "team"})
-    return Team(olga, boss, mails)
+    owner = olga.api()
+    owner.post("/workspaces", json={"name": "Team", "slug": "team"})
+    return Team(olga, owner, mails)

@@ -1,4 +1,4 @@
-"""How many workspaces one account makes, and how many of them a login tells of."""
+"""Limits on workspaces: how many an account creates, and how many the login response lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..rigs.racing import at_once, request
 NEW = {"name": "Garden"}
 
 
-def test_an_account_makes_so_many_a_day(
+def test_workspaces_per_day_are_limited(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     ada = person("ada", into=make_app(WORKSPACES__CREATED_PER_DAY="2"))
@@ -34,7 +34,7 @@ def test_an_account_makes_so_many_a_day(
     ada.api().post("/workspaces", 429, json=NEW)
 
 
-def test_an_account_makes_so_many_in_all_beside_its_own(
+def test_workspaces_per_account_are_limited(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     ada = person("ada", into=make_app(WORKSPACES__CREATED_LIMIT="2"))
@@ -45,25 +45,25 @@ def test_an_account_makes_so_many_in_all_beside_its_own(
     assert len(ada.api().get("/workspaces").json) == 3
 
 
-def test_both_are_exact_when_requests_come_at_once(make_app: MakeApp, person: MakePerson) -> None:
+def test_limits_are_exact_under_concurrency(make_app: MakeApp, person: MakePerson) -> None:
     ada = person("ada", into=make_app(WORKSPACES__CREATED_LIMIT="3"))
     make = request(ada.api(), "POST", "/workspaces", json=NEW)
     assert at_once(*[make] * 6) == [200] * 3 + [409] * 3
 
 
-def test_what_failed_does_not_count(make_app: MakeApp, person: MakePerson) -> None:
+def test_failed_creation_does_not_count(make_app: MakeApp, person: MakePerson) -> None:
     api = person("ada", into=make_app(WORKSPACES__CREATED_PER_DAY="1")).api()
     api.post("/workspaces", 409, json={"name": "Mine", "slug": "ada"})
     api.post("/workspaces", json=NEW)
 
 
 @pytest.fixture
-def three(monkeypatch: pytest.MonkeyPatch) -> None:
+def limit_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspaces_service, "MOST_AT_LOGIN", 3)
 
 
-@pytest.mark.usefixtures("three")
-def test_a_login_tells_of_so_many_workspaces_the_current_one_among_them(
+@pytest.mark.usefixtures("limit_of_three")
+def test_login_lists_a_limited_number_including_the_current_workspace(
     app: Flask, ada: Person
 ) -> None:
     with app.app_context():
@@ -71,10 +71,10 @@ def test_a_login_tells_of_so_many_workspaces_the_current_one_among_them(
             workspace = service(Workspaces).create_common("Garden", f"garden-{number}")
             service(Members).put(workspace, ada.email, "member", "active")
     api = ada.api()
-    told = [
+    slugs = [
         workspace["slug"] for workspace in log_in(api, ada.email, ada.password).json["workspaces"]
     ]
-    assert told == ["ada", "garden-0", "garden-1"]
+    assert slugs == ["ada", "garden-0", "garden-1"]
     api.put("/workspaces/current", json={"slug": "garden-4"})
     answer = log_in(api, ada.email, ada.password).json
     assert [each["slug"] for each in answer["workspaces"]] == ["ada", "garden-0", "garden-4"]
@@ -82,8 +82,8 @@ def test_a_login_tells_of_so_many_workspaces_the_current_one_among_them(
     assert answer["user"]["workspace_id"] == answer["current_workspace_id"]
 
 
-@pytest.mark.usefixtures("three")
-def test_a_current_workspace_that_was_left_gives_way_to_the_first(app: Flask, ada: Person) -> None:
+@pytest.mark.usefixtures("limit_of_three")
+def test_left_current_workspace_is_replaced_by_the_first(app: Flask, ada: Person) -> None:
     with app.app_context():
         for number in range(4):
             workspace = service(Workspaces).create_common("Garden", f"garden-{number}")
@@ -96,7 +96,7 @@ def test_a_current_workspace_that_was_left_gives_way_to_the_first(app: Flask, ad
     assert answer["current_workspace_id"] == answer["workspaces"][0]["id"]
 
 
-def test_the_list_has_them_all_in_pages(app: Flask, ada: Person) -> None:
+def test_list_has_all_workspaces_in_pages(app: Flask, ada: Person) -> None:
     with app.app_context():
         for number in range(3):
             workspace = service(Workspaces).create_common("Garden", f"garden-{number}")

@@ -1,4 +1,4 @@
-"""Accepting and declining: from the list of one's own, and by the mailed secret."""
+"""Accepting and declining invitations: from the list, and with the emailed token."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def team(person: MakePerson, mails: MailOutbox) -> Team:
 
 
 def types(team: Team) -> dict[str, str]:
-    members = team.boss.get("/workspaces/team/members").json
+    members = team.owner.get("/workspaces/team/members").json
     return {member["email"].partition("@")[0]: member["type"] for member in members}
 
 
 def states(team: Team) -> list[str]:
-    return [invitation["state"] for invitation in team.boss.get(team.path).json]
+    return [invitation["state"] for invitation in team.owner.get(team.path).json]
 
 
-def test_who_is_invited_sees_it_and_accepts(team: Team, ada: Person) -> None:
+def test_invitee_lists_and_accepts(team: Team, ada: Person) -> None:
     team.invite(ADA, type="admin", message="We grow beans.")
     api = ada.api()
     [invitation] = api.get("/invitations").json
@@ -52,7 +52,7 @@ def test_who_is_invited_sees_it_and_accepts(team: Team, ada: Person) -> None:
     assert (api.get("/invitations").json, states(team)) == ([], ["accepted"])
 
 
-def test_who_is_invited_may_decline(team: Team, ada: Person) -> None:
+def test_invitee_can_decline(team: Team, ada: Person) -> None:
     team.invite(ADA)
     api = ada.api()
     [invitation] = api.get("/invitations").json
@@ -61,32 +61,34 @@ def test_who_is_invited_may_decline(team: Team, ada: Person) -> None:
     assert (types(team), states(team)) == ({"olga": "owner"}, ["declined"])
 
 
-def test_only_the_invited_see_and_answer(team: Team, ada: Person, person: MakePerson) -> None:
+def test_invitations_are_only_visible_to_the_invitee(
+    team: Team, ada: Person, person: MakePerson
+) -> None:
     [invitation] = team.invite(ADA)
     bob = person("bob").api()
     assert bob.get("/invitations").json == []
-    for act in ("accept", "decline"):
-        assert bob.post(f"/invitations/{invitation['id']}/{act}", 404).detail == (
+    for action in ("accept", "decline"):
+        assert bob.post(f"/invitations/{invitation['id']}/{action}", 404).detail == (
             "Invitation not found"
         )
-        bob.post(f"/invitations/{10**30}/{act}", 404)
+        bob.post(f"/invitations/{10**30}/{action}", 404)
     assert states(team) == ["pending"]
 
 
-def test_the_list_asks_for_a_proven_address_and_the_secret_does_not(
+def test_list_needs_a_verified_email_and_the_emailed_token_does_not(
     team: Team, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [invitation] = team.invite(ADA)
     monkeypatch.setattr(Accounts, "has_proven_address", lambda *_: False)
     api = ada.api()
     assert api.get("/invitations", 403).json["code"] == "address_not_proven"
-    for act in ("accept", "decline"):
-        api.post(f"/invitations/{invitation['id']}/{act}", 403)
+    for action in ("accept", "decline"):
+        api.post(f"/invitations/{invitation['id']}/{action}", 403)
     api.post("/invitation/accept", json={"token": team.secret(ADA)})
     assert types(team)["ada"] == "member"
 
 
-def test_an_acceptance_leaves_everybody_where_they_are(team: Team, ada: Person, app: Flask) -> None:
+def test_accepting_keeps_the_current_workspace(team: Team, ada: Person, app: Flask) -> None:
     api = ada.api()
     current = api.get("/account").json["current_workspace_id"]
     team.invite(ADA)
@@ -95,7 +97,9 @@ def test_an_acceptance_leaves_everybody_where_they_are(team: Team, ada: Person, 
     assert api.get("/workspaces/current").json["slug"] == "ada"
 
 
-def test_who_is_nowhere_finds_themselves_in_it(team: Team, ada: Person, app: Flask) -> None:
+def test_accepting_sets_the_current_workspace_if_there_is_none(
+    team: Team, ada: Person, app: Flask
+) -> None:
     team.invite(ADA)
     api = ada.api()
     with app.app_context():
@@ -105,21 +109,19 @@ def test_who_is_nowhere_finds_themselves_in_it(team: Team, ada: Person, app: Fla
     assert api.get("/workspaces/current").json["slug"] == "team"
 
 
-def test_the_mailed_secret_shows_the_invitation_and_changes_nothing(
-    team: Team, ada: Person
-) -> None:
+def test_emailed_token_shows_the_invitation_and_changes_nothing(team: Team, ada: Person) -> None:
     team.invite(ADA, "grace@example.com", message="We grow beans.")
-    anybody = Api(ada.app)
+    anonymous = Api(ada.app)
     for email, exists in ((ADA, True), ("grace@example.com", False)):
         path = f"/invitation?token={team.secret(email)}"
-        shown = [anybody.get(path).json for _ in range(3)][-1]
-        assert shown["email_hint"] == f"{email[0]}…@example.com"
-        assert (shown["account_exists"], shown["message"]) == (exists, "We grow beans.")
-        assert shown["workspace"] == {"slug": "team", "name": "Team"}
+        invitation = [anonymous.get(path).json for _ in range(3)][-1]
+        assert invitation["email_hint"] == f"{email[0]}…@example.com"
+        assert (invitation["account_exists"], invitation["message"]) == (exists, "We grow beans.")
+        assert invitation["workspace"] == {"slug": "team", "name": "Team"}
     assert states(team) == ["pending", "pending"]
 
 
-def test_a_secret_is_used_up(team: Team, ada: Person) -> None:
+def test_token_is_single_use(team: Team, ada: Person) -> None:
     team.invite(ADA)
     api, body = ada.api(), {"token": team.secret(ADA)}
     api.post("/invitation/accept", json=body)
@@ -128,7 +130,7 @@ def test_a_secret_is_used_up(team: Team, ada: Person) -> None:
     api.get(f"/invitation?token={body['token']}", 400)
 
 
-def test_a_secret_declines_without_an_account(team: Team, api: Api) -> None:
+def test_token_declines_without_an_account(team: Team, api: Api) -> None:
     team.invite("grace@example.com")
     body = {"token": team.secret("grace@example.com")}
     api.post("/invitation/decline", json=body)
@@ -136,9 +138,7 @@ def test_a_secret_declines_without_an_account(team: Team, api: Api) -> None:
     assert states(team) == ["declined"]
 
 
-def test_a_secret_is_good_for_the_address_it_was_sent_to(
-    team: Team, person: MakePerson, ada: Person
-) -> None:
+def test_token_is_only_valid_for_its_email(team: Team, person: MakePerson, ada: Person) -> None:
     team.invite(ADA)
     body = {"token": team.secret(ADA)}
     answer = person("bob").api().post("/invitation/accept", 403, json=body)
@@ -147,7 +147,7 @@ def test_a_secret_is_good_for_the_address_it_was_sent_to(
     assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])
 
 
-def test_a_secret_that_was_mailed_before_is_good_as_long_as_its_invitation(
+def test_earlier_token_stays_valid_after_a_new_email(
     team: Team, ada: Person, clock: SteppingClock
 ) -> None:
     team.invite(ADA)
@@ -158,12 +158,12 @@ def test_a_secret_that_was_mailed_before_is_good_as_long_as_its_invitation(
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "workspace gone"])
-def test_what_is_over_cannot_be_accepted(
+def test_closed_invitation_cannot_be_accepted(
     team: Team, ada: Person, app: Flask, clock: SteppingClock, end: str
 ) -> None:
     [invitation] = team.invite(ADA)
     if end == "revoked":
-        team.boss.delete(f"{team.path}/{invitation['id']}")
+        team.owner.delete(f"{team.path}/{invitation['id']}")
     elif end == "expired":
         clock.step(days=7)
     else:
@@ -178,7 +178,7 @@ def test_what_is_over_cannot_be_accepted(
 
 
 @for_each("token", ["", "x", "x" * 3000, "a.b.c", None, 7])
-def test_what_is_no_secret_is_refused(api: Api, ada: Person, token: object) -> None:
+def test_malformed_token_is_rejected(api: Api, ada: Person, token: object) -> None:
     for path, caller in (("accept", ada.api()), ("decline", api)):
         answer = caller.client.post(
             f"/api/v1/invitation/{path}",
@@ -188,14 +188,14 @@ def test_what_is_no_secret_is_refused(api: Api, ada: Person, token: object) -> N
         assert answer.status_code in (400, 422)
 
 
-def test_a_proof_for_something_else_is_no_invitation(team: Team, ada: Person) -> None:
-    """Nor does an invitation's secret reset a password."""
+def test_tokens_for_other_purposes_are_rejected(team: Team, ada: Person) -> None:
+    """An invitation's token does not reset a password either."""
     team.invite(ADA)
     api = Api(ada.app)
     api.post("/password-recovery", json={"email": ADA})
     recovery = team.secret(ADA)
     api.get(f"/invitation?token={recovery}", 400)
-    [invitation] = team.boss.get(team.path).json
+    [invitation] = team.owner.get(team.path).json
     assert invitation["state"] == "pending"
 
 
@@ -203,7 +203,7 @@ GONE = ["left", "demoted", "suspended", "account suspended", "account deleted"]
 
 
 @pytest.mark.parametrize("how", GONE)
-def test_who_lost_the_right_to_invite_invites_nobody(
+def test_invitation_is_invalid_when_the_inviter_lost_the_right(
     team: Team, ada: Person, person: MakePerson, app: Flask, how: str
 ) -> None:
     ivan = person("ivan")
@@ -213,9 +213,9 @@ def test_who_lost_the_right_to_invite_invites_nobody(
     if how == "left":
         api.delete(member)
     elif how == "demoted":
-        team.boss.patch(member, json={"type": "admin"})
+        team.owner.patch(member, json={"type": "admin"})
     elif how == "suspended":
-        team.boss.patch(member, json={"status": "suspended"})
+        team.owner.patch(member, json={"status": "suspended"})
     elif how == "account suspended":
         ivan.change(status="suspended")
     else:
@@ -228,7 +228,7 @@ def test_who_lost_the_right_to_invite_invites_nobody(
     assert "ada" not in types(team)
 
 
-def test_an_invitation_does_not_bring_back_whoever_is_suspended(team: Team, ada: Person) -> None:
+def test_invitation_does_not_reactivate_a_suspended_member(team: Team, ada: Person) -> None:
     team.invite(ADA, type="owner")
     team.admit(ada, "guest", "suspended")
     member = ada.api().post("/invitation/accept", json={"token": team.secret(ADA)}).json
@@ -237,11 +237,11 @@ def test_an_invitation_does_not_bring_back_whoever_is_suspended(team: Team, ada:
 
 def memberships(app: Flask, account_id: int) -> int:
     with app.app_context():
-        counted = select(func.count(Member.id)).where(Member.account_id == account_id)
-        return current_frontdesk.session.scalar(counted) or 0
+        count = select(func.count(Member.id)).where(Member.account_id == account_id)
+        return current_frontdesk.session.scalar(count) or 0
 
 
-def test_of_many_acceptances_at_once_one_counts(team: Team, ada: Person, app: Flask) -> None:
+def test_concurrent_acceptances_create_one_membership(team: Team, ada: Person, app: Flask) -> None:
     [invitation] = team.invite(ADA)
     api = ada.api()
     by_secret = request(api, "POST", "/invitation/accept", json={"token": team.secret(ADA)})
@@ -252,45 +252,49 @@ def test_of_many_acceptances_at_once_one_counts(team: Team, ada: Person, app: Fl
     assert memberships(app, ada.id) == 2
 
 
-def test_an_acceptance_and_a_revocation_at_once_agree(team: Team, ada: Person, app: Flask) -> None:
+def test_concurrent_acceptance_and_revocation_are_consistent(
+    team: Team, ada: Person, app: Flask
+) -> None:
     [invitation] = team.invite(ADA)
     accept = request(ada.api(), "POST", "/invitation/accept", json={"token": team.secret(ADA)})
-    revoke = request(team.boss, "DELETE", f"{team.path}/{invitation['id']}")
+    revoke = request(team.owner, "DELETE", f"{team.path}/{invitation['id']}")
     statuses = at_once(accept, revoke)
     assert statuses in ([200, 400], [200, 409])
     assert states(team) == ["revoked" if 400 in statuses else "accepted"]
     assert memberships(app, ada.id) == (1 if 400 in statuses else 2)
 
 
-def test_a_host_hears_of_answers(app: Flask, team: Team, ada: Person) -> None:
-    heard: list[tuple[str, str]] = []
+def test_listeners_are_notified_of_acceptance_and_decline(
+    app: Flask, team: Team, ada: Person
+) -> None:
+    notified: list[tuple[str, str]] = []
     actions = app.extensions["frontdesk"].actions
     for event in ("invitation-accepted", "invitation-declined"):
-        actions.on(event, lambda each, _, event=event: heard.append((event, each.email)))
+        actions.on(event, lambda each, _, event=event: notified.append((event, each.email)))
     team.invite(ADA, "grace@example.com")
     ada.api().post("/invitation/accept", json={"token": team.secret(ADA)})
     Api(app).post("/invitation/decline", json={"token": team.secret("grace@example.com")})
-    assert heard == [
+    assert notified == [
         ("invitation-accepted", ADA),
         ("invitation-declined", "grace@example.com"),
     ]
 
 
-def test_a_listener_that_objects_leaves_the_invitation_open(
+def test_listener_that_raises_keeps_the_invitation_pending(
     app: Flask, team: Team, ada: Person
 ) -> None:
     from app.core.errors import Conflict
 
-    def object_to_it(*_: object) -> None:
-        raise Conflict("No room")
+    def reject(*_: object) -> None:
+        raise Conflict("Not accepted")
 
-    app.extensions["frontdesk"].actions.on("invitation-accepted", object_to_it)
+    app.extensions["frontdesk"].actions.on("invitation-accepted", reject)
     team.invite(ADA)
     ada.api().post("/invitation/accept", 409, json={"token": team.secret(ADA)})
     assert (types(team), states(team)) == ({"olga": "owner"}, ["pending"])
 
 
-def test_no_secret_is_stored(team: Team, app: Flask) -> None:
+def test_tokens_are_not_stored(team: Team, app: Flask) -> None:
     from app.workspaces.invitations.models import Invitation
 
     team.invite(ADA)

@@ -1,4 +1,4 @@
-"""Another name or slug for a workspace, its end, and searching among its members."""
+"""Renaming and deleting workspaces, and searching for members."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from ..rigs.racing import at_once, request
 
 @pytest.fixture
 def api(ada: Person) -> Api:
-    made = ada.api()
-    made.post("/workspaces", json={"name": "Garden"})
-    return made
+    client = ada.api()
+    client.post("/workspaces", json={"name": "Garden"})
+    return client
 
 
-def recorded(app: Flask, name: str) -> list[dict[str, object]]:
+def audit_entries(app: Flask, name: str) -> list[dict[str, object]]:
     with app.app_context():
         found = current_frontdesk.session.scalars(select(Record.data).where(Record.type == name))
         return list(found)
 
 
-def test_a_workspace_gets_another_name_and_slug(app: Flask, api: Api) -> None:
+def test_name_and_slug_can_be_changed(app: Flask, api: Api) -> None:
     changed = api.patch("/workspaces/garden", json={"name": "Orchard", "slug": "orchard"}).json
     assert (changed["name"], changed["slug"], changed["type"]) == ("Orchard", "orchard", "owner")
     api.get("/workspaces/garden", 404)
     assert api.get("/workspaces/orchard").json == changed
     api.patch("/workspaces/orchard", json={"name": "Orchard"})
-    assert recorded(app, "workspace.updated") == [{"changed": ["name", "slug"]}]
+    assert audit_entries(app, "workspace.updated") == [{"changed": ["name", "slug"]}]
 
 
-def test_a_slug_that_is_taken_or_reserved_is_refused(api: Api) -> None:
+def test_taken_or_reserved_slug_is_rejected(api: Api) -> None:
     taken = api.patch("/workspaces/garden", 409, json={"slug": "ada", "name": "Other"})
     assert taken.json["code"] == "slug_taken"
     assert api.patch("/workspaces/garden", 422, json={"slug": "admin"}).faults
     assert api.get("/workspaces/garden").json["name"] == "Garden"
 
 
-def test_of_two_that_take_one_slug_at_once_one_does(api: Api) -> None:
+def test_concurrent_changes_to_one_slug_succeed_once(api: Api) -> None:
     api.post("/workspaces", json={"name": "Meadow"})
     answers = at_once(
         *(
@@ -57,45 +57,41 @@ def test_of_two_that_take_one_slug_at_once_one_does(api: Api) -> None:
     assert answers == [200, 409]
 
 
-def test_only_managers_change_it_and_only_owners_delete_it(
-    api: Api, ada: Person, person: MakePerson
-) -> None:
+def test_managers_change_and_only_owners_delete(api: Api, ada: Person, person: MakePerson) -> None:
     for name, kind in (("bob", "admin"), ("grace", "member")):
-        somebody = person(name)
-        api.post("/workspaces/garden/members", json={"email": somebody.email, "type": kind})
-        theirs = somebody.api()
+        other = person(name)
+        api.post("/workspaces/garden/members", json={"email": other.email, "type": kind})
+        other_api = other.api()
         status = 200 if kind == "admin" else 403
-        theirs.patch("/workspaces/garden", status, json={"name": f"Of {name}"})
-        theirs.delete("/workspaces/garden", 403)
-    assert api.get("/workspaces/garden").json["name"] == "Of bob"
+        other_api.patch("/workspaces/garden", status, json={"name": f"Changed by {name}"})
+        other_api.delete("/workspaces/garden", 403)
+    assert api.get("/workspaces/garden").json["name"] == "Changed by bob"
 
 
-def test_a_deleted_workspace_takes_members_and_invitations_with_it(
-    app: Flask, api: Api, person: MakePerson
-) -> None:
+def test_deleting_removes_members_and_invitations(app: Flask, api: Api, person: MakePerson) -> None:
     bob = person("bob")
     api.post("/workspaces/garden/members", json={"email": bob.email})
     api.post("/workspaces/garden/invitations", 201, json={"email": "grace@example.com"})
     assert api.delete("/workspaces/garden?name=Gardem", 422).faults
-    gone = api.delete("/workspaces/garden?name=Garden").json
-    assert (gone["slug"], gone["name"]) == ("garden", "Garden")
+    deleted = api.delete("/workspaces/garden?name=Garden").json
+    assert (deleted["slug"], deleted["name"]) == ("garden", "Garden")
     api.get("/workspaces/garden", 404)
     assert [each["slug"] for each in bob.api().get("/workspaces").json] == ["bob"]
     with app.app_context():
         for model in (Member, Invitation):
-            of_it = select(model.id).where(model.workspace_id == gone["id"])
-            assert current_frontdesk.session.scalars(of_it).all() == []
-    assert len(recorded(app, "workspace.deleted")) == 1
+            rows = select(model.id).where(model.workspace_id == deleted["id"])
+            assert current_frontdesk.session.scalars(rows).all() == []
+    assert len(audit_entries(app, "workspace.deleted")) == 1
 
 
-def test_a_deletion_asks_for_a_fresh_sign_in(api: Api, clock: SteppingClock) -> None:
+def test_deletion_requires_a_recent_sign_in(api: Api, clock: SteppingClock) -> None:
     clock.step(minutes=16)
     refused = api.delete("/workspaces/garden", 401)
     assert "max_age" in refused.headers["WWW-Authenticate"]
     api.get("/workspaces/garden")
 
 
-def test_members_are_found_by_how_their_address_begins(api: Api, person: MakePerson) -> None:
+def test_members_are_searched_by_prefix_of_the_email(api: Api, person: MakePerson) -> None:
     for name in ("bob", "bobby", "grace"):
         api.post("/workspaces/garden/members", json={"email": person(name).email})
     found = api.get("/workspaces/garden/members?search=BOB").json

@@ -1,4 +1,4 @@
-"""Workspaces of one's own: making, listing, switching, and what login says of them."""
+"""Workspaces: creating, listing, switching, and the login response."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def slugs(api: Api) -> list[str]:
     return [workspace["slug"] for workspace in api.get("/workspaces").json]
 
 
-def forget(app: Flask, slug: str) -> None:
-    """Delete a workspace behind everybody's back."""
+def delete_directly(app: Flask, slug: str) -> None:
+    """Delete a workspace in the database directly."""
     with app.app_context():
         current_frontdesk.session.execute(delete(Workspace).where(Workspace.slug == slug))
         current_frontdesk.session.commit()
 
 
-def test_a_new_account_finds_its_own_workspace(ada: Person) -> None:
+def test_new_account_has_its_own_workspace(ada: Person) -> None:
     api = ada.api()
     [workspace] = api.get("/workspaces").json
     assert workspace["slug"] == workspace["name"] == "ada"
@@ -53,11 +53,11 @@ def test_a_new_account_finds_its_own_workspace(ada: Person) -> None:
     assert api.get("/account").json["current_workspace_id"] == workspace["id"]
 
 
-def test_the_default_workspace_is_made_in_the_accounts_own_transaction(
+def test_default_workspace_is_created_in_the_accounts_transaction(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:
-        raise RuntimeError("no room")
+        raise RuntimeError("failed")
 
     monkeypatch.setattr(Workspaces, "_join", fail)
     with app.app_context():
@@ -67,7 +67,7 @@ def test_the_default_workspace_is_made_in_the_accounts_own_transaction(
         assert current_frontdesk.session.scalars(select(Workspace)).all() == []
 
 
-def test_accounts_of_one_name_get_slugs_of_their_own(person: MakePerson, app: Flask) -> None:
+def test_accounts_with_the_same_name_get_different_slugs(person: MakePerson, app: Flask) -> None:
     person("sam")
     with app.app_context():
         for domain in ("one", "two"):
@@ -78,7 +78,7 @@ def test_accounts_of_one_name_get_slugs_of_their_own(person: MakePerson, app: Fl
     assert found == ["sam", "sam-2", "sam-3"]
 
 
-def test_accounts_of_one_name_may_register_at_once(app: Flask) -> None:
+def test_accounts_with_the_same_name_can_register_concurrently(app: Flask) -> None:
     def register(number: int) -> None:
         with app.app_context():
             service(Accounts).create(f"sam@{number}.example", None)
@@ -91,12 +91,12 @@ def test_accounts_of_one_name_may_register_at_once(app: Flask) -> None:
 
 
 @for_each("name", ["admin", "x", "current", "-", "_"])
-def test_an_unfit_name_still_makes_a_fit_slug(person: MakePerson, name: str) -> None:
+def test_unusable_name_still_makes_a_valid_slug(person: MakePerson, name: str) -> None:
     [slug] = slugs(person(name).api())
     assert unfit(slug) is None
 
 
-def test_creating_makes_the_caller_its_owner(ada: Person) -> None:
+def test_creator_is_the_owner(ada: Person) -> None:
     api = ada.api()
     workspace = api.post("/workspaces", json={"name": "Gardeners", "slug": "garden-42"}).json
     assert (workspace["name"], workspace["slug"]) == ("Gardeners", "garden-42")
@@ -116,13 +116,13 @@ def test_creating_makes_the_caller_its_owner(ada: Person) -> None:
         ("x" * 200, "x" * 53),
     ],
 )
-def test_without_a_slug_the_name_makes_one(ada: Person, name: str, slug: str) -> None:
+def test_slug_defaults_to_the_name(ada: Person, name: str, slug: str) -> None:
     assert ada.api().post("/workspaces", json={"name": name}).json["slug"] == slug
 
 
-def test_suggestions_never_end_and_are_all_fit() -> None:
-    endless = suggestions("admin")
-    found = [next(endless) for _ in range(50)]
+def test_slug_suggestions_are_endless_and_valid() -> None:
+    generated = suggestions("admin")
+    found = [next(generated) for _ in range(50)]
     assert len(set(found)) == 50
     assert all(unfit(slug) is None for slug in found)
 
@@ -131,28 +131,28 @@ def test_suggestions_never_end_and_are_all_fit() -> None:
     "slug",
     ["", "a", "a" * 64, "Garden", "gar_den", "gärden", "gar den", "a/b", "a\n", "٣٣", "a\0b"],
 )
-def test_a_malformed_slug_is_refused(ada: Person, slug: str) -> None:
+def test_malformed_slug_is_rejected(ada: Person, slug: str) -> None:
     answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
     assert answer.faults == ["json:slug"]
 
 
 @for_each("slug", ["current", "default", "admin", "profiles", "tasks", "idp"])
-def test_a_reserved_slug_is_refused(ada: Person, slug: str) -> None:
+def test_reserved_slug_is_rejected(ada: Person, slug: str) -> None:
     answer = ada.api().post("/workspaces", 422, json={"name": "Garden", "slug": slug})
     assert answer.json["errors"][0]["message"] == "This slug is reserved."
 
 
-def test_no_path_of_ours_can_be_taken_by_a_workspace(app: Flask) -> None:
+def test_paths_of_the_api_are_reserved_slugs(app: Flask) -> None:
     first_segments = {
         rule.rule.removeprefix("/api/v1/").partition("/")[0] for rule in app.url_map.iter_rules()
     }
-    takable = {segment for segment in first_segments if unfit(segment) is None}
-    assert takable == set(), takable
+    available = {segment for segment in first_segments if unfit(segment) is None}
+    assert available == set(), available
     assert {"current", "default"} <= RESERVED
 
 
 @pytest.mark.parametrize("slug", ["aa", "a" * 63, "42", "-a-", "garden--2"])
-def test_every_slug_of_the_right_letters_is_taken(ada: Person, slug: str) -> None:
+def test_every_valid_slug_is_accepted(ada: Person, slug: str) -> None:
     assert ada.api().post("/workspaces", json={"name": "Garden", "slug": slug}).json["slug"] == slug
 
 
@@ -167,45 +167,45 @@ def test_every_slug_of_the_right_letters_is_taken(ada: Person, slug: str) -> Non
         ({"name": 7, "slug": 7}, ["json:name", "json:slug"]),
     ],
 )
-def test_a_workspace_needs_a_name(ada: Person, body: dict[str, Any], faults: list[str]) -> None:
+def test_workspace_needs_a_name(ada: Person, body: dict[str, Any], faults: list[str]) -> None:
     assert ada.api().post("/workspaces", 422, json=body).faults == faults
     assert slugs(ada.api()) == ["ada"]
 
 
-def test_what_only_we_set_is_passed_over(ada: Person) -> None:
+def test_read_only_properties_are_ignored(ada: Person) -> None:
     body = {"name": "Garden", "id": 999, "is_default": True, "is_personal": True, "type": "guest"}
     workspace = ada.api().post("/workspaces", json=body).json
     assert workspace["id"] != 999
     assert (workspace["is_default"], workspace["type"]) == (False, "owner")
 
 
-def test_a_taken_slug_is_refused(ada: Person, person: MakePerson) -> None:
+def test_taken_slug_is_rejected(ada: Person, person: MakePerson) -> None:
     ada.api().post("/workspaces", json={"name": "Garden", "slug": "garden"})
     answer = person("bob").api().post("/workspaces", 409, json={"name": "G", "slug": "garden"})
     assert answer.detail == "A workspace with this slug already exists"
 
 
-def test_of_many_who_take_one_slug_at_once_one_gets_it(ada: Person) -> None:
+def test_concurrent_creations_with_one_slug_succeed_once(ada: Person) -> None:
     api = ada.api()
     take = request(api, "POST", "/workspaces", json={"name": "Garden", "slug": "garden"})
     assert at_once(*[take] * 8) == [200] + [409] * 7
     assert slugs(api) == ["ada", "garden"]
 
 
-def test_of_many_with_one_name_at_once_all_get_a_slug(ada: Person) -> None:
+def test_concurrent_creations_with_one_name_get_different_slugs(ada: Person) -> None:
     api = ada.api()
     make = request(api, "POST", "/workspaces", json={"name": "Garden"})
     assert at_once(*[make] * 6) == [200] * 6
     assert len(set(slugs(api))) == 7
 
 
-def test_the_list_shows_the_callers_own_only(ada: Person, person: MakePerson) -> None:
+def test_list_has_only_the_callers_workspaces(ada: Person, person: MakePerson) -> None:
     bob = person("bob").api()
     bob.post("/workspaces", json={"name": "Secret"})
     assert slugs(ada.api()) == ["ada"]
 
 
-def test_the_list_has_pages(ada: Person) -> None:
+def test_list_is_paginated(ada: Person) -> None:
     api = ada.api()
     for number in range(4):
         api.post("/workspaces", json={"name": f"Garden {number}"})
@@ -214,13 +214,13 @@ def test_the_list_has_pages(ada: Person) -> None:
     assert api.get("/workspaces?limit=0", 422).faults == ["query:limit"]
 
 
-def test_collections_answer_with_and_without_the_slash(ada: Person) -> None:
+def test_collections_work_with_and_without_trailing_slash(ada: Person) -> None:
     api = ada.api()
     assert api.get("/workspaces/").json == api.get("/workspaces").json
     assert api.get("/workspaces/ada/members/").json == api.get("/workspaces/ada/members").json
 
 
-def test_switching_makes_another_workspace_current(ada: Person) -> None:
+def test_switching_changes_the_current_workspace(ada: Person) -> None:
     api = ada.api()
     garden = api.post("/workspaces", json={"name": "Garden"}).json
     assert api.get("/workspaces/current").json["slug"] == "ada"
@@ -229,7 +229,7 @@ def test_switching_makes_another_workspace_current(ada: Person) -> None:
     assert api.get("/account").json["current_workspace_id"] == garden["id"]
 
 
-def test_switching_asks_for_an_active_membership(ada: Person, person: MakePerson) -> None:
+def test_switching_requires_an_active_membership(ada: Person, person: MakePerson) -> None:
     bob = person("bob")
     api, bobs = ada.api(), bob.api()
     answer = api.put("/workspaces/current", 403, json={"slug": "bob"})
@@ -243,7 +243,7 @@ def test_switching_asks_for_an_active_membership(ada: Person, person: MakePerson
     assert api.get("/workspaces/current").json["slug"] == "ada"
 
 
-def test_switching_to_the_special_ones(ada: Person) -> None:
+def test_switching_to_current_and_default(ada: Person) -> None:
     api = ada.api()
     api.post("/workspaces", json={"name": "Garden"})
     api.put("/workspaces/current", json={"slug": "garden"})
@@ -252,33 +252,35 @@ def test_switching_to_the_special_ones(ada: Person) -> None:
     assert api.get("/workspaces/current").json["slug"] == "ada"
 
 
-def test_a_workspace_left_behind_stays_current_and_closed(ada: Person, person: MakePerson) -> None:
+def test_workspace_left_by_the_account_stays_current_and_inaccessible(
+    ada: Person, person: MakePerson
+) -> None:
     bob = person("bob")
     bobs, api = bob.api(), ada.api()
     bobs.post("/workspaces/bob/members", json={"email": ada.email})
-    left = api.put("/workspaces/current", json={"slug": "bob"}).json
+    former = api.put("/workspaces/current", json={"slug": "bob"}).json
     bobs.delete(f"/workspaces/bob/members/{ada.id}")
     answer = api.get("/workspaces/current", 403)
     assert answer.detail == "User not found in specified workspace"
-    assert api.get("/account").json["current_workspace_id"] == left["id"]
+    assert api.get("/account").json["current_workspace_id"] == former["id"]
     assert ada.api().get("/workspaces/current").json["slug"] == "ada"
 
 
-def test_a_workspace_deleted_between_two_requests_is_not_found(app: Flask, ada: Person) -> None:
+def test_workspace_deleted_between_requests_is_not_found(app: Flask, ada: Person) -> None:
     api = ada.api()
     api.post("/workspaces", json={"name": "Garden"})
     api.put("/workspaces/current", json={"slug": "garden"})
-    forget(app, "garden")
+    delete_directly(app, "garden")
     for path in ("current", "garden", "garden/members", "current/members"):
         assert api.get(f"/workspaces/{path}", 404).detail == "Workspace not found"
     assert slugs(api) == ["ada"]
     assert ada.api().get("/workspaces/current").json["slug"] == "ada"
 
 
-def test_the_id_of_a_deleted_workspace_is_never_given_again(app: Flask, ada: Person) -> None:
+def test_id_of_a_deleted_workspace_is_not_reused(app: Flask, ada: Person) -> None:
     api = ada.api()
     first = api.post("/workspaces", json={"name": "Garden"}).json["id"]
-    forget(app, "garden")
+    delete_directly(app, "garden")
     assert api.post("/workspaces", json={"name": "Garden"}).json["id"] > first
 
 
@@ -286,7 +288,7 @@ def login(person: Person) -> Answer:
     return log_in(Api(person.app), person.email, person.password)
 
 
-def test_the_login_response_tells_of_workspaces(ada: Person) -> None:
+def test_login_response_has_the_workspaces(ada: Person) -> None:
     answer = login(ada).json
     [workspace] = answer["workspaces"]
     assert workspace["slug"] == "ada"
@@ -309,7 +311,7 @@ def test_login_keeps_the_current_workspace(ada: Person) -> None:
 
 
 @pytest.mark.parametrize("stored", [None, 999])
-def test_login_chooses_and_stores_the_first_where_none_fits(
+def test_login_replaces_a_missing_current_workspace_with_the_first(
     app: Flask, ada: Person, stored: int | None
 ) -> None:
     with app.app_context():
@@ -322,8 +324,8 @@ def test_login_chooses_and_stores_the_first_where_none_fits(
     assert ada.api().get("/account").json["current_workspace_id"] == own
 
 
-def test_an_account_in_no_workspace_logs_in_all_the_same(app: Flask, ada: Person) -> None:
-    forget(app, "ada")
+def test_account_without_workspace_can_sign_in(app: Flask, ada: Person) -> None:
+    delete_directly(app, "ada")
     answer = login(ada).json
     assert (answer["user"], answer["workspaces"]) == (None, [])
     assert answer["current_workspace_id"] is None
@@ -337,7 +339,9 @@ def resolved(app: Flask, slug: str, person: Person | None) -> str:
         return service(Workspaces).enter(slug, account).workspace.slug
 
 
-def test_default_is_ones_own_before_the_common_one(app: Flask, person: MakePerson) -> None:
+def test_own_default_takes_precedence_over_the_common_default(
+    app: Flask, person: MakePerson
+) -> None:
     bob, ada = person("bob"), person("ada")
     bobs, members = bob.api(), "/workspaces/bob/members"
     bobs.post(members, json={"email": ada.email, "type": "owner"})
@@ -347,11 +351,11 @@ def test_default_is_ones_own_before_the_common_one(app: Flask, person: MakePerso
     assert resolved(app, "default", bob) == "bob"
     assert resolved(app, "default", None) == "everyone"
     bobs.patch(f"{members}/{ada.id}", json={"type": "member"})
-    forget(app, "ada")
+    delete_directly(app, "ada")
     assert resolved(app, "default", ada) == "everyone"
 
 
-def test_somebody_elses_own_is_nobodys_default(app: Flask, ada: Person) -> None:
+def test_own_workspace_is_not_the_default_of_anonymous_callers(app: Flask, ada: Person) -> None:
     with app.app_context(), pytest.raises(WorkspaceNotFound):
         service(Workspaces).enter("default", None)
 
@@ -365,12 +369,12 @@ def test_there_is_one_common_default(app: Flask, ada: Person) -> None:
     assert resolved(app, "default", ada) == "ada"
 
 
-def test_nobody_has_a_current_workspace(app: Flask) -> None:
+def test_anonymous_caller_has_no_current_workspace(app: Flask) -> None:
     with app.app_context(), pytest.raises(NoWorkspace):
         service(Workspaces).enter("current", None)
 
 
-def test_an_account_takes_its_memberships_and_its_own_workspace_along(
+def test_deleting_an_account_deletes_memberships_and_its_own_workspace(
     app: Flask, ada: Person, person: MakePerson
 ) -> None:
     bob = person("bob")
@@ -383,7 +387,7 @@ def test_an_account_takes_its_memberships_and_its_own_workspace_along(
         assert set(session.scalars(select(Workspace.slug))) == {"bob", "shared"}
 
 
-def test_an_own_workspace_that_others_are_in_outlives_its_account(
+def test_own_workspace_with_other_members_outlives_its_account(
     app: Flask, ada: Person, person: MakePerson
 ) -> None:
     bob = person("bob")
@@ -406,7 +410,7 @@ def test_an_own_workspace_that_others_are_in_outlives_its_account(
         ("DELETE", "/workspaces/ada/members/1"),
     ],
 )
-def test_every_route_asks_for_an_active_account(ada: Person, method: str, path: str) -> None:
+def test_every_route_requires_an_active_account(ada: Person, method: str, path: str) -> None:
     anonymous = Api(ada.app).send(method, path, 401, data="not json")
     assert anonymous.detail == "Could not validate credentials"
     api = ada.api()

@@ -12,7 +12,7 @@ from ...accounts.service import Accounts
 from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession
 from ..errors import InvalidProof
-from ..proofs import SHORTEST_TOKEN, Issued, Proofs, ProofSubject, Purpose, account_subject
+from ..proofs import SHORTEST_TOKEN, IssuedProof, Proofs, ProofSubject, Purpose, account_subject
 from .models import EmailChange
 
 KIND = "email-change"
@@ -26,7 +26,7 @@ class EmailChangeProofs:
     confirming: Purpose
     undoing: Purpose
 
-    def issue(self, change: EmailChange, account: AccountLike) -> Issued:
+    def issue(self, change: EmailChange, account: AccountLike) -> IssuedProof:
         """For who reads the mail of the new address."""
         return self.proofs.issue(self.confirming, pending(change, account))
 

@@ -32,7 +32,7 @@ from ..errors import (
 from ..fresh import Freshness
 from ..limits import EmailChangeLimits
 from ..sign_in.attempt import SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .models import EmailChange
 from .notices import EmailChangeNotices
 from .proofs import EmailChangeProofs, pending
@@ -65,7 +65,7 @@ class EmailChanges(BasicService):
     freshness: Freshness
     rules: EmailChangeRules
     proofs: EmailChangeProofs
-    gate: Gate
+    policy: SignInPolicy
     notices: EmailChangeNotices
 
     def request(self, caller: Caller, email: str, password: str | None, address: str) -> None:
@@ -92,7 +92,7 @@ class EmailChanges(BasicService):
         password: str | None,
         caller: Caller | None,
         options: SignInOptions,
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """Revoke all tokens and sign the owner in again; of two requests at once, one succeeds."""
         change = self.proofs.find(token, email, caller.account.id if caller else None)
         factor_at = self._check_owner(change, password, caller, options.address)
@@ -103,7 +103,7 @@ class EmailChanges(BasicService):
             if account is None or held is None or self._state(held) != proven:
                 raise InvalidProof
             self._make(held, account)
-            return self.gate.admit(account, (EMAIL,), options, factor_at=factor_at)
+            return self.policy.admit(account, (EMAIL,), options, factor_at=factor_at)
 
     def _check_owner(
         self, change: EmailChange, password: str | None, caller: Caller | None, address: str

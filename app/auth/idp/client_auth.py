@@ -30,7 +30,7 @@ CLIENT_ERRORS = ("invalid_client", "unauthorized_client")
 CODE_ERRORS = ("invalid_grant", "invalid_code")
 
 
-class Way(NamedTuple):
+class AuthMethod(NamedTuple):
     name: str
     credentials: AuthBase
 
@@ -59,7 +59,7 @@ class TokenEndpoint:
                 refused.append(f"{way.name} ({error})")
         raise ClientRefused(", ".join(refused))
 
-    def _redeem_by(self, way: Way, client: Any, request: JsonObject) -> JsonObject:
+    def _redeem_by(self, way: AuthMethod, client: Any, request: JsonObject) -> JsonObject:
         try:
             token = client.fetch_access_token(auth=way.credentials, **request)
         except OAuthError as error:
@@ -73,16 +73,18 @@ class TokenEndpoint:
         self._taken = way.name
         return dict(token)
 
-    def _ways(self, methods: Sequence[str]) -> Iterator[Way]:
+    def _ways(self, methods: Sequence[str]) -> Iterator[AuthMethod]:
         for method in methods:
             if method != BASIC:
-                yield Way(method, OAuth2ClientAuth(self._client_id, self._client_secret, method))
+                yield AuthMethod(
+                    method, OAuth2ClientAuth(self._client_id, self._client_secret, method)
+                )
                 continue
             plain = self._client_id, self._client_secret
             encoded = quote_plus(self._client_id), quote_plus(self._client_secret)
-            yield Way(BASIC, HTTPBasicAuth(*encoded))
+            yield AuthMethod(BASIC, HTTPBasicAuth(*encoded))
             if encoded != plain:
-                yield Way(UNENCODED, _basic(*plain))
+                yield AuthMethod(UNENCODED, _basic(*plain))
 
 
 def _basic(name: str, secret: str) -> AuthBase:

@@ -28,12 +28,12 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 ALGORITHMS += ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 
-class Nonsense(Exception):
+class InvalidProviderResponse(Exception):
     """The provider's answer makes no sense; the text says why, and quotes none of it."""
 
 
 @dataclass
-class Discovered:
+class ProviderClient:
     """A client that is ready to use. The provider's keys live in it, and end with it."""
 
     client: Any
@@ -45,13 +45,17 @@ class Discovered:
         return time.monotonic() < self.until
 
 
-def discover(metadata_url: str, client_id: str, client_secret: str, *, pkce: bool) -> Discovered:
+def discover(
+    metadata_url: str, client_id: str, client_secret: str, *, pkce: bool
+) -> ProviderClient:
     response = requests.get(metadata_url, timeout=TIMEOUTS, allow_redirects=False)
     if response.status_code != 200:
-        raise Nonsense(f"the discovery document was answered with {response.status_code}")
+        raise InvalidProviderResponse(
+            f"the discovery document was answered with {response.status_code}"
+        )
     metadata = response.json()
     if not isinstance(metadata, dict):
-        raise Nonsense("the discovery document is no JSON object")
+        raise InvalidProviderResponse("the discovery document is no JSON object")
     client = FlaskOAuth2App(
         FlaskIntegration("idp"),
         "idp",
@@ -71,7 +75,7 @@ def discover(metadata_url: str, client_id: str, client_secret: str, *, pkce: boo
     methods = _among(
         [BASIC, POST], metadata, "token_endpoint_auth_methods_supported", default=[BASIC]
     )
-    return Discovered(client, methods, until=time.monotonic() + KEEP_SECONDS)
+    return ProviderClient(client, methods, until=time.monotonic() + KEEP_SECONDS)
 
 
 def _session_options(metadata: object, pkce: bool) -> JsonObject:
@@ -88,7 +92,7 @@ def _session_options(metadata: object, pkce: bool) -> JsonObject:
 def _text(metadata: Any, name: str) -> str:
     value = metadata.get(name)
     if not isinstance(value, str) or not value:
-        raise Nonsense(f"the discovery document has no {name}")
+        raise InvalidProviderResponse(f"the discovery document has no {name}")
     return value
 
 
@@ -96,7 +100,7 @@ def _issuer(metadata: object) -> str:
     """Return the issuer, which is stored with each linked person."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not storable(value):
-        raise Nonsense("the issuer in the discovery document cannot be stored")
+        raise InvalidProviderResponse("the issuer in the discovery document cannot be stored")
     return value
 
 
@@ -105,7 +109,7 @@ def _url(metadata: Any, name: str, *, optional: bool = False) -> str | None:
         return None
     value = _text(metadata, name)
     if not value.startswith(("https://", "http://")):
-        raise Nonsense(f"{name} in the discovery document is no URL")
+        raise InvalidProviderResponse(f"{name} in the discovery document is no URL")
     return value
 
 

@@ -23,7 +23,7 @@ from joserfc.jwk import KeySet
 from ...core.types import JsonObject
 from ...core.web.fields import storable
 from ..errors import SignInRefused
-from .discovery import Nonsense
+from .discovery import InvalidProviderResponse
 from .models import LONGEST_SUBJECT
 
 log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def verified(client: object, token: JsonObject, nonce: str | None) -> JsonObject
     Raises `UnknownSignature` where newer metadata of the provider may verify it.
     """
     if not isinstance(token.get("id_token"), str):
-        raise Nonsense("the token endpoint gave no ID token")
+        raise InvalidProviderResponse("the token endpoint gave no ID token")
     # Looked at beforehand, so that what goes wrong below is the token's fault and not the keys'.
     _fetch_keys(client)
     try:
@@ -73,7 +73,7 @@ def verified(client: object, token: JsonObject, nonce: str | None) -> JsonObject
             # Authlib asks for new keys when a key's id is unknown; some providers keep the id.
             _fetch_keys(client, again=True)
             return _parse(client, token, nonce)
-    except (requests.RequestException, Nonsense):
+    except (requests.RequestException, InvalidProviderResponse):
         raise
     except ClaimError as error:
         raise SignInRefused from error
@@ -128,4 +128,4 @@ def _fetch_keys(client: Any, *, again: bool = False) -> None:
         raise
     except Exception as error:
         client.server_metadata.pop("jwks", None)
-        raise Nonsense("the provider's key set cannot be read") from error
+        raise InvalidProviderResponse("the provider's key set cannot be read") from error

@@ -27,7 +27,7 @@ from authlib.integrations.base_client import OAuthError
 from ...core.types import JsonObject
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
-from .discovery import Discovered, Nonsense, discover
+from .discovery import InvalidProviderResponse, ProviderClient, discover
 from .id_token import UnknownSignature, verified
 from .pending import PendingSignIn
 
@@ -61,7 +61,7 @@ class OpenIdProvider:
         self._client_secret = client_secret
         self._pkce = pkce
         self._token_endpoint = TokenEndpoint(client_id, client_secret)
-        self._known: Discovered | None = None
+        self._known: ProviderClient | None = None
         self._refetching = Lock()
         self._next_refetch = 0.0
         self._seats = BoundedSemaphore(SEATS)
@@ -100,15 +100,15 @@ class OpenIdProvider:
 
         return self._ask(ask)
 
-    def _discovered(self) -> Discovered:
+    def _discovered(self) -> ProviderClient:
         if self._known is None or not self._known.is_fresh:
             self._known = self._discover()
         return self._known
 
-    def _discover(self) -> Discovered:
+    def _discover(self) -> ProviderClient:
         return discover(self._metadata_url, self._client_id, self._client_secret, pkce=self._pkce)
 
-    def _discovered_after(self, known: Discovered, error: UnknownSignature) -> Discovered:
+    def _discovered_after(self, known: ProviderClient, error: UnknownSignature) -> ProviderClient:
         """What the provider says now. A sign-in that waited for another's fetch takes that one."""
         with self._refetching:
             if self._known is known:
@@ -159,7 +159,7 @@ def _in_our_words() -> Iterator[None]:
     except ClientRefused as error:
         log.error("The identity provider does not serve this client: it refused %s", error)
         raise ProviderUnavailable from error
-    except (requests.RequestException, Nonsense) as error:
+    except (requests.RequestException, InvalidProviderResponse) as error:
         log.error("The identity provider cannot be used: %s: %.300s", type(error).__name__, error)
         raise ProviderUnavailable from error
     except Exception as error:

@@ -35,7 +35,7 @@ from ..errors import (
 )
 from ..mails import Mails
 from ..sign_in.attempt import PROVIDER, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
 
@@ -85,7 +85,7 @@ class IdpSignIn(BasicService):
     provider: ProviderAccess
     accounts: Accounts
     identities: Identities
-    gate: Gate
+    policy: SignInPolicy
     notices: IdentityNotices
     admission: Admission
 
@@ -104,7 +104,7 @@ class IdpSignIn(BasicService):
         redirect_uri: str,
         state: str | None,
         auth_payload: object,
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """Sign in the person for whom the provider issued `code`."""
         pending = self._begun(begun, redirect_uri, state)
         claims = self.provider.open().claims(code, redirect_uri, pending)
@@ -130,12 +130,12 @@ class IdpSignIn(BasicService):
 
     def _admit(
         self, issuer: str, subject: str, options: SignInOptions
-    ) -> Opened | Challenge | None:
+    ) -> SignInResult | Challenge | None:
         with transaction(self.session):
             account = self.identities.owner(issuer, subject)
             if account is None:
                 return None
-            outcome = self.gate.admit(account, (PROVIDER,), options)
+            outcome = self.policy.admit(account, (PROVIDER,), options)
             self.identities.used(issuer, subject)
             return outcome
 

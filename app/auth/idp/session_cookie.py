@@ -16,7 +16,7 @@ from .service import IdpSignIn
 log = logging.getLogger(__name__)
 
 
-class Departure(Response):
+class ProviderRedirect(Response):
     """Leads to the provider, with a cookie that the browser brings back.
 
     With Lax the cookie comes along when the provider leads back, and not with others' forms; a host

@@ -21,7 +21,7 @@ ID_BYTES = 24
 ID_LENGTH = 32
 
 
-class Asked(NamedTuple):
+class CodeRequest(NamedTuple):
     login_id: str
     code: str
 
@@ -40,7 +40,7 @@ class LoginCodes:
     accounts: Accounts
     purpose: Purpose
 
-    def issue(self, email: str, account: AccountLike | None, is_welcome: bool) -> Asked:
+    def issue(self, email: str, account: AccountLike | None, is_welcome: bool) -> CodeRequest:
         """It ends the one before. For who has no account and is not welcome to one there is a code
         too, with the same work, and nothing that it opens."""
         login_id = secrets.token_urlsafe(ID_BYTES)
@@ -50,7 +50,7 @@ class LoginCodes:
         issued = self.proofs.issue(self.purpose, subject, login_id)
         self.keystore.put(f"{LOGIN_CODE}:{key}", email, seconds)
         self.keystore.put(_newest(email), key, seconds)
-        return Asked(login_id, issued.code)
+        return CodeRequest(login_id, issued.code)
 
     def use(self, login_id: str, code: str, only: AccountLike | None = None) -> UsedLoginCode:
         """Of many at once, one uses it; otherwise InvalidProof.

@@ -21,10 +21,10 @@ from ..sessions.by_cookie import (
     cookie_session_read,
     signs_in_by_cookie,
 )
-from ..sessions.cookie_door import CookieDoor
+from ..sessions.cookie_sessions import CookieSessions
 from ..sign_in.admitting import admits
 from ..sign_in.attempt import sign_in_options
-from ..sign_in.gate import payload_of
+from ..sign_in.policy import payload_of
 from .codes import ID_LENGTH
 from .service import LoginByCode
 
@@ -82,7 +82,7 @@ def log_in_by_code(json: Loaded) -> JsonObject:
     return _sign_in(json)
 
 
-@blueprint.post("/session/code", only_with=CookieDoor)
+@blueprint.post("/session/code", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
 @admits

@@ -35,7 +35,7 @@ from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
 from ..sign_in.attempt import MAILED_CODE, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import StepUp, Way
 from .codes import LOGIN_CODE, LoginCodes
 
@@ -46,8 +46,8 @@ class LoginByCode:
     accounts: Accounts
     codes: LoginCodes
     limits: LoginCodeLimits
-    newcomers: Newcomers
-    gate: Gate
+    newcomers: SignUpRule
+    policy: SignInPolicy
     mails: LoginCodeMails
 
     def ask(self, email: str, address: str) -> str:
@@ -70,7 +70,7 @@ class LoginByCode:
             self.mails.send_no_account(email)
         return asked.login_id
 
-    def sign_in(self, login_id: str, code: str, options: SignInOptions) -> Opened | Challenge:
+    def sign_in(self, login_id: str, code: str, options: SignInOptions) -> SignInResult | Challenge:
         try:
             email, account = self.codes.use(login_id, code)
         except InvalidProof:
@@ -80,8 +80,8 @@ class LoginByCode:
             if not self.accounts.has_proven_address(account):
                 # The password may be from a person who never read email of this address.
                 self.accounts.reclaim(account)
-            outcome = self.gate.admit(account, (MAILED_CODE,), options)
-            if isinstance(outcome, Opened):
+            outcome = self.policy.admit(account, (MAILED_CODE,), options)
+            if isinstance(outcome, SignInResult):
                 address = options.address
                 after_commit(self.session, lambda: self.limits.failures.let_through(email, address))
             return outcome
@@ -107,7 +107,7 @@ def _readable(email: str) -> str:
 
 
 @dataclass(eq=False)
-class Newcomers:
+class SignUpRule:
     """The rule for accounts that a sign-in code creates."""
 
     admission: Admission
@@ -225,8 +225,8 @@ def assemble(context: Context) -> None:
             context.get(Accounts),
             context.get(LoginCodes),
             LoginCodeLimits(context.keystore, auth, context.get(Failures)),
-            Newcomers(context.get(Admission), lambda: "registration" not in context.schemas),
-            context.get(Gate),
+            SignUpRule(context.get(Admission), lambda: "registration" not in context.schemas),
+            context.get(SignInPolicy),
             LoginCodeMails(context.settings.core, auth, context.get(Templates), one_off_mail),
         )
     )

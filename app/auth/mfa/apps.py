@@ -17,7 +17,7 @@ from ...core.db.account_ids import shown
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey, JsonObject
 from ..sign_in.attempt import TOTP, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from . import totp
 from .authenticators import WAITS, Authenticators
 from .errors import AuthenticatorNotFound, FactorsOff, SecretUnreadable, WrongFactor
@@ -107,8 +107,8 @@ def _row(account_id: AccountKey, authenticator_id: int) -> str:
 DEFAULT_NAME = "Authenticator app"
 
 
-class Enrolled(NamedTuple):
-    outcome: Opened | Challenge
+class EnrolmentResult(NamedTuple):
+    outcome: SignInResult | Challenge
     # With the first authenticator.
     recovery_codes: Sequence[str] | None
 
@@ -121,7 +121,7 @@ class AppEnrolment:
     accounts: Accounts
     apps: AuthenticatorApps
     authenticators: Authenticators
-    gate: Gate
+    policy: SignInPolicy
     # As apps list it.
     issuer: str
     clock: Clock
@@ -150,7 +150,7 @@ class AppEnrolment:
 
     def confirm(
         self, who: Enrolling, authenticator_id: int, code: str, options: SignInOptions
-    ) -> Enrolled:
+    ) -> EnrolmentResult:
         """Every sign-in from before ends, for any of them may be somebody else's who knows the
         password; whoever confirms is signed in anew, with the factor. Of several at once one is."""
         with transaction(self.session):
@@ -164,7 +164,7 @@ class AppEnrolment:
             made.confirmed_at, made.last_step, made.last_used_at = now, step, now
             codes = self.authenticators.added(account, made)
             self.accounts.end_tokens(account)
-            return Enrolled(self.gate.admit(account, (*who.by, TOTP), options), codes)
+            return EnrolmentResult(self.policy.admit(account, (*who.by, TOTP), options), codes)
 
     def _waiting(self, account_id: AccountKey, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(

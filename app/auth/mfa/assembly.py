@@ -12,7 +12,7 @@ from ...core.context import Context
 from ...core.db.transaction import after_commit
 from ...core.extras import missing_extra
 from ...core.keystore import KeystoreUnavailable
-from ...delivery.mail.one_off import OneOffMail, Untold
+from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
 from ..features import FactorFeature, PasskeyFeature
@@ -21,7 +21,7 @@ from ..limits import Failures
 from ..proofs import Proofs
 from ..settings import AuthSettings
 from ..sign_in.attempt import PASSKEY, RECOVERY_CODE
-from ..sign_in.gate import Gate
+from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
 from .apps import AppEnrolment, AuthenticatorApps
 from .authenticators import Authenticators, FactorResets, remove_factors
@@ -64,7 +64,7 @@ def assemble_authenticators(context: Context) -> None:
     notices = FactorNotices(
         session,
         FactorMails(context.settings.core, context.get(Templates)),
-        one_off_mail if auth.SECURITY_MAILS else Untold(),
+        one_off_mail if auth.SECURITY_MAILS else NoMail(),
     )
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
     devices = TrustedDevices(session, notices, clock, auth.MFA_TRUST_DAYS, auth.SESSION_ADDRESSES)
@@ -112,7 +112,7 @@ def assemble_second_factors(context: Context) -> None:
 
 def assemble(context: Context) -> None:
     """Add what sets factors up, changes them and finishes sign-ins by them."""
-    session, accounts, gate = context.session, context.get(Accounts), context.get(Gate)
+    session, accounts, policy = context.session, context.get(Accounts), context.get(SignInPolicy)
     authenticators, codes = context.get(Authenticators), context.get(RecoveryCodes)
     apps, notices = context.get(AuthenticatorApps), context.get(FactorNotices)
     factors, tokens = context.get(SecondFactors), context.get(MfaTokens)
@@ -123,8 +123,8 @@ def assemble(context: Context) -> None:
         FactorResets(session, accounts, notices),
         CodeRenewal(session, accounts, factors, codes, notices),
         Enrollers(accounts, tokens, freshness),
-        AppEnrolment(session, accounts, apps, authenticators, gate, issuer, context.clock),
-        SecondStep(session, tokens, factors, context.get(TrustedDevices), gate),
+        AppEnrolment(session, accounts, apps, authenticators, policy, issuer, context.clock),
+        SecondStep(session, tokens, factors, context.get(TrustedDevices), policy),
         Reencryption(session, apps, codes.digests),
     ):
         context.add(service)

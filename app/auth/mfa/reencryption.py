@@ -16,7 +16,7 @@ BATCH = 500
 
 
 @dataclass
-class Reencrypted:
+class ReencryptionResult:
     """How many."""
 
     reencrypted: int = 0
@@ -32,10 +32,10 @@ class Reencryption:
     apps: AuthenticatorApps
     digests: CodeDigests
 
-    def run(self, batch: int = BATCH) -> Reencrypted:
+    def run(self, batch: int = BATCH) -> ReencryptionResult:
         """Some hundreds at a time, each stored by itself: it may break off anywhere, and be begun
         again."""
-        report, after = Reencrypted(), 0
+        report, after = ReencryptionResult(), 0
         while True:
             with transaction(self.session):
                 rows = self.session.execute(
@@ -51,7 +51,9 @@ class Reencryption:
                 report.accounts_with_old_recovery_codes = self._old_codes()
                 return report
 
-    def _renew(self, row_id: int, account_id: object, sealed: str, report: Reencrypted) -> None:
+    def _renew(
+        self, row_id: int, account_id: object, sealed: str, report: ReencryptionResult
+    ) -> None:
         if self.apps.sealing.is_current(sealed):
             return
         try:

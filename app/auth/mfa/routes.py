@@ -35,10 +35,10 @@ from ..guards import (
     superuser_required,
 )
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
-from ..sessions.cookie_door import CookieDoor
+from ..sessions.cookie_sessions import CookieSessions
 from ..settings import AuthSettings
 from ..sign_in.attempt import sign_in_options
-from ..sign_in.gate import payload_of
+from ..sign_in.policy import payload_of
 from . import schemas, totp
 from .apps import AppEnrolment
 from .authenticators import Authenticators, FactorResets
@@ -208,7 +208,7 @@ def _with_device(session: type[Schema]) -> type[Schema]:
     return type("CookieSecondStepRead", (session,), {"trusted_device": device})
 
 
-@blueprint.post("/session/mfa", only_with=CookieDoor)
+@blueprint.post("/session/mfa", only_with=CookieSessions)
 @anyone
 @factors_required
 @signs_in_by_cookie

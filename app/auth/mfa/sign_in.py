@@ -12,7 +12,7 @@ from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..sign_in.attempt import DEVICE, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened, SignIn
+from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
 from ..step_up.service import Way
 from .devices import TrustedDevices
 from .errors import EnrolmentRequired, SecondFactorRequired, SecretUnreadable, WrongFactor
@@ -79,7 +79,7 @@ class SecondStep:
     tokens: MfaTokens
     second_factors: SecondFactors
     devices: TrustedDevices
-    gate: Gate
+    policy: SignInPolicy
 
     def finish(
         self,
@@ -89,13 +89,13 @@ class SecondStep:
         options: SignInOptions,
         *,
         trust: bool = False,
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """Signed in by the first proof and this one. Of many at once with one token, one is."""
         first = self.tokens.read(ANSWERING, mfa_token)
         with self.tokens.one_try(first), transaction(self.session):
             proof = self.second_factors.check(first.account, kind, value, options)
             self.tokens.use_up(first)
-            outcome = self.gate.admit(first.account, (*first.by, proof), options)
+            outcome = self.policy.admit(first.account, (*first.by, proof), options)
             if isinstance(outcome, Challenge) or not (trust and self.devices.days):
                 return outcome
             trusted = {"trusted_device": self.devices.trust(first.account)}

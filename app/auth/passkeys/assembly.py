@@ -8,7 +8,7 @@ from ..mfa.authenticators import Authenticators
 from ..mfa.mfa_tokens import MfaTokens
 from ..mfa.notices import FactorNotices
 from ..settings import AuthSettings
-from ..sign_in.gate import Gate
+from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
 from .challenges import Challenges
 from .registration import PasskeyRegistration
@@ -35,7 +35,7 @@ def assemble_proofs(context: Context) -> None:
 
 def assemble(context: Context) -> None:
     """Add what registers a passkey and signs in by one."""
-    session, accounts, gate = context.session, context.get(Accounts), context.get(Gate)
+    session, accounts, policy = context.session, context.get(Accounts), context.get(SignInPolicy)
     registration = PasskeyRegistration(
         context.basics,
         accounts,
@@ -43,7 +43,7 @@ def assemble(context: Context) -> None:
         context.get(Authenticators),
         context.get(Challenges),
         context.get(RelyingParty),
-        gate,
+        policy,
     )
     context.add(registration)
-    context.add(PasskeyLogin(session, context.get(PasskeyProofs), context.get(MfaTokens), gate))
+    context.add(PasskeyLogin(session, context.get(PasskeyProofs), context.get(MfaTokens), policy))

@@ -14,7 +14,7 @@ _UINT, _NINT, _BYTES, _TEXT, _ARRAY, _MAP, _, _SIMPLE = range(8)
 _SIMPLE_VALUES = {20: False, 21: True, 22: None}
 
 
-class NotPlain(ValueError):
+class UnsupportedCbor(ValueError):
     """Broken, or CBOR that no authenticator has to write."""
 
 
@@ -31,7 +31,7 @@ def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
         return _SIMPLE_VALUES[value], at
     # Each item of those that are announced takes a byte at least.
     if kind not in (_ARRAY, _MAP) or depth == MAX_DEPTH or value > len(data) - at:
-        raise NotPlain
+        raise UnsupportedCbor
     items = []
     for _ in range(value if kind == _ARRAY else 2 * value):
         item, at = read(data, at, depth + 1)
@@ -40,33 +40,33 @@ def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
         return items, at
     names = items[::2]
     if not all(isinstance(name, (int, str)) for name in names) or len({*names}) < len(names):
-        raise NotPlain
+        raise UnsupportedCbor
     return dict(zip(names, items[1::2], strict=True)), at
 
 
 def _head(data: bytes, at: int) -> tuple[int, int, int]:
     if at >= len(data):
-        raise NotPlain
+        raise UnsupportedCbor
     kind, length = data[at] >> 5, data[at] & 31
     at += 1
     if length < 24:
         return kind, length, at
     # Above 27 nothing is meant, or a length that comes at the end; a float is no whole number.
     if length > 27 or kind == _SIMPLE:
-        raise NotPlain
+        raise UnsupportedCbor
     end = at + (1 << (length - 24))
     if end > len(data):
-        raise NotPlain
+        raise UnsupportedCbor
     return kind, int.from_bytes(data[at:end], "big"), end
 
 
 def _string(data: bytes, at: int, length: int, is_text: bool) -> tuple[Any, int]:
     end = at + length
     if end > len(data):
-        raise NotPlain
+        raise UnsupportedCbor
     if not is_text:
         return data[at:end], end
     try:
         return data[at:end].decode(), end
     except UnicodeDecodeError:
-        raise NotPlain from None
+        raise UnsupportedCbor from None

@@ -19,9 +19,16 @@ from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrolling, hold
 from ..sign_in.attempt import PASSKEY, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .challenges import Challenges, creation_options, handle_from
-from .relying_party import CREATION, TRANSPORTS, Created, Creation, RelyingParty, challenge_in
+from .relying_party import (
+    CREATION,
+    TRANSPORTS,
+    Creation,
+    RelyingParty,
+    VerifiedCreation,
+    challenge_in,
+)
 from .rows import Passkeys
 from .schemas import as_base64url
 
@@ -40,15 +47,15 @@ class PasskeyTaken(Conflict):
 _PURPOSE = "registration"
 
 
-class Added(NamedTuple):
+class AddedPasskey(NamedTuple):
     passkey: Authenticator
     # If passkeys are second factors: the new sign-in, and recovery codes with the first factor.
-    outcome: Opened | Challenge | None = None
+    outcome: SignInResult | Challenge | None = None
     recovery_codes: Sequence[str] | None = None
 
 
 class _Proved(NamedTuple):
-    created: Created
+    created: VerifiedCreation
     handle: bytes
     is_first: bool
 
@@ -60,7 +67,7 @@ class PasskeyRegistration(BasicService):
     authenticators: Authenticators
     challenges: Challenges
     party: RelyingParty
-    gate: Gate
+    policy: SignInPolicy
 
     def options(self, who: Enrolling) -> JsonObject:
         """For the browser of who may add one."""
@@ -74,7 +81,9 @@ class PasskeyRegistration(BasicService):
         handle = handle or handle_from(challenge)
         return creation_options(self.party, account.email, handle, challenge, present)
 
-    def add(self, who: Enrolling, name: str, given: Creation, options: SignInOptions) -> Added:
+    def add(
+        self, who: Enrolling, name: str, given: Creation, options: SignInOptions
+    ) -> AddedPasskey:
         """Where it is a second factor, every sign-in from before ends, as with another one: any of
         them may be somebody else's. Who has made it has shown it by that, and is signed in anew."""
         self._check(who)
@@ -88,10 +97,10 @@ class PasskeyRegistration(BasicService):
             passkey = self._insert(account, name, given, proved)
             codes = self.authenticators.added(account, passkey)
             if not is_factor:
-                return Added(passkey)
+                return AddedPasskey(passkey)
             self.accounts.end_tokens(account)
-            outcome = self.gate.admit(account, (*who.by, PASSKEY), options)
-            return Added(passkey, outcome, codes)
+            outcome = self.policy.admit(account, (*who.by, PASSKEY), options)
+            return AddedPasskey(passkey, outcome, codes)
 
     def _check(self, who: Enrolling) -> None:
         """Who must have a factor first comes no further by what is none."""

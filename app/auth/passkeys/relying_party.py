@@ -14,7 +14,7 @@ import orjson
 from ...core.config.settings import CoreSettings
 from ..errors import PasskeyRefused
 from ..settings import AuthSettings
-from .plain_cbor import NotPlain, read
+from .plain_cbor import UnsupportedCbor, read
 
 CREATION, ASSERTION = "webauthn.create", "webauthn.get"
 # EdDSA, ES256, RS256: the requested and accepted algorithms.
@@ -45,14 +45,14 @@ class Assertion(NamedTuple):
     user_handle: bytes | None
 
 
-class Created(NamedTuple):
+class VerifiedCreation(NamedTuple):
     public_key: bytes
     sign_count: int
     aaguid: str
     is_backed_up: bool
 
 
-class Asserted(NamedTuple):
+class VerifiedAssertion(NamedTuple):
     sign_count: int
     is_backed_up: bool
 
@@ -86,7 +86,7 @@ class RelyingParty:
             elif parts.scheme == "http" and not f".{host}".endswith(".localhost"):
                 yield f"browsers know no passkeys on {origin}, which is not HTTPS"
 
-    def check_creation(self, given: Creation, challenge: bytes) -> Created:
+    def check_creation(self, given: Creation, challenge: bytes) -> VerifiedCreation:
         from webauthn import verify_registration_response
         from webauthn.helpers import encode_cbor
         from webauthn.helpers.cose import COSEAlgorithmIdentifier
@@ -113,14 +113,16 @@ class RelyingParty:
         if found.credential_id != given.id:
             raise PasskeyRefused("another_credential")
         _checked(lambda: _public_key(found.credential_public_key))
-        return Created(
+        return VerifiedCreation(
             found.credential_public_key,
             found.sign_count,
             found.aaguid,
             found.credential_backed_up,
         )
 
-    def check_assertion(self, given: Assertion, challenge: bytes, public_key: bytes) -> Asserted:
+    def check_assertion(
+        self, given: Assertion, challenge: bytes, public_key: bytes
+    ) -> VerifiedAssertion:
         """The count of signatures is the caller's to compare: of what is not signed rightly it
         tells nothing."""
         from webauthn import verify_authentication_response
@@ -144,7 +146,7 @@ class RelyingParty:
                 require_user_verification=True,
             )
         )
-        return Asserted(found.new_sign_count, found.credential_backed_up)
+        return VerifiedAssertion(found.new_sign_count, found.credential_backed_up)
 
 
 def challenge_in(client_data: bytes, kind: str) -> bytes:
@@ -183,7 +185,7 @@ def _public_key(key: bytes) -> Any:
 def _authenticator_data(attestation: bytes) -> bytes:
     try:
         told, end = read(attestation)
-    except NotPlain:
+    except UnsupportedCbor:
         raise PasskeyRefused("attestation_malformed") from None
     found = told.get("authData") if isinstance(told, dict) and end == len(attestation) else None
     if not isinstance(found, bytes):
@@ -203,7 +205,7 @@ def _look_through(authenticator_data: bytes) -> None:
             _, at = read(authenticator_data, 55 + length)
         if flags & _HAS_EXTENSIONS:
             _, at = read(authenticator_data, at)
-    except NotPlain:
+    except UnsupportedCbor:
         raise PasskeyRefused("authenticator_data_malformed") from None
 
 

@@ -27,10 +27,10 @@ from ..mfa.policy import Enrollers, Enrolling
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
-from ..sessions.cookie_door import CookieDoor
+from ..sessions.cookie_sessions import CookieSessions
 from ..sign_in.admitting import admits
 from ..sign_in.attempt import sign_in_options
-from ..sign_in.gate import payload_of
+from ..sign_in.policy import payload_of
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
 from .registration import NewPasskeyRefused, PasskeyRegistration, PasskeyTaken
@@ -123,7 +123,7 @@ def _enrolling(json: Loaded) -> Enrolling:
     return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
-@blueprint.post("/session/passkey", only_with=CookieDoor)
+@blueprint.post("/session/passkey", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
 @admits

@@ -11,10 +11,10 @@ from ...core.db.transaction import AnySession, insert_new
 from ...core.types import AccountKey
 from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
-from .relying_party import Asserted
+from .relying_party import VerifiedAssertion
 
 
-class Registered(NamedTuple):
+class StoredPasskey(NamedTuple):
     """The columns of a passkey that verify a signature."""
 
     id: int
@@ -25,9 +25,9 @@ class Registered(NamedTuple):
     name: str
 
 
-class Use(NamedTuple):
-    passkey: Registered
-    shown: Asserted
+class PasskeyUse(NamedTuple):
+    passkey: StoredPasskey
+    shown: VerifiedAssertion
     at: datetime
 
     @property
@@ -37,7 +37,7 @@ class Use(NamedTuple):
         return told <= stored and (stored, told) != (0, 0)
 
 
-_REGISTERED = [getattr(Authenticator, name) for name in Registered._fields]
+_REGISTERED = [getattr(Authenticator, name) for name in StoredPasskey._fields]
 
 
 @dataclass(eq=False)
@@ -53,21 +53,21 @@ class Passkeys:
             .order_by(Authenticator.id)
         ).all()
 
-    def find(self, credential_id: bytes) -> Registered | None:
+    def find(self, credential_id: bytes) -> StoredPasskey | None:
         """Return the stored row: an earlier read may be outdated."""
         row = self.session.execute(
             select(*_REGISTERED).where(
                 Authenticator.credential_id == credential_id, Authenticator.kind == PASSKEY_KIND
             )
         ).one_or_none()
-        return Registered(*row) if row else None
+        return StoredPasskey(*row) if row else None
 
     def insert(self, **values: object) -> Authenticator | None:
         """Insert the passkey; return None if an account has it already."""
         return insert_new(self.session, Authenticator, kind=PASSKEY_KIND, **values)
 
 
-def note_uses(session: AnySession, uses: Sequence[Use]) -> None:
+def note_uses(session: AnySession, uses: Sequence[PasskeyUse]) -> None:
     """Compared and stored in one statement: of two that say the same count, one passes."""
     stored = Authenticator.sign_count
     for passkey, shown, at in uses:

@@ -31,11 +31,11 @@ from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
 from ..mfa.notices import FactorNotices
 from ..sign_in.attempt import PASSKEY, SignInOptions
-from ..sign_in.gate import Challenge, Gate, Opened
+from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import Way
 from .challenges import Challenges, request_options
 from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in
-from .rows import Passkeys, Registered, Use, note_uses
+from .rows import Passkeys, PasskeyUse, StoredPasskey, note_uses
 from .schemas import AssertedCredential
 
 # What one may be shown for; a challenge of one purpose serves no other.
@@ -71,7 +71,7 @@ class PasskeyProofs:
         with transaction(self.session):
             return self.accept(shown)
 
-    def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> Use:
+    def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> PasskeyUse:
         """Verify the signature and use the challenge up; raise PasskeyRefused otherwise."""
         # Code of the application may use the session: it stays unchanged.
         in_use = is_open(self.session) or is_in_use(self.session)
@@ -83,9 +83,9 @@ class PasskeyProofs:
             # The state store may be the database: no connection is held during the wait.
             release(self.session)
         self.challenges.spend(challenge)
-        return Use(passkey, shown, self.clock.now())
+        return PasskeyUse(passkey, shown, self.clock.now())
 
-    def accept(self, use: Use) -> AccountLike:
+    def accept(self, use: PasskeyUse) -> AccountLike:
         """Return the account, and record the use at the end of the open transaction."""
         account = self.accounts.by_id(use.passkey.account_id)
         if account is None:
@@ -101,7 +101,7 @@ class PasskeyProofs:
         self.check(given, SECOND_FACTOR, account.id)
         return PASSKEY
 
-    def _find(self, given: Assertion, account_id: AccountKey) -> Registered:
+    def _find(self, given: Assertion, account_id: AccountKey) -> StoredPasskey:
         passkey = self.passkeys.find(given.id)
         if passkey is None:
             raise PasskeyRefused("unknown")
@@ -114,7 +114,7 @@ class PasskeyProofs:
             raise PasskeyRefused("another_handle")
         return passkey
 
-    def _suspect(self, account: AccountLike, passkey: Registered) -> None:
+    def _suspect(self, account: AccountLike, passkey: StoredPasskey) -> None:
         """It has signed rightly. The refusal takes all else back, and this is not to be."""
         account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
 
@@ -141,7 +141,7 @@ class PasskeyLogin:
     session: AnySession
     proofs: PasskeyProofs
     tokens: MfaTokens
-    gate: Gate
+    policy: SignInPolicy
 
     def options(self, mfa_token: str | None) -> JsonObject:
         """For whoever comes, and says by a passkey who they are; or for somebody who has shown that
@@ -151,11 +151,11 @@ class PasskeyLogin:
         first = self.tokens.read(ANSWERING, mfa_token)
         return self.proofs.options(SECOND_FACTOR, first.account.id)
 
-    def with_passkey(self, given: Assertion, options: SignInOptions) -> Opened | Challenge:
+    def with_passkey(self, given: Assertion, options: SignInOptions) -> SignInResult | Challenge:
         """No name, and no second factor: it is one by itself."""
         shown = self.proofs.verify(given, SIGN_IN)
         with transaction(self.session):
-            return self.gate.admit(self.proofs.accept(shown), (PASSKEY,), options)
+            return self.policy.admit(self.proofs.accept(shown), (PASSKEY,), options)
 
 
 def by_passkey(proofs: PasskeyProofs) -> Way:

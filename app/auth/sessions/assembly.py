@@ -9,16 +9,16 @@ from ...accounts.service import Accounts
 from ...core.context import Context
 from ...core.types import JsonObject
 from ...core.web.envelope import origin_of
-from ...core.web.operation import WayIn
-from ...delivery.mail.one_off import OneOffMail, Untold
+from ...core.web.operation import AuthScheme
+from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGGED_OUT
 from ..caller import Caller
 from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
 from ..sign_in.attempt import COOKIE_WAY
-from ..sign_in.gate import Gate
-from .cookie_door import CookieDoor
+from ..sign_in.policy import SignInPolicy
+from .cookie_sessions import CookieSessions
 from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
 from .models import AccountSession
 from .own import OwnSessions
@@ -62,10 +62,10 @@ def assemble(context: Context) -> None:
         Refresh(
             context.basics,
             context.get(Accounts),
-            context.get(Gate),
+            context.get(SignInPolicy),
             context.get(Sessions).refresh_tokens,
             SessionMails(context.settings.core, context.get(Templates)),
-            one_off_mail if auth.SECURITY_MAILS else Untold(),
+            one_off_mail if auth.SECURITY_MAILS else NoMail(),
             auth,
         )
     )
@@ -76,7 +76,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     # Origins of pages that may send the cookie, next to the application's own.
     elsewhere = [] if of_pages else [core.page_host, *core.CORS_ORIGINS]
     cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
-    door = CookieDoor(
+    door = CookieSessions(
         context.session,
         context.get(Sessions),
         cookies,
@@ -105,8 +105,8 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     return CookieFeature(door.read, door.opened)
 
 
-def _cookie_in_documents(context: Context, cookies: Cookies) -> WayIn:
-    return WayIn(
+def _cookie_in_documents(context: Context, cookies: Cookies) -> AuthScheme:
+    return AuthScheme(
         COOKIE_WAY,
         lambda: {
             "type": "apiKey",

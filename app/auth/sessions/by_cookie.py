@@ -1,6 +1,6 @@
 """For routes that sign in by a cookie, in whichever package they are.
 
-Such a route is written `@blueprint.post("/session/…", only_with=CookieDoor)`, with
+Such a route is written `@blueprint.post("/session/…", only_with=CookieSessions)`, with
 `@signs_in_by_cookie` below `@anyone`, and answers `cookie_session_read`.
 """
 
@@ -16,27 +16,27 @@ from ...core.web.fields import Moment, Received, Text
 from ..caller import caller
 from ..examples import ACCOUNT
 from ..guards import guard
-from ..schemas import GivenPassword, account_read
+from ..schemas import PasswordField, account_read
 from ..sign_in.attempt import COOKIE_WAY
-from .cookie_door import CookieDoor
+from .cookie_sessions import CookieSessions
 from .cookies import CrossSite
 
 
 @guard(CrossSite, bearer=False)
 def signs_in_by_cookie() -> None:
     """The sign-in of this route gives its session as a cookie; another site's page is refused."""
-    service(CookieDoor).enter()
+    service(CookieSessions).enter()
 
 
 def forget_cookie() -> None:
     """The caller's own session has ended: if it is a cookie that names it, that goes too."""
     if caller().via == COOKIE_WAY:
-        service(CookieDoor).cookies.take_away()
+        service(CookieSessions).cookies.take_away()
 
 
 class CookieSignIn(Received):
     email = Text(min=1, blank=True, max=320, required=True)
-    password = GivenPassword(max=1024, required=True, metadata={"format": "password"})
+    password = PasswordField(max=1024, required=True, metadata={"format": "password"})
     otp = Text(
         max=64,
         load_default=None,

@@ -32,7 +32,7 @@ ID_BYTES = 16
 _VALUE = re.compile(r"[A-Za-z0-9_-]{64}", re.ASCII)
 
 
-class Held(NamedTuple):
+class SessionCookie(NamedTuple):
     """What a browser holds."""
 
     public_id: UUID
@@ -59,7 +59,7 @@ class Cookies:
     def usual_name(self) -> str:
         return f"__Secure-{PLAIN_NAME}" if self.domain else f"__Host-{PLAIN_NAME}"
 
-    def held(self, request: Request) -> Held | None:
+    def held(self, request: Request) -> SessionCookie | None:
         """Return the value of the request's cookie; reject a foreign one."""
         header: str | None = request.environ.get("HTTP_COOKIE")
         if header is None:
@@ -71,9 +71,9 @@ class Cookies:
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
             raise InvalidCredentials(note={"reason": "malformed_cookie"})
         held = urlsafe_b64decode(values[0])
-        return Held(UUID(bytes=held[:ID_BYTES]), held[ID_BYTES:])
+        return SessionCookie(UUID(bytes=held[:ID_BYTES]), held[ID_BYTES:])
 
-    def give(self, held: Held, expires_at: datetime) -> None:
+    def give(self, held: SessionCookie, expires_at: datetime) -> None:
         """The answer to this request sets it."""
         value = urlsafe_b64encode(held.public_id.bytes + held.secret).decode()
         seconds = round((expires_at - self.clock.now()).total_seconds())

@@ -26,11 +26,11 @@ from ...delivery.mail.templates import Templates
 from ...delivery.message import Email
 from ..actions import SESSION_REUSED
 from ..settings import AuthSettings
-from ..sign_in.gate import Gate
+from ..sign_in.policy import SignInPolicy
 from .devices import label_of
 from .models import TOKEN, AccountSession
 from .own import BY_REUSE
-from .refresh_token import Claimed, RefreshTokens
+from .refresh_token import ParsedToken, RefreshTokens
 from .schemas import InvalidGrant
 
 # How often a step may be taken by another between our reading of the row and our taking it: once,
@@ -41,7 +41,7 @@ TRIES = 2
 @dataclass(eq=False)
 class Refresh(BasicService):
     accounts: Accounts
-    gate: Gate
+    policy: SignInPolicy
     tokens: RefreshTokens
     mails: SessionMails
     notices: OneOffMail
@@ -57,7 +57,7 @@ class Refresh(BasicService):
             raise InvalidGrant
         return answer
 
-    def _exchange(self, claimed: Claimed) -> JsonObject | None:
+    def _exchange(self, claimed: ParsedToken) -> JsonObject | None:
         for _ in range(TRIES):
             held = self._find(claimed)
             account = self.accounts.by_id(held.account_id) if held is not None else None
@@ -66,9 +66,9 @@ class Refresh(BasicService):
             if held.counter == claimed.counter:
                 stepped = self._step(held)
                 if stepped is not None:
-                    return self.gate.go_on(account, stepped)
+                    return self.policy.go_on(account, stepped)
             elif self._is_successor_due(held, claimed):
-                return self.gate.go_on(account, held)
+                return self.policy.go_on(account, held)
             elif held.counter > claimed.counter:
                 self._end(held, account)
                 return None
@@ -77,7 +77,7 @@ class Refresh(BasicService):
                 return None
         return None
 
-    def _find(self, claimed: Claimed) -> AccountSession | None:
+    def _find(self, claimed: ParsedToken) -> AccountSession | None:
         """Return the stored session that issued the token."""
         held = self.session.scalar(
             select(AccountSession)
@@ -121,7 +121,7 @@ class Refresh(BasicService):
             .execution_options(populate_existing=True, synchronize_session=False)
         )
 
-    def _is_successor_due(self, held: AccountSession, claimed: Claimed) -> bool:
+    def _is_successor_due(self, held: AccountSession, claimed: ParsedToken) -> bool:
         allowed = timedelta(seconds=self.settings.REFRESH_REUSE_SECONDS)
         return (
             held.counter == claimed.counter + 1

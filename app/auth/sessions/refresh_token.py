@@ -31,7 +31,7 @@ _OF_SESSION = b"frontdesk.refresh"
 _OF_US = b"frontdesk.refresh.checksum"
 
 
-class Claimed(NamedTuple):
+class ParsedToken(NamedTuple):
     """What a token says that we have made; whether the session's key agrees is still open."""
 
     session_id: UUID
@@ -50,7 +50,7 @@ class RefreshTokens:
         whole = signed + _digest(self._secrets[0], _OF_US, signed)
         return PREFIX + base64.urlsafe_b64encode(whole).decode()
 
-    def read(self, text: str) -> Claimed:
+    def read(self, text: str) -> ParsedToken:
         """InvalidGrant for whatever we have not made."""
         shape = _SHAPE.fullmatch(text)
         if shape is None:
@@ -63,9 +63,9 @@ class RefreshTokens:
         edition, session_id, counter = _BODY.unpack(signed[:-_DIGEST])
         if edition != _EDITION:
             raise InvalidGrant
-        return Claimed(UUID(bytes=session_id), counter, signed[-_DIGEST:])
+        return ParsedToken(UUID(bytes=session_id), counter, signed[-_DIGEST:])
 
-    def is_by(self, key: bytes, claimed: Claimed) -> bool:
+    def is_by(self, key: bytes, claimed: ParsedToken) -> bool:
         """Whether a session with this key has given the token out."""
         body = _BODY.pack(_EDITION, claimed.session_id.bytes, claimed.counter)
         return hmac.compare_digest(_digest(key, _OF_SESSION, body), claimed.digest)

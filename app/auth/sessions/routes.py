@@ -27,8 +27,8 @@ from ..guards import account_required, active_account_required, roles_required
 from ..schemas import login_read
 from ..sign_in.admitting import admits
 from ..sign_in.attempt import sign_in_options
-from ..sign_in.gate import payload_of
 from ..sign_in.password import Login
+from ..sign_in.policy import payload_of
 from . import by_cookie, schemas
 from .by_cookie import (
     CookieSignIn,
@@ -36,7 +36,7 @@ from .by_cookie import (
     forget_cookie,
     signs_in_by_cookie,
 )
-from .cookie_door import CookieDoor
+from .cookie_sessions import CookieSessions
 from .cookies import CrossSite
 from .own import OwnSession, OwnSessions
 from .refresh import Refresh
@@ -132,7 +132,7 @@ def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[Own
     return service(OwnSessions).list(caller(), account, **query)
 
 
-@blueprint.post("/session", only_with=CookieDoor)
+@blueprint.post("/session", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
 @admits
@@ -147,7 +147,7 @@ def open_cookie_session(json: Loaded) -> JsonObject:
     return payload_of(service(Login).with_password(json["email"], json["password"], options))
 
 
-@blueprint.get("/session", only_with=CookieDoor)
+@blueprint.get("/session", only_with=CookieSessions)
 @account_required
 @example(answer=by_cookie.SESSION)
 @answers(200, cookie_session_read)
@@ -159,13 +159,13 @@ def get_cookie_session() -> JsonObject:
     return {"account": found.attached_account, "expires": found.session.expires_at}
 
 
-@blueprint.delete("/session", only_with=CookieDoor)
+@blueprint.delete("/session", only_with=CookieSessions)
 @anyone
 @example(answer=by_cookie.SIGNED_OUT)
 @raises(CrossSite)
 @answers(200, Message)
 def close_cookie_session() -> dict[str, str]:
     """Sign out of this browser: its session ends, and its cookie goes in any case"""
-    service(CookieDoor).leave()
+    service(CookieSessions).leave()
     clear_browser_cache()
     return {"message": "Signed out"}

@@ -48,7 +48,7 @@ class EndedSessions(Schema):
     ended = fields.Integer(required=True, metadata={"description": "How many"})
 
 
-class GivenToken(Text):
+class TokenField(Text):
     """Whatever a client sends: what we have not made is a wrong one, however it looks."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
@@ -60,7 +60,7 @@ class GivenToken(Text):
 
 class Grant(Received):
     grant_type = Text(min=1, max=64, required=True, metadata={"description": "`refresh_token`"})
-    refresh_token = GivenToken(max=1024, required=True, metadata={"format": "password"})
+    refresh_token = TokenField(max=1024, required=True, metadata={"format": "password"})
 
 
 class SessionNotFound(NotFound):

@@ -18,7 +18,7 @@ from ...core.request import current_origin
 from ...core.types import JsonObject
 from ..settings import AuthSettings
 from ..sign_in.attempt import SignInOptions, has_factor, methods, written
-from ..sign_in.kept import kept_address, kept_user_agent
+from ..sign_in.stored_origin import kept_address, kept_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .reading import SessionRow, SessionRows
 from .refresh_token import RefreshTokens
@@ -27,7 +27,7 @@ from .refresh_token import RefreshTokens
 USE_SECONDS = 3600
 
 
-class Begun(NamedTuple):
+class SessionStart(NamedTuple):
     session: AccountSession
     # What a cookie holds of it; here for the last time.
     secret: bytes
@@ -49,7 +49,7 @@ class Sessions:
         *,
         token_life: timedelta,
         factor_at: float | None,
-    ) -> Begun:
+    ) -> SessionStart:
         """Within the transaction of the sign-in. One that only its access token goes on with ends
         when that does."""
         now, origin = self.clock.now(), current_origin()
@@ -71,7 +71,7 @@ class Sessions:
         )
         self.session.add(made)
         self.session.flush()
-        return Begun(made, secret)
+        return SessionStart(made, secret)
 
     def use(self, found: SessionRow) -> None:
         """Write down that it is used. A host's own transaction is not ended for that: the next

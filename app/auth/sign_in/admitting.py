@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from ...core.context import service
 from ...core.errors import Problem
 from ...core.web.operation import raises_found
-from .gate import Gate
+from .policy import SignInPolicy
 
 
 def _refusals_of_stages() -> Iterable[type[Problem]]:
-    return service(Gate).refusals
+    return service(SignInPolicy).refusals
 
 
 admits = raises_found(_refusals_of_stages)

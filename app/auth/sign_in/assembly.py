@@ -15,9 +15,9 @@ from ..settings import AuthSettings
 from ..step_up.service import Reauthentication, StepUp
 from ..tokens.access import AMR, Revocations, Signer, Tokens
 from ..tokens.bearer import BearerReader
-from .gate import Gate, SessionUse, Stage, active_only
 from .log_out import LogOut
 from .password import Login
+from .policy import SessionUse, SignInPolicy, Stage, active_only
 
 
 def sign_in_stages(context: Context) -> tuple[Stage, ...]:
@@ -58,7 +58,7 @@ def assemble(context: Context) -> None:
     # The header first: a request with a token needs no other credential.
     readers: list[CredentialReader] = [BearerReader(accounts, tokens, sessions)]
     context.add(Callers([*readers, cookie.read] if cookie else readers))
-    gate = Gate(
+    policy = SignInPolicy(
         context.basics,
         accounts,
         tokens,
@@ -69,9 +69,9 @@ def assemble(context: Context) -> None:
             sessions, stored.sessions if stored else None, cookie.set if cookie else None
         ),
     )
-    context.add(gate)
+    context.add(policy)
     context.add(Identities(session, accounts, clock))
-    login = Login(session, accounts, accounts.passwords, gate, context.get(Failures))
+    login = Login(session, accounts, accounts.passwords, policy, context.get(Failures))
     context.add(login)
     has_factor = factors.has_factor if factors else has_no_factor
     freshness = Freshness(login, clock, auth.FRESH_MINUTES * 60, has_factor)
@@ -82,7 +82,7 @@ def assemble(context: Context) -> None:
             accounts,
             login,
             freshness,
-            gate,
+            policy,
             step_ups(context),
             renew_session=stored.renew if stored else None,
         )

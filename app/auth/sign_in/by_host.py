@@ -22,14 +22,14 @@ from ..schemas import login_read
 from ..settings import AuthSettings
 from ..step_up.service import Reauthentication
 from .attempt import SignInOptions, sign_in_options
-from .gate import NO_OPTIONS, Challenge, Gate, Opened, overtaken, payload_of
 from .log_out import LogOut
 from .password import Login
+from .policy import NO_OPTIONS, Challenge, SignInPolicy, SignInResult, overtaken, payload_of
 
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-    from ..sessions.cookie_door import CookieDoor
+    from ..sessions.cookie_sessions import CookieSessions
 
 
 def verify_password(account: Any, password: str) -> AccountLike:
@@ -53,7 +53,7 @@ def sign_in(
     if verified is not None and verified != state_of(stored):
         # Between the two calls; the sign-in policy compares what happens from here on.
         raise overtaken(by, stored.id)
-    return dump(login_read(), service(Gate).admit(stored, by, options))
+    return dump(login_read(), service(SignInPolicy).admit(stored, by, options))
 
 
 def finish_sign_in(mfa_token: str, factors: Values, trust: bool, by_cookie: bool) -> JsonObject:
@@ -84,13 +84,13 @@ def enter(
 ) -> SignInOptions:
     """Return the options of a sign-in with what the application has read of the request itself."""
     if by_cookie:
-        _cookie_door().enter()
+        _cookie_sessions().enter()
     if not has_request_context():
         return NO_OPTIONS._replace(otp=otp, device=device)
     return sign_in_options(otp=otp, device=device, caller=caller)
 
 
-def dump(schema: type[Schema], outcome: Opened | Challenge, **more: object) -> JsonObject:
+def dump(schema: type[Schema], outcome: SignInResult | Challenge, **more: object) -> JsonObject:
     response: JsonObject = instance(schema).dump({**payload_of(outcome), **more})
     return response
 
@@ -118,19 +118,19 @@ def sign_out(account: object) -> None:
 
 
 def sign_out_here() -> None:
-    _cookie_door().leave()
+    _cookie_sessions().leave()
 
 
-def _cookie_door() -> CookieDoor:
+def _cookie_sessions() -> CookieSessions:
     # For its weight: most applications do without.
-    from ..sessions.cookie_door import CookieDoor
+    from ..sessions.cookie_sessions import CookieSessions
 
     context = find_context()
     if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":
         raise SetupError(
             "This application signs nobody in by a cookie: AUTH.COOKIE_SESSIONS is off."
         )
-    return context.get(CookieDoor)
+    return context.get(CookieSessions)
 
 
 def _stored(account: Any) -> AccountLike:

@@ -13,7 +13,7 @@ from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
 from .attempt import PASSWORD, SignInOptions
-from .gate import Challenge, Gate, Opened
+from .policy import Challenge, SignInPolicy, SignInResult
 
 Result = TypeVar("Result")
 
@@ -31,14 +31,14 @@ class Login:
     session: AnySession
     accounts: Accounts
     passwords: Passwords
-    gate: Gate
+    policy: SignInPolicy
     failures: Failures
 
     def with_password(
         self, email: str, password: str, options: SignInOptions
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         return self._then(
-            lambda account: self.gate.admit(account, (PASSWORD,), options),
+            lambda account: self.policy.admit(account, (PASSWORD,), options),
             email,
             password,
             options.address,

@@ -4,7 +4,7 @@ from marshmallow import ValidationError, fields, validates_schema
 
 from ...core.types import Loaded
 from ...core.web.fields import Received, Text
-from ..schemas import GivenPassword
+from ..schemas import PasswordField
 
 # The body has exactly one of these methods.
 WAYS = ("password", "otp", "recovery_code", "credential", "code")
@@ -14,7 +14,7 @@ class Reauthenticate(Received):
     class Meta(Received.Meta):
         json_schema = {"oneOf": [{"required": [way]} for way in WAYS]}
 
-    password = GivenPassword(max=1024, metadata={"format": "password"})
+    password = PasswordField(max=1024, metadata={"format": "password"})
     otp = Text(min=1, blank=True, max=64, metadata={"description": "A code of an app"})
     recovery_code = Text(min=1, blank=True, max=64)
     credential = fields.Dict(

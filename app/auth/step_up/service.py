@@ -18,8 +18,8 @@ from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
 from ..sign_in.attempt import PASSWORD, SignInOptions, has_factor
-from ..sign_in.gate import Gate, Opened
 from ..sign_in.password import Login
+from ..sign_in.policy import SignInPolicy, SignInResult
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
@@ -47,13 +47,13 @@ class Reauthentication:
     accounts: Accounts
     login: Login
     freshness: Freshness
-    gate: Gate
+    policy: SignInPolicy
     # Those of the features that are on.
     step_up: StepUp
     # None where no sessions are stored.
     renew_session: Renew | None
 
-    def show(self, caller: Caller, way: str, given: object, options: SignInOptions) -> Opened:
+    def show(self, caller: Caller, way: str, given: object, options: SignInOptions) -> SignInResult:
         proof = self._checked(caller, way, given, options)
         if caller.session is None and not has_factor((proof,)):
             # Another token is then another sign-in, and must not be to be had for less.
@@ -62,7 +62,7 @@ class Reauthentication:
             account = lock_caller(self.accounts, caller)
             session = self._renewed(caller, proof)
             done(self.session, REAUTHENTICATION_SUCCEEDED, account_id=account.id, proofs=[proof])
-            return self.gate.renew(account, (proof,), options, session)
+            return self.policy.renew(account, (proof,), options, session)
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:
         account = self.login.verify(caller.account.email, password, options.address)

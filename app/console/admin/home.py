@@ -10,12 +10,12 @@ from flask import Response
 
 from ...accounts.service import Accounts
 from ...administration.estimate import estimate
-from ...audit.history import Happened, happened
+from ...audit.history import EventHistory, happened
 from ...audit.settings import AuditSettings
 from ...auth.guards import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
-from ...delivery.outbox.standing import finished, waiting
+from ...delivery.outbox.statistics import finished, waiting
 from ...doctor.checks import LONGEST_WAIT, QUICK, findings
 from ..navigation import ADMINS
 from ..page_globals import zone
@@ -62,7 +62,7 @@ def _begin(now: datetime) -> datetime:
     return first.astimezone(UTC)
 
 
-def _points(history: Happened, now: datetime, *names: str) -> Iterator[tuple[Any, ...]]:
+def _points(history: EventHistory, now: datetime, *names: str) -> Iterator[tuple[Any, ...]]:
     """For each day, or each hour where only the last ones were counted."""
     here = zone() or UTC
     by_hour = not history.is_whole and now - history.since < _LEAST_DAYS

@@ -6,9 +6,9 @@ from flask import Response, request
 
 from ...auth.errors import InvalidProof
 from ...auth.schemas import NewPassword
-from ...auth.sessions.cookie_door import CookieDoor
+from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.sign_in.attempt import PASSWORD, sign_in_options
-from ...auth.sign_in.gate import Challenge, Gate
+from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import find_context, service
 from ...core.types import Loaded
 from ...core.web.fields import Received, Text
@@ -46,8 +46,8 @@ def first_root_page() -> Response:
 @takes(form=FirstRootMake)
 def make_first_root(form: Loaded) -> Response:
     made = FirstRoot(find_context()).make(**form)
-    service(CookieDoor).enter()
-    if isinstance(service(Gate).admit(made, (PASSWORD,), sign_in_options()), Challenge):
+    service(CookieSessions).enter()
+    if isinstance(service(SignInPolicy).admit(made, (PASSWORD,), sign_in_options()), Challenge):
         # A second factor that must be set up, say.
         return go(".sign_in_page", _("The account is made. Sign in with it."))
     return go(".dashboard", _("You are in, and this account may do everything here."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from ...auth.sessions.cookie_door import CookieDoor
+from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.settings import AuthSettings
 from ...auth.sign_in.attempt import use_device
 from ...core.context import current_frontdesk, service
@@ -19,7 +19,7 @@ _DAY = 24 * 3600
 def arrive() -> None:
     """Before a form signs somebody in."""
     bring_trusted_device()
-    service(CookieDoor).enter()
+    service(CookieSessions).enter()
 
 
 def bring_trusted_device() -> None:

@@ -9,7 +9,7 @@ from flask import Response, request
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
 from ...auth.passkeys import routes as passkeys_api
-from ...auth.sessions.cookie_door import CookieDoor
+from ...auth.sessions.cookie_sessions import CookieSessions
 from ...core.context import service
 from ...core.errors import Problem
 from ...core.types import JsonObject
@@ -75,7 +75,7 @@ def _page(mfa_token: str, methods: list[str]) -> Response:
 def ask_for_enrolment(problem: Problem) -> Response:
     """The next page of somebody whose first proof was right, and who has nothing else to show."""
     # Whoever was in here before is somebody else, or is to sign in anew.
-    service(CookieDoor).leave()
+    service(CookieSessions).leave()
     members = problem.members
     return _enrolment_page(members["mfa_token"], members["methods"])
 

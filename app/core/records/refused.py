@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
-class RefusalKeeper:
+class RefusalRecorder:
     session: AnySession
     actions: Actions
     # By the event of the security log.

@@ -30,7 +30,7 @@ TOO_MANY = (
 _DIRECT = ("/health", "/health/ready", "/metrics")
 
 
-class RuleReadFirst(Rule):
+class LazyRule(Rule):
     """Compiles the function that builds a URL when a link to the route is first built.
 
     Werkzeug compiles two for each rule at once: three quarters of the time that creating this
@@ -46,7 +46,7 @@ class RuleReadFirst(Rule):
         return build
 
 
-class SessionsWhenSent(SecureCookieSessionInterface):
+class LazySessionInterface(SecureCookieSessionInterface):
     """Flask's sessions, opened only if the request has the session cookie.
 
     Most requests have a bearer token or another cookie; looking for a session in them costs Flask a
@@ -64,8 +64,8 @@ class SessionsWhenSent(SecureCookieSessionInterface):
 
 
 class Application(Flask):
-    url_rule_class = RuleReadFirst
-    session_interface = SessionsWhenSent()
+    url_rule_class = LazyRule
+    session_interface = LazySessionInterface()
 
 
 def warn_of_proxies(app: Flask, hops: int) -> None:

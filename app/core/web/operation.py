@@ -48,7 +48,7 @@ class DocumentedAnswer(NamedTuple):
     description: str = ""
 
 
-class WayIn(NamedTuple):
+class AuthScheme(NamedTuple):
     """A kind of credential that routes accept besides the bearer token."""
 
     name: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from flask import Flask
 
-from .mime import Letter
+from .mime import MimeMessage
 from .settings import MailSettings
 
 log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ class Announcer:
     app: Flask
     mail: MailSettings
 
-    def __call__(self, letter: Letter) -> None:
+    def __call__(self, letter: MimeMessage) -> None:
         """Emit the signal with a `flask_mail.Message`, which is built only if a listener exists."""
         # A listener has imported flask_mail.
         flask_mail = sys.modules.get("flask_mail")

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from .mime import Letter, Writer
+from .mime import MimeMessage, Writer
 
 Before = Callable[[], None]
 
 
 # Called with each email that was sent.
-Sent = Callable[[Letter], None]
+SendResult = Callable[[MimeMessage], None]
 
 
 def nothing(*_: object) -> None:
@@ -22,7 +22,7 @@ def nothing(*_: object) -> None:
 class MailConnection(Protocol):
     """An open way to send, for one letter after the other."""
 
-    def send(self, letter: Letter, before: Before = nothing) -> None:
+    def send(self, letter: MimeMessage, before: Before = nothing) -> None:
         """Returns when it has left; raises one of errors.py when it has not.
 
         `before` is called before the email is handed over, and again before a second attempt.
@@ -38,7 +38,7 @@ class Mailer(Protocol):
         """Why nothing can leave this way, or nothing."""
 
     @property
-    def sent(self) -> Sent: ...
+    def sent(self) -> SendResult: ...
 
     def open(self) -> AbstractContextManager[MailConnection]:
         """Raises `Unreachable` where there is a server and it cannot be used."""

@@ -21,7 +21,7 @@ from flask_mail import BadHeaderError, Connection, Mail, Message, email_dispatch
 
 from ..errors import DeliveryError, Refused, RefusedAtReceiver, TryLater
 from .base import MailConnection, Mailer
-from .mime import Letter, to_ascii
+from .mime import MimeMessage, to_ascii
 from .settings import MailSettings
 
 log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class HardenedConnection(Connection):
         for to in receivers:
             utf8 = not (to + from_address).isascii()
             try:
-                connection.send(Letter(from_address, to, message.subject, data, utf8))
+                connection.send(MimeMessage(from_address, to, message.subject, data, utf8))
             except (Refused, RefusedAtReceiver, TryLater) as error:
                 log.error("The mail to %s, %r, is refused: %s", to, message.subject, error)
                 refusals.append(error)

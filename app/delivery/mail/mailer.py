@@ -16,8 +16,8 @@ from ...core.config.settings import LoadedSettings
 from ...core.process.folders import make_private_folder, private
 from ..errors import Refused, SwitchedOff
 from .announcing import Announcer
-from .base import Before, Mailer, Sent, nothing
-from .mime import Letter, Writer, one_line
+from .base import Before, Mailer, SendResult, nothing
+from .mime import MimeMessage, Writer, one_line
 from .settings import MailSettings
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def _writer(mail: MailSettings) -> Writer:
 class NoMailer:
     off: str | None = "Mails are switched off"
 
-    def __init__(self, writer: Writer, sent: Sent = nothing) -> None:
+    def __init__(self, writer: Writer, sent: SendResult = nothing) -> None:
         self.writer = writer
         self.sent = sent
 
@@ -56,7 +56,7 @@ class NoMailer:
     def open(self) -> Iterator[NoMailer]:
         yield self
 
-    def send(self, letter: Letter, before: Before = nothing) -> None:
+    def send(self, letter: MimeMessage, before: Before = nothing) -> None:
         log.warning(
             "Mails are switched off (CORE.EMAILS_ENABLED): none leaves to %s, '%s'.",
             letter.to,
@@ -72,7 +72,7 @@ class FolderMailer:
 
     off: str | None = None
 
-    def __init__(self, writer: Writer, folder: Path, sent: Sent = nothing) -> None:
+    def __init__(self, writer: Writer, folder: Path, sent: SendResult = nothing) -> None:
         self.writer = writer
         self.folder = folder
         self.sent = sent
@@ -82,7 +82,7 @@ class FolderMailer:
         make_private_folder(self.folder)
         yield self
 
-    def send(self, letter: Letter, before: Before = nothing) -> None:
+    def send(self, letter: MimeMessage, before: Before = nothing) -> None:
         before()
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}.eml"
         path = self.folder / name

@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r"[^\s@<>()\[\],;:\"\\\x00-\x1f\x7f-\x9f]+@[^\s@<>()\[\],;
 _PLAIN = re.compile(rb"(?:[\t\x20-\x7e]{0,990}\r\n)*")
 
 
-class Letter(NamedTuple):
+class MimeMessage(NamedTuple):
     """A message with its envelope, ready to be sent."""
 
     sender: str
@@ -56,7 +56,7 @@ class Writer:
         # No absence notice answers what says this of itself.
         self._head = f"{head}Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n".encode()
 
-    def write(self, email: Email, moment: datetime, message_id: str | None = None) -> Letter:
+    def write(self, email: Email, moment: datetime, message_id: str | None = None) -> MimeMessage:
         """`message_id` keeps the name of a message that is sent again after an unknown result."""
         to = to_ascii(email.to)
         message_id = f"<{message_id or secrets.token_hex(16)}@{self.domain}>"
@@ -76,7 +76,7 @@ class Writer:
             )
         )
         utf8 = not to.isascii()
-        return Letter(self.sender, to, email.subject, data, utf8, message_id, email)
+        return MimeMessage(self.sender, to, email.subject, data, utf8, message_id, email)
 
 
 def _mailbox(text: str) -> tuple[str, str]:

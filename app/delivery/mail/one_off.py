@@ -22,7 +22,7 @@ from ..errors import Refused, RefusedAtReceiver, SwitchedOff, TryLater, Unreacha
 from ..message import Email
 from ..worker.background import Background
 from .base import MailConnection, Mailer
-from .mime import Letter, one_line
+from .mime import MimeMessage, one_line
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class OwnerMail:
             self.one_off_mail.send_soon(email)
 
 
-class Untold:
+class NoMail:
     """Sends nothing: for actions without a notice."""
 
     def send_soon(self, email: Email) -> None:
@@ -60,8 +60,8 @@ class Untold:
 
 
 @dataclass
-class _Waiting:
-    letter: Letter
+class _QueuedEmail:
+    letter: MimeMessage
     attempts: int = 0
     due: float = 0.0
 
@@ -80,7 +80,7 @@ class BackgroundMail:
     def _reset(self) -> None:
         """In a forked process: what waits is the parent's to send."""
         self._lock = Lock()
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_QueuedEmail] = deque()
         self._in_hand = 0
 
     def send_soon(self, email: Email) -> None:
@@ -93,7 +93,7 @@ class BackgroundMail:
             if len(self._waiting) >= MOST_WAITING:
                 log.error("Too many mails wait: the one to %s is dropped", letter.to)
                 return
-            self._waiting.append(_Waiting(letter))
+            self._waiting.append(_QueuedEmail(letter))
         self._background.wake()
 
     def flush(self, seconds: float) -> bool:
@@ -119,7 +119,7 @@ class BackgroundMail:
                 return None
             return max(0.0, min(mail.due for mail in self._waiting) - time.monotonic())
 
-    def _take_due(self) -> deque[_Waiting]:
+    def _take_due(self) -> deque[_QueuedEmail]:
         now = time.monotonic()
         with self._lock:
             due = deque(mail for mail in self._waiting if mail.due <= now)
@@ -127,7 +127,7 @@ class BackgroundMail:
             self._in_hand = len(due)
         return due
 
-    def _send(self, due: deque[_Waiting]) -> None:
+    def _send(self, due: deque[_QueuedEmail]) -> None:
         """Over one connection, until it breaks: then all that are left are tried later."""
         reason = "unknown"
         try:
@@ -143,7 +143,7 @@ class BackgroundMail:
         for mail in due:
             self._try_later(mail, reason)
 
-    def _send_one(self, connection: MailConnection, mail: _Waiting) -> None:
+    def _send_one(self, connection: MailConnection, mail: _QueuedEmail) -> None:
         letter = mail.letter
         try:
             connection.send(letter)
@@ -156,7 +156,7 @@ class BackgroundMail:
         except (TryLater, RefusedAtReceiver) as error:
             self._try_later(mail, error.reason)
 
-    def _try_later(self, mail: _Waiting, reason: str) -> None:
+    def _try_later(self, mail: _QueuedEmail, reason: str) -> None:
         to, subject = mail.letter.to, one_line(mail.letter.subject)
         if mail.attempts >= len(RETRY_AFTER):
             log.error("Given up: the mail to %s, '%s': %s", to, subject, reason)

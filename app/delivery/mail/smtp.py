@@ -19,10 +19,10 @@ from threading import Thread
 from time import monotonic
 
 from ..errors import SenderRefused
-from .base import Sent, nothing
-from .mime import Letter, Writer
+from .base import SendResult, nothing
+from .mime import MimeMessage, Writer
 from .settings import MailSettings
-from .smtp_connection import USUAL_WAITS, SmtpConnection, Waits
+from .smtp_connection import USUAL_WAITS, SmtpConnection, Timeouts
 from .smtp_faults import not_connected, not_let_in
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class SmtpMailer:
     off: str | None = None
 
     def __init__(
-        self, mail: MailSettings, waits: Waits = USUAL_WAITS, sent: Sent = nothing
+        self, mail: MailSettings, waits: Timeouts = USUAL_WAITS, sent: SendResult = nothing
     ) -> None:
         self.mail = mail
         self.writer = Writer(mail.default_sender, mail.reply_to)
@@ -62,7 +62,7 @@ class SmtpMailer:
         """A connection that nothing is learnt from, whether or not we were refused before."""
         return SmtpConnection(self._waits, self._connect)
 
-    def _taken(self, letter: Letter) -> None:
+    def _taken(self, letter: MimeMessage) -> None:
         self._backoff.end()
         self.sent(letter)
 

@@ -11,15 +11,15 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import DeliveryError, Refused, RefusedAtReceiver, SenderRefused, TryLater
-from .base import Before, Sent, nothing
-from .mime import Letter
+from .base import Before, SendResult, nothing
+from .mime import MimeMessage
 from .smtp_faults import Reply, gone, refusal
 
 _CLOSING = 421
 _GO_ON = 354
 
 
-class Waits(NamedTuple):
+class Timeouts(NamedTuple):
     """How many seconds the server has for what."""
 
     connect: float = 10.0
@@ -28,7 +28,7 @@ class Waits(NamedTuple):
     accept: float = 30.0
 
 
-USUAL_WAITS = Waits()
+USUAL_WAITS = Timeouts()
 
 
 class Command(NamedTuple):
@@ -42,9 +42,9 @@ class Command(NamedTuple):
 class SmtpConnection:
     def __init__(
         self,
-        waits: Waits,
+        waits: Timeouts,
         connect: Callable[[], smtplib.SMTP],
-        sent: Sent = nothing,
+        sent: SendResult = nothing,
         refused: Callable[[SenderRefused], None] = nothing,
     ) -> None:
         self._waits = waits
@@ -56,7 +56,7 @@ class SmtpConnection:
         # Not before a letter: a server that takes none at all is away.
         self._may_reconnect = False
 
-    def send(self, letter: Letter, before: Before = nothing) -> None:
+    def send(self, letter: MimeMessage, before: Before = nothing) -> None:
         try:
             self._offer_surely(letter, before)
             self._wait(self._waits.accept)
@@ -102,7 +102,7 @@ class SmtpConnection:
         except (OSError, smtplib.SMTPException):
             self._client.close()
 
-    def _offer_surely(self, letter: Letter, before: Before) -> None:
+    def _offer_surely(self, letter: MimeMessage, before: Before) -> None:
         try:
             self._offer(letter, before)
         except (OSError, smtplib.SMTPException):
@@ -113,7 +113,7 @@ class SmtpConnection:
             self._may_reconnect = False
             self._offer(letter, before)
 
-    def _offer(self, letter: Letter, before: Before) -> None:
+    def _offer(self, letter: MimeMessage, before: Before) -> None:
         """Until the server waits for the letter itself: so far nothing has left."""
         client = self._client
         if letter.utf8 and not client.has_extn("smtputf8"):

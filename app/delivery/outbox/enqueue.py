@@ -45,7 +45,7 @@ class Workers(Protocol):
         """There is something new on these channels."""
 
 
-class _Stored(NamedTuple):
+class _NewDeliveries(NamedTuple):
     """A stored message, and what its deliveries have in common."""
 
     id: int
@@ -53,7 +53,7 @@ class _Stored(NamedTuple):
     now: datetime
 
 
-class _Handled(NamedTuple):
+class _ChannelState(NamedTuple):
     channel: Channel
     # Why nothing leaves on it now, or nothing.
     off: str | None
@@ -105,8 +105,8 @@ class Outbox:
     def add_targets(self, message_id: int, targets: Select[Any], channels: Iterable[str]) -> None:
         """Store deliveries of such a message. A channel that does not exist any more is ignored."""
         found = [channel for name in channels if (channel := self.channels.get(name)) is not None]
-        handled = [_Handled(channel, channel.off()) for channel in found]
-        self._store_deliveries(_Stored(message_id, MANY, self.clock.now()), targets, handled)
+        handled = [_ChannelState(channel, channel.off()) for channel in found]
+        self._store_deliveries(_NewDeliveries(message_id, MANY, self.clock.now()), targets, handled)
 
     def retry(self, channel: str | None = None, subject: Subject | None = None) -> int:
         """What failed is tried again from the beginning; says how much that is."""
@@ -129,7 +129,7 @@ class Outbox:
                 after_commit(self.session, lambda: self.workers.wake(names))
             return int(done.rowcount)
 
-    def _handled(self, names: Iterable[str]) -> list[_Handled]:
+    def _handled(self, names: Iterable[str]) -> list[_ChannelState]:
         """Return the channels that have a handler; log the others, which are skipped."""
         found = []
         for name in names:
@@ -141,10 +141,10 @@ class Outbox:
                 # A mail that is switched off is so by intent; an SMS that is not set up is not.
                 level = logging.ERROR if name == "sms" else logging.WARNING
                 log.log(level, "Nothing is sent on the channel '%s': %s", name, off)
-            found.append(_Handled(channel, off))
+            found.append(_ChannelState(channel, off))
         return found
 
-    def _store(self, message: NewMessage, subject: Subject | None, lane: int) -> _Stored:
+    def _store(self, message: NewMessage, subject: Subject | None, lane: int) -> _NewDeliveries:
         now = self.clock.now()
         statement = insert(OutgoingMessage).values(
             subject_kind=subject.kind if subject else None,
@@ -156,10 +156,10 @@ class Outbox:
             created_at=now,
         )
         message_id = self.session.execute(statement.returning(OutgoingMessage.id)).scalar_one()
-        return _Stored(message_id, lane, now)
+        return _NewDeliveries(message_id, lane, now)
 
     def _store_deliveries(
-        self, message: _Stored, targets: Select[Any], handled: Iterable[_Handled]
+        self, message: _NewDeliveries, targets: Select[Any], handled: Iterable[_ChannelState]
     ) -> list[str]:
         """Insert with one statement for each channel; return the channels with workers to wake."""
         names = []

@@ -23,7 +23,7 @@ TAKEN_PAUSE = 0.05
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
 
 
-class Chore(Protocol):
+class BackgroundTask(Protocol):
     """Work of another kind that is done behind the requests, by whatever drives the worker."""
 
     def seconds_until_due(self) -> float | None:
@@ -39,7 +39,7 @@ class Worker:
     channels: Channels
     clock: Clock
     # By names that no channel has.
-    chores: dict[str, Chore] = field(default_factory=dict, init=False)
+    chores: dict[str, BackgroundTask] = field(default_factory=dict, init=False)
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 

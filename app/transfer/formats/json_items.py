@@ -21,17 +21,17 @@ def _no_number(word: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
-class Readable(Protocol):
+class TextSource(Protocol):
     def read(self, size: int, /) -> str: ...
 
 
-def items(stream: Readable, key: str | None = None) -> Iterator[Any]:
+def items(stream: TextSource, key: str | None = None) -> Iterator[Any]:
     """Of the array that the document is, or that it has under this key."""
     return _Document(stream).items(key)
 
 
 class _Document:
-    def __init__(self, stream: Readable) -> None:
+    def __init__(self, stream: TextSource) -> None:
         self._stream = stream
         self._text = ""
         self._at = 0

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 
 import orjson
 
-from ..account import ImportedAccount, Row, RowFault, Unreadable
-from .json_items import Readable, items
+from ..account import ImportedAccount, Row, RowFault, UnreadableRow
+from .json_items import TextSource, items
 
 LONGEST_LINE = 1024 * 1024
 
@@ -22,12 +22,12 @@ def each(rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]) ->
     """Return an account for each row, or the row's error."""
     for line, row in rows:
         if isinstance(row, RowFault):
-            yield Unreadable(line, row)
+            yield UnreadableRow(line, row)
             continue
         try:
             account = make(row)
         except RowFault as fault:
-            yield Unreadable(line, fault)
+            yield UnreadableRow(line, fault)
             continue
         account.line = line
         yield account
@@ -39,13 +39,13 @@ def table(stream: TextIO) -> Iterator[Numbered]:
     while first and not first.strip():
         first = stream.readline(LONGEST_LINE)
     if first.lstrip().startswith("["):
-        return documents(_Again(first, stream))
+        return documents(_PrependedStream(first, stream))
     if first.lstrip().startswith("{"):
         return _json_lines(first, stream)
     return _csv(chain([first], stream))
 
 
-def documents(stream: Readable, key: str | None = None) -> Iterator[Numbered]:
+def documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
     """The objects of a JSON document. Where it breaks off, what follows cannot be read."""
     number = 0
     found = items(stream, key)
@@ -103,7 +103,7 @@ def _csv(lines: Iterator[str]) -> Iterator[Numbered]:
             yield reader.line_num, RowFault("broken_line", reason)
 
 
-class _Again:
+class _PrependedStream:
     """A stream with its first line already read."""
 
     def __init__(self, first: str, stream: TextIO) -> None:

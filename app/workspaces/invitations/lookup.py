@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 
 from ...core.db.transaction import AnySession
-from ..members import Listed
+from ..members import ListedMember
 from ..models import Member, Workspace
 from .models import EXPIRED, PENDING, Invitation
 
@@ -17,7 +17,7 @@ from .models import EXPIRED, PENDING, Invitation
 INVITED = "invited"
 
 
-class Invited(NamedTuple):
+class InvitationRow(NamedTuple):
     invitation: Invitation
     workspace: Workspace
     # The address of who invites; None where the account is gone.
@@ -26,7 +26,7 @@ class Invited(NamedTuple):
     # Looked up only for who has the secret.
     account_exists: bool | None = None
 
-    def as_listed(self) -> Listed:
+    def as_listed(self) -> ListedMember:
         """As a member who is not one yet: without membership, and without account even where the
         address has one."""
         member = Member(
@@ -35,7 +35,7 @@ class Invited(NamedTuple):
             status=INVITED,
             created_at=self.invitation.created_at,
         )
-        return Listed(member, self.invitation.email)
+        return ListedMember(member, self.invitation.email)
 
 
 def invited_rows(account: Any) -> Select[Any]:
@@ -46,9 +46,9 @@ def invited_rows(account: Any) -> Select[Any]:
     )
 
 
-def read_invited(session: AnySession, rows: Select[Any], now: datetime) -> Sequence[Invited]:
+def read_invited(session: AnySession, rows: Select[Any], now: datetime) -> Sequence[InvitationRow]:
     return [
-        Invited(invitation, workspace, inviter, invitation.state_at(now))
+        InvitationRow(invitation, workspace, inviter, invitation.state_at(now))
         for invitation, workspace, inviter in session.execute(rows)
     ]
 

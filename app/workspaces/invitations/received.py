@@ -15,9 +15,9 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.types import AccountKey
 from ..actions import INVITATION_ACCEPTED, INVITATION_DECLINED
-from ..members import Listed, Members
+from ..members import ListedMember, Members
 from ..rules import may_manage
-from .lookup import Invited, in_state, invited_rows, read_invited
+from .lookup import InvitationRow, in_state, invited_rows, read_invited
 from .mails import InvitationProofs
 from .models import ACCEPTED, DECLINED, PENDING, Invitation
 from .schemas import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
@@ -37,7 +37,7 @@ class ReceivedInvitations:
     proofs: InvitationProofs
     clock: Clock
 
-    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Invited]:
+    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[InvitationRow]:
         self._check_proven(account)
         now = self.clock.now()
         rows = (
@@ -47,7 +47,7 @@ class ReceivedInvitations:
         )
         return read_invited(self.session, rows.offset(offset).limit(limit), now)
 
-    def accept(self, account: AccountLike, invitation_id: int) -> Listed:
+    def accept(self, account: AccountLike, invitation_id: int) -> ListedMember:
         with transaction(self.session):
             invitation = self._own(account, invitation_id)
             return self._accept(account, self._hold(invitation, InvitationNotFound))
@@ -57,7 +57,7 @@ class ReceivedInvitations:
             invitation = self._own(account, invitation_id)
             self._decline(self._hold(invitation, InvitationNotFound))
 
-    def show(self, token: str) -> Invited:
+    def show(self, token: str) -> InvitationRow:
         """For the holder of the secret only: others must not learn whether the address has an
         account."""
         invitation = self.proofs.find(token)
@@ -66,7 +66,7 @@ class ReceivedInvitations:
         exists = self.accounts.find(invitation.email) is not None
         return invited._replace(account_exists=exists)
 
-    def accept_by_token(self, account: AccountLike, token: str) -> Listed:
+    def accept_by_token(self, account: AccountLike, token: str) -> ListedMember:
         with transaction(self.session):
             invitation = self.proofs.find(token)
             if invitation.email != account.email:
@@ -110,7 +110,7 @@ class ReceivedInvitations:
             raise otherwise
         return found
 
-    def _accept(self, account: AccountLike, invitation: Invitation) -> Listed:
+    def _accept(self, account: AccountLike, invitation: Invitation) -> ListedMember:
         self._check_inviter(invitation)
         workspace_id = invitation.workspace_id
         member = self.members.find(workspace_id, account.id)
@@ -121,7 +121,7 @@ class ReceivedInvitations:
         if account.current_workspace_id is None:
             account.current_workspace_id = workspace_id
         self._report(INVITATION_ACCEPTED, invitation, account.id)
-        return Listed(member, account.email)
+        return ListedMember(member, account.email)
 
     def _decline(self, invitation: Invitation) -> None:
         invitation.state = DECLINED

@@ -16,9 +16,9 @@ from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
 from .. import schemas
-from ..members import Listed
+from ..members import ListedMember
 from ..schemas import MemberRead
-from .lookup import Invited
+from .lookup import InvitationRow
 from .received import ReceivedInvitations
 from .schemas import (
     AddressNotProven,
@@ -41,7 +41,7 @@ DECLINED = {"message": "Invitation declined"}
 @raises(AddressNotProven)
 @takes(query=Page)
 @answers(200, ReceivedInvitationRead, paged=True)
-def list_received_invitations(query: Loaded) -> Sequence[Invited]:
+def list_received_invitations(query: Loaded) -> Sequence[InvitationRow]:
     """List the open invitations to the caller's address"""
     return service(ReceivedInvitations).page(caller().account, **query)
 
@@ -51,7 +51,7 @@ def list_received_invitations(query: Loaded) -> Sequence[Invited]:
 @example(answer=schemas.GRACE_READ)
 @raises(AddressNotProven, InvitationNotFound, InviterGone)
 @answers(200, MemberRead)
-def accept_received_invitation(invitation_id: int) -> Listed:
+def accept_received_invitation(invitation_id: int) -> ListedMember:
     """Accept an invitation from the caller's list"""
     return service(ReceivedInvitations).accept(caller().attached_account, invitation_id)
 
@@ -73,7 +73,7 @@ def decline_received_invitation(invitation_id: int) -> dict[str, str]:
 @raises(InvalidProof)
 @takes(query=InvitationSecret)
 @answers(200, MailedInvitationRead)
-def get_mailed_invitation(query: Loaded) -> Invited:
+def get_mailed_invitation(query: Loaded) -> InvitationRow:
     """Get an invitation by its mailed secret; nothing changes"""
     return service(ReceivedInvitations).show(query["token"])
 
@@ -84,7 +84,7 @@ def get_mailed_invitation(query: Loaded) -> Invited:
 @raises(InvalidProof, OtherAddress, InviterGone)
 @takes(json=InvitationSecret)
 @answers(200, MemberRead)
-def accept_mailed_invitation(json: Loaded) -> Listed:
+def accept_mailed_invitation(json: Loaded) -> ListedMember:
     """Accept an invitation by its mailed secret"""
     return service(ReceivedInvitations).accept_by_token(caller().attached_account, json["token"])
 

@@ -24,7 +24,7 @@ from ..errors import AlreadyAMember
 from ..members import Members
 from ..models import Member, Workspace
 from ..settings import WorkspacesSettings
-from .lookup import Invited, in_state, invited_rows, read_invited
+from .lookup import InvitationRow, in_state, invited_rows, read_invited
 from .mails import InvitationMails, InvitationRate
 from .models import EXPIRED, PENDING, REVOKED, Invitation
 from .schemas import InvitationClosed, InvitationNotFound, TooManyInvitations
@@ -51,7 +51,7 @@ class Invitations(BasicService):
 
     def page(
         self, workspace_id: int, offset: int, limit: int, state: str | None = None
-    ) -> Sequence[Invited]:
+    ) -> Sequence[InvitationRow]:
         now = self.clock.now()
         rows = invited_rows(self.accounts.model).where(Invitation.workspace_id == workspace_id)
         if state is not None:
@@ -71,7 +71,7 @@ class Invitations(BasicService):
 
     def invite(
         self, actor: Member, emails: Mapping[str, str], kind: str, message: str | None = None
-    ) -> Sequence[Invited]:
+    ) -> Sequence[InvitationRow]:
         """Each address is named by the field that carries it. One that waits already waits on, as
         what is said now, and is mailed again unless that has been done enough."""
         addresses = _addresses(emails)
@@ -104,7 +104,7 @@ class Invitations(BasicService):
                     mails.append(self._mail(invitation))
             return self._shown(invited)
 
-    def resend(self, actor: Member, invitation_id: int) -> Invited:
+    def resend(self, actor: Member, invitation_id: int) -> InvitationRow:
         with self.rate.counted(actor.account_id, 1) as mails, transaction(self.session):
             invitation = self._hold(actor, invitation_id)
             if invitation.sends >= MOST_SENDS:
@@ -116,7 +116,7 @@ class Invitations(BasicService):
             mails.append(self._mail(invitation))
             return self._shown([invitation])[0]
 
-    def revoke(self, actor: Member, invitation_id: int) -> Invited:
+    def revoke(self, actor: Member, invitation_id: int) -> InvitationRow:
         with transaction(self.session):
             invitation = self._hold(actor, invitation_id)
             invitation.state = REVOKED
@@ -217,7 +217,7 @@ class Invitations(BasicService):
         after_commit(self.session, lambda: self.one_off_mail.send_soon(mail))
         return mail
 
-    def _shown(self, invited: Sequence[Invitation]) -> Sequence[Invited]:
+    def _shown(self, invited: Sequence[Invitation]) -> Sequence[InvitationRow]:
         """In the order in which they were asked for."""
         self.session.flush()
         ids = [invitation.id for invitation in invited]

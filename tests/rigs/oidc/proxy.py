@@ -44,7 +44,7 @@ class Answer:
 
 Alteration = Callable[[Answer], Answer]
 # What a request's headers and body are answered with; None passes it on.
-Gate = Callable[[dict[str, str], bytes], Answer | None]
+SignInPolicy = Callable[[dict[str, str], bytes], Answer | None]
 Claims = dict[str, Any]
 
 
@@ -54,7 +54,7 @@ class Proxy:
     def __init__(self, upstream: str) -> None:
         self._upstream = upstream
         self._alterations: dict[str, Alteration] = {}
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, SignInPolicy] = {}
         self._dripping: set[str] = set()
         self._keys: dict[str, RSAKey | ECKey] = {
             "RS256": RSAKey.generate_key(2048, {"kid": "the-proxy", "use": "sig", "alg": "RS256"}),
@@ -98,7 +98,7 @@ class Proxy:
     def alter(self, path: str, alteration: Alteration) -> None:
         self._alterations[path] = alteration
 
-    def gate(self, path: str, gate: Gate) -> None:
+    def gate(self, path: str, gate: SignInPolicy) -> None:
         """Turn some requests away, without the provider ever hearing of them."""
         self._gates[path] = gate
 

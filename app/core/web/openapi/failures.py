@@ -49,8 +49,8 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
     """By status."""
     found: dict[int, list[type[Problem]]] = defaultdict(list)
     kinds: list[type[Problem]] = [*described.problems, Unavailable]
-    if described.bearer or described.signs_in:
-        # The state store counts failed sign-ins.
+    if described.signs_in or (described.bearer and method not in SAFE_METHODS):
+        # The state store counts failed sign-ins and changes; reads do not ask it.
         kinds.append(KeystoreUnavailable)
     for find in described.found_problems:
         kinds.extend(find())

@@ -1,4 +1,4 @@
-"""A guard of a host's: for what is dangerous, whoever comes has just signed in."""
+"""The `fresh_required` decorator: sensitive views require a recent sign-in."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def app(make_app: MakeApp) -> Flask:
     return app
 
 
-def test_an_old_sign_in_is_refused_in_the_words_of_the_standard(
-    ada: Person, clock: SteppingClock
-) -> None:
+def test_old_sign_in_is_rejected_as_rfc_9470_requires(ada: Person, clock: SteppingClock) -> None:
     here = ada.api()
     assert here.delete("/everything").response.text == "gone"
     clock.step(minutes=5, seconds=2)
@@ -43,7 +41,7 @@ def test_an_old_sign_in_is_refused_in_the_words_of_the_standard(
     ada.api().delete("/everything")
 
 
-def test_nobody_at_all_is_refused_as_everywhere(api: Api, ada: Person) -> None:
+def test_unauthenticated_and_inactive_callers_are_rejected(api: Api, ada: Person) -> None:
     answer = api.delete("/everything", 401)
     assert answer.json["code"] == "invalid_credentials"
     here = ada.api()
@@ -51,7 +49,7 @@ def test_nobody_at_all_is_refused_as_everywhere(api: Api, ada: Person) -> None:
     assert here.delete("/everything", 401).json["code"] == "account_inactive"
 
 
-def test_how_many_minutes_is_a_setting_where_the_guard_says_none(
+def test_minutes_default_to_the_setting(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__FRESH_MINUTES="2")
@@ -68,7 +66,7 @@ def test_how_many_minutes_is_a_setting_where_the_guard_says_none(
     assert here.delete("/everything", 401).json["max_age"] == 120
 
 
-def test_a_guard_that_asks_for_two_factors_lets_nobody_in_with_one(
+def test_view_that_requires_mfa_rejects_single_factor_sign_in(
     make_app: MakeApp, person: MakePerson
 ) -> None:
     app = make_app()
@@ -91,6 +89,6 @@ WRONG = [{"minutes": len}, {"minutes": 0}, {"minutes": -1}, {"minutes": "15"}, {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_it_does_not_take_is_told_with_how_it_is_written(wrong: dict[str, Any]) -> None:
+def test_invalid_arguments_raise_with_an_example(wrong: dict[str, Any]) -> None:
     with pytest.raises(SetupError, match=r"@fresh_required\(minutes=15\)"):
         fresh_required(**wrong)

@@ -20,8 +20,8 @@ from ..actions import SESSION_ENDED
 from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
 from ..sign_in.attempt import COOKIE_WAY, request_cookie
-from ..sign_in.gate import Opened
-from .cookies import Cookies, CrossSiteCheck, Held
+from ..sign_in.policy import SignInResult
+from .cookies import Cookies, CrossSiteCheck, SessionCookie
 from .models import COOKIE, SECRET_BYTES, AccountSession
 from .own import BY_OWNER
 from .reading import SessionRow
@@ -33,7 +33,7 @@ BY_LOGOUT = "logout"
 
 
 @dataclass(eq=False)
-class CookieDoor:
+class CookieSessions:
     session: AnySession
     sessions: Sessions
     cookies: Cookies
@@ -88,7 +88,7 @@ class CookieDoor:
             )
         )
 
-    def opened(self, opened: Opened) -> None:
+    def opened(self, opened: SignInResult) -> None:
         """Within the transaction of a sign-in: its browser holds the new session from here on, and
         the one that it held before, somebody else's perhaps, ends. Who has only shown more goes on
         in the same session."""
@@ -99,7 +99,7 @@ class CookieDoor:
             self.rotate(begun)
             return
         self.end_held(BY_SIGN_IN)
-        held, expires_at = Held(begun.public_id, secret), begun.expires_at
+        held, expires_at = SessionCookie(begun.public_id, secret), begun.expires_at
         after_commit(self.session, lambda: self.cookies.give(held, expires_at))
 
     def enter(self) -> None:
@@ -139,7 +139,7 @@ class CookieDoor:
         if found.kind != COOKIE:
             return
         secret = token_bytes(SECRET_BYTES)
-        held = Held(found.public_id, secret)
+        held = SessionCookie(found.public_id, secret)
         with transaction(self.session):
             changed: Any = self.session.execute(
                 update(AccountSession)

@@ -1,4 +1,4 @@
-"""What a page rendered by the server calls: the second step, step-up, sessions, authenticators."""
+"""Methods for views of the application: the MFA step, step-up, sessions and authenticators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ KEYS = ["a key for secrets of authenticators, long enough"]
 
 
 class Calls:
-    """A host whose one view runs what a test gives it, as the account of the request's token."""
+    """A Flask application with one view, which runs a test's function as the authenticated
+    caller."""
 
     def __init__(self, clock: SteppingClock, **settings: Any) -> None:
         self.clock, self.frontdesk = clock, Frontdesk()
@@ -82,7 +83,7 @@ def calls(clock: SteppingClock) -> Calls:
 
 @pytest.fixture
 def enrolled(calls: Calls) -> tuple[str, list[str]]:
-    """The secret of Ada's app, and her recovery codes."""
+    """Return the TOTP secret and the recovery codes of Ada's authenticator app."""
     token = calls.sign_in()["returned"]["access_token"]
     authenticators = calls.frontdesk.authenticators
     setup = calls.run(lambda: authenticators.begin_app("Phone")._asdict(), token)["returned"]
@@ -90,11 +91,13 @@ def enrolled(calls: Calls) -> tuple[str, list[str]]:
     assert setup["qr"].startswith("<svg")
     done = calls.run(lambda: authenticators.confirm_app(setup["id"], calls.code(secret)), token)
     assert done["returned"].keys() >= {"access_token", "recovery_codes", "account"}
-    assert "code" in calls.run(calls.frontdesk.sessions.list, token), "earlier sign-ins ended"
+    assert "code" in calls.run(calls.frontdesk.sessions.list, token), (
+        "enrolment revoked earlier sessions"
+    )
     return secret, done["returned"]["recovery_codes"]
 
 
-def test_the_second_step_returns_what_the_route_returns(
+def test_finish_sign_in_returns_what_the_route_returns(
     calls: Calls, enrolled: tuple[str, list[str]]
 ) -> None:
     secret, _ = enrolled
@@ -117,9 +120,7 @@ def test_the_second_step_returns_what_the_route_returns(
     assert used["code"] == "invalid_token"
 
 
-def test_a_recovery_code_and_a_trusted_device(
-    calls: Calls, enrolled: tuple[str, list[str]]
-) -> None:
+def test_recovery_code_and_trusted_device(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
     _, codes = enrolled
     finish = calls.frontdesk.finish_sign_in
     token = calls.sign_in()["members"]["mfa_token"]
@@ -131,14 +132,16 @@ def test_a_recovery_code_and_a_trusted_device(
     assert calls.run(lambda: finish(token, recovery_code=codes[0]))["code"] == "incorrect_code"
 
 
-def test_a_code_may_come_with_the_password(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
+def test_code_is_accepted_with_the_password(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
     secret, _ = enrolled
     assert "access_token" in calls.sign_in(otp=calls.code(secret))["returned"]
     assert calls.sign_in(otp="000000")["code"] == "incorrect_code"
 
 
 @pytest.mark.parametrize("code", ["", "0" * 100_000, "１２３４５６", "\x00", "⚿ ☃"])  # noqa: RUF001
-def test_nonsense_is_a_wrong_code(calls: Calls, enrolled: tuple[str, list[str]], code: str) -> None:
+def test_malformed_code_is_incorrect(
+    calls: Calls, enrolled: tuple[str, list[str]], code: str
+) -> None:
     finish = calls.frontdesk.finish_sign_in
     token = calls.sign_in()["members"]["mfa_token"]
     assert calls.run(lambda: finish(token, otp=code))["code"] == "incorrect_code"
@@ -150,7 +153,7 @@ def test_nonsense_is_a_wrong_code(calls: Calls, enrolled: tuple[str, list[str]],
     assert calls.run(lambda: again(otp=code), token)["code"] == "incorrect_code"
 
 
-def test_wrong_codes_of_calls_and_routes_are_counted_together(
+def test_wrong_codes_in_calls_and_routes_share_a_limit(
     calls: Calls, enrolled: tuple[str, list[str]]
 ) -> None:
     finish, token = calls.frontdesk.finish_sign_in, calls.sign_in()["members"]["mfa_token"]
@@ -162,7 +165,7 @@ def test_wrong_codes_of_calls_and_routes_are_counted_together(
     assert calls.run(lambda: finish(token, otp="000000"))["code"] == "too_many_attempts"
 
 
-def test_exactly_one_proof_is_given(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
+def test_exactly_one_proof_is_required(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
     finish, again = calls.frontdesk.finish_sign_in, calls.frontdesk.reauthenticate
     assert calls.run(lambda: finish("token"))["code"] == "validation_error"
     both = calls.run(lambda: finish("token", otp="1", recovery_code="2"))
@@ -170,7 +173,7 @@ def test_exactly_one_proof_is_given(calls: Calls, enrolled: tuple[str, list[str]
     assert calls.run(again)["code"] == "validation_error"
 
 
-def test_step_up_makes_this_session_recent_and_no_other(calls: Calls, clock: SteppingClock) -> None:
+def test_step_up_renews_only_the_current_session(calls: Calls, clock: SteppingClock) -> None:
     first = calls.sign_in()["returned"]["access_token"]
     second = calls.sign_in()["returned"]["access_token"]
     clock.step(minutes=10)
@@ -183,7 +186,7 @@ def test_step_up_makes_this_session_recent_and_no_other(calls: Calls, clock: Ste
     Api(calls.host, "", second).get("/fresh", 401)
 
 
-def test_step_up_is_for_a_caller_that_is_active(clock: SteppingClock) -> None:
+def test_step_up_requires_an_active_caller(clock: SteppingClock) -> None:
     calls = Calls(clock)
     again = calls.frontdesk.reauthenticate
     assert calls.run(lambda: again(password=PASSWORD))["code"] == "invalid_credentials"
@@ -227,8 +230,8 @@ def test_another_accounts_session_is_not_found(calls: Calls) -> None:
     form = {"username": bob.email, "password": PASSWORD}
     token = Api(calls.host, "").post("/login", data=form).json["access_token"]
     sessions = calls.frontdesk.sessions
-    theirs = calls.run(lambda: sessions.list()[0].id, token)["returned"]
-    refused = calls.run(lambda: sessions.end(theirs)._asdict(), own)
+    other_session = calls.run(lambda: sessions.list()[0].id, token)["returned"]
+    refused = calls.run(lambda: sessions.end(other_session)._asdict(), own)
     assert refused["code"] == "session_not_found"
 
 
@@ -253,7 +256,7 @@ def test_authenticators_are_removed_and_codes_renewed_with_a_recent_factor(
     assert calls.run(lambda: len(authenticators.list()), token)["returned"] == 0
 
 
-def test_an_app_that_must_be_set_up_signs_in(clock: SteppingClock) -> None:
+def test_required_enrolment_signs_in(clock: SteppingClock) -> None:
     calls = Calls(clock, MFA="required")
     refused = calls.sign_in()
     assert refused["code"] == "mfa_enrolment_required"
@@ -270,7 +273,7 @@ def test_an_app_that_must_be_set_up_signs_in(clock: SteppingClock) -> None:
     assert calls.run(lambda: authenticators.begin_app())["code"] == "invalid_credentials"
 
 
-def test_what_is_off_is_named(clock: SteppingClock) -> None:
+def test_disabled_feature_is_named_in_the_error(clock: SteppingClock) -> None:
     calls = Calls(clock)
     frontdesk, host = calls.frontdesk, calls.host
     with host.test_request_context():
@@ -288,7 +291,7 @@ def test_what_is_off_is_named(clock: SteppingClock) -> None:
             frontdesk.sign_in(frontdesk.accounts.get(calls.ada.email), by_cookie=True)
 
 
-def test_members_of_a_problem_that_is_caught(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
+def test_caught_problem_has_members(calls: Calls, enrolled: tuple[str, list[str]]) -> None:
     with calls.host.app_context():
         account = calls.frontdesk.accounts.get(calls.ada.email)
         with pytest.raises(SecondFactorRequired) as caught:

@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
-class Turns:
+class HashingLimiter:
     """One line for all processes, since nobody who signs in chooses which of them serves him. Where
     there is no such line, or it does not move, each process has its own."""
 
@@ -50,8 +50,8 @@ class Turns:
         self._at_once = at_once
         self._patience = patience
         self._line = line
-        self._own = OwnTurns(at_once)
-        self._common: CommonTurns | None = None
+        self._own = ProcessLimiter(at_once)
+        self._common: SharedLimiter | None = None
         self._alone = False
 
     def take(self, seconds: float) -> Callable[[], None] | None:
@@ -95,9 +95,9 @@ class Turns:
             log.info("Sign-ins wait in a line of each process: %s", error)
             return None
 
-    def _opened(self) -> CommonTurns:
+    def _opened(self) -> SharedLimiter:
         if self._common is None:
-            self._common = CommonTurns(self._at_once, self._line)
+            self._common = SharedLimiter(self._at_once, self._line)
         return self._common
 
 
@@ -107,7 +107,7 @@ def _has_greenlets() -> bool:
     return monkey is not None and bool(monkey.is_module_patched("threading"))
 
 
-class OwnTurns:
+class ProcessLimiter:
     """A fair semaphore: a free turn goes to the thread that has waited longest."""
 
     def __init__(self, at_once: int) -> None:
@@ -138,7 +138,7 @@ class OwnTurns:
                 self._free += 1
 
 
-class CommonTurns:
+class SharedLimiter:
     """Raises an OSError where the machine has no such line, or has it not for us."""
 
     def __init__(self, at_once: int, name: str = "frontdesk") -> None:

@@ -34,7 +34,7 @@ from ..rigs.cases import for_each, newly
 from ..rigs.hosts import host_of
 
 
-def who() -> dict[str, Any]:
+def show_caller() -> dict[str, Any]:
     return {"email": current_account.email if current_account else None}
 
 
@@ -54,7 +54,7 @@ def app(make_app: MakeApp) -> Flask:
         "active-admins": _active_admins,
     }
     for name, guard in guards.items():
-        app.add_url_rule(f"/api/v1/guarded/{name}", name, guard(who))
+        app.add_url_rule(f"/api/v1/guarded/{name}", name, guard(show_caller))
     return app
 
 
@@ -62,18 +62,20 @@ NOT_VALID = "Could not validate credentials"
 
 
 @for_each("guard", ["account", "active", "root", "admins", "active-admins"])
-def test_no_token_is_refused(api: Api, guard: str) -> None:
+def test_missing_token_is_rejected(api: Api, guard: str) -> None:
     assert api.get(f"/guarded/{guard}", 401).detail == NOT_VALID
 
 
-def test_nobody_passes_the_optional_guard_and_a_bad_token_does_not(api: Api, ada: Person) -> None:
+def test_optional_decorator_accepts_anonymous_and_rejects_invalid_tokens(
+    api: Api, ada: Person
+) -> None:
     assert api.get("/guarded/optional").json == {"email": None}
     assert ada.api().get("/guarded/optional").json == {"email": ada.email}
     assert api.as_token("a.b.c").get("/guarded/optional", 401).detail == NOT_VALID
     assert api.get("/guarded/optional", 401, headers={"Authorization": ""}).detail == NOT_VALID
 
 
-def test_a_revoked_token_is_refused_by_every_guard(ada: Person) -> None:
+def test_revoked_token_is_rejected_by_every_decorator(ada: Person) -> None:
     api = ada.api()
     api.delete("/logout")
     for guard in ("account", "optional", "active", "root", "admins"):
@@ -103,7 +105,7 @@ TABLE = [
 
 
 @for_each(("role", "status", "guard", "expected", "text"), TABLE)
-def test_who_may_enter(
+def test_access_by_role_and_status(
     person: MakePerson, role: str, status: str, guard: str, expected: int, text: str
 ) -> None:
     someone = person(newly("someone"))
@@ -113,14 +115,14 @@ def test_who_may_enter(
     assert expected == 200 or answer.detail == text
 
 
-def test_stacked_guards_load_the_account_once(app: Flask, person: MakePerson) -> None:
+def test_stacked_decorators_load_the_account_once(app: Flask, person: MakePerson) -> None:
     api = person("boss", role="admin").api()
     with noted_queries(app) as queries:
         api.get("/guarded/active-admins")
     assert len(queries) == 1, queries
 
 
-def test_logout_ends_every_token_until_the_next_login(ada: Person) -> None:
+def test_logout_revokes_every_token_until_the_next_sign_in(ada: Person) -> None:
     first, second = ada.api(), ada.api()
     assert first.delete("/logout").json == {"message": "Logged out"}
     assert second.get("/account", 401).detail == "Token expired"
@@ -129,7 +131,7 @@ def test_logout_ends_every_token_until_the_next_login(ada: Person) -> None:
     second.get("/account")
 
 
-def test_a_keystore_that_has_lost_everything_brings_no_token_back(app: Flask, ada: Person) -> None:
+def test_lost_state_store_does_not_restore_tokens(app: Flask, ada: Person) -> None:
     api = ada.api()
     api.delete("/logout")
     app.extensions["frontdesk"].keystore.drop(f"revoked:{ada.email}")
@@ -138,7 +140,7 @@ def test_a_keystore_that_has_lost_everything_brings_no_token_back(app: Flask, ad
     api.get("/account")
 
 
-def test_a_final_logout_keeps_earlier_tokens_dead(make_app: MakeApp, person: MakePerson) -> None:
+def test_final_logout_keeps_earlier_tokens_revoked(make_app: MakeApp, person: MakePerson) -> None:
     ada = person(into=make_app(AUTH__LOGOUT_IS_FINAL="true"))
     before = ada.api()
     before.delete("/logout")
@@ -147,7 +149,7 @@ def test_a_final_logout_keeps_earlier_tokens_dead(make_app: MakeApp, person: Mak
     assert before.get("/account", 401).detail == NOT_VALID
 
 
-def test_a_login_that_a_listener_aborts_leaves_the_account_logged_out(
+def test_sign_in_aborted_by_a_listener_leaves_the_account_logged_out(
     app: Flask, ada: Person
 ) -> None:
     from .test_login import listen_to, log_in
@@ -166,13 +168,13 @@ def test_a_login_that_a_listener_aborts_leaves_the_account_logged_out(
 @account_required
 @takes(query=Page)
 @answers(200, None)
-async def wait_and_say_who(query: dict[str, Any], word: str = "") -> dict[str, Any]:
+async def wait_and_show_caller(query: dict[str, Any], word: str = "") -> dict[str, Any]:
     await asyncio.sleep(0)
-    return {**who(), "limit": query["limit"], "word": word}
+    return {**show_caller(), "limit": query["limit"], "word": word}
 
 
-def test_a_view_may_be_async(app: Flask, api: Api, ada: Person) -> None:
-    app.add_url_rule("/api/v1/waiting/<word>", view_func=wait_and_say_who)
+def test_view_can_be_async(app: Flask, api: Api, ada: Person) -> None:
+    app.add_url_rule("/api/v1/waiting/<word>", view_func=wait_and_show_caller)
     app.add_url_rule("/api/v1/waiting", "bare", superuser_required(roles_required("root")(wait)))
     answer = ada.api().get("/waiting/x?limit=7").json
     assert answer == {"email": ada.email, "limit": 7, "word": "x"}
@@ -184,7 +186,7 @@ def test_a_view_may_be_async(app: Flask, api: Api, ada: Person) -> None:
 
 async def wait() -> dict[str, Any]:
     await asyncio.sleep(0)
-    return who()
+    return show_caller()
 
 
 @pytest.mark.parametrize(
@@ -201,31 +203,31 @@ async def wait() -> dict[str, Any]:
         workspace_roles_required("owner"),
     ],
 )
-def test_a_guarded_view_keeps_its_name_its_docstring_and_its_signature(guard: Any) -> None:
+def test_decorated_view_keeps_its_name_docstring_and_signature(guard: Any) -> None:
     def view(word: str, number: int = 1) -> str:
-        """Says a word"""
+        """Repeat a word."""
         return word * number
 
     guarded = guard(view)
-    assert (guarded.__name__, guarded.__doc__) == ("view", "Says a word")
+    assert (guarded.__name__, guarded.__doc__) == ("view", "Repeat a word.")
     assert inspect.signature(guarded) == inspect.signature(view)
 
 
 @pytest.mark.parametrize("name", sorted(GUARDS - {"anyone"}))
-def test_every_guard_says_whom_it_lets_in(name: str) -> None:
+def test_every_decorator_has_a_docstring(name: str) -> None:
     guard = getattr(flask_frontdesk, name)
     assert guard.__name__ == name
     assert guard.__doc__
 
 
-def test_a_guard_above_its_route_is_told_at_the_first_request() -> None:
+def test_decorator_above_the_route_raises_at_the_first_request() -> None:
     host = host_of()
     host.testing = True
 
     @active_account_required
     @host.get("/secret")
     def secret() -> str:
-        return "open to all, unless somebody says so"
+        return "public by mistake"
 
     @host.get("/hello")
     def hello() -> str:
@@ -237,7 +239,7 @@ def test_a_guard_above_its_route_is_told_at_the_first_request() -> None:
     assert client.get("/hello").text == "hello"
 
 
-def test_a_guard_above_a_route_of_a_blueprint_is_told_too() -> None:
+def test_decorator_above_a_blueprint_route_raises_at_the_first_request() -> None:
     host = host_of()
     host.testing = True
     views = Blueprint("views", __name__)
@@ -246,14 +248,14 @@ def test_a_guard_above_a_route_of_a_blueprint_is_told_too() -> None:
     @views.get("/secret")
     @answers(200, Message)
     def secret() -> dict[str, str]:
-        return {"message": "open to all, unless somebody says so"}
+        return {"message": "public by mistake"}
 
     host.register_blueprint(views)
     with pytest.raises(SetupError, match=r"'views\.secret'"):
         host.test_client().get("/secret")
 
 
-def test_a_view_may_be_served_both_open_and_guarded() -> None:
+def test_view_can_be_served_with_and_without_authentication() -> None:
     host = host_of()
 
     @host.get("/open")

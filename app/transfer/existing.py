@@ -14,14 +14,14 @@ from ..auth.idp.models import Identity
 from ..core.types import AccountKey, JsonObject
 from ..workspaces.models import Workspace
 from .account import RowFault
-from .checking import Checked
+from .checking import CheckedAccount
 
 # Of one question: SQLite takes some thirty thousand values.
 _AT_ONCE = 5_000
 
 
 @dataclass
-class There:
+class ExistingRows:
     ids: JsonObject
     emails: dict[Any, str]
     # Those that a row before is about to make have no moment yet, unless it is told.
@@ -29,7 +29,7 @@ class There:
     # The accounts that persons at a provider are linked to.
     identities: dict[tuple[str, str], Any]
 
-    def account_of(self, checked: Checked) -> Any:
+    def account_of(self, checked: CheckedAccount) -> Any:
         """The id of the account that it is already, or nothing where it is new."""
         known = self.ids.get(checked.email)
         if known is None and checked.id not in self.emails:
@@ -40,7 +40,7 @@ class There:
             raise RowFault("email_taken", f"The account {known} has this email.")
         return known
 
-    def check(self, checked: Checked, account_id: AccountKey) -> None:
+    def check(self, checked: CheckedAccount, account_id: AccountKey) -> None:
         for membership in checked.memberships:
             is_there = membership.slug in self.workspaces
             if not is_there and membership.name is None:
@@ -60,10 +60,10 @@ class There:
 
 
 @dataclass(eq=False)
-class Present:
+class ExistingAccounts:
     accounts: Accounts
 
-    def among(self, batch: list[Checked]) -> There:
+    def among(self, batch: list[CheckedAccount]) -> ExistingRows:
         model = self.accounts.model
         account = select(model.id, model.email)
         by_email = self._all(account, model.email, (each.email for each in batch))
@@ -73,7 +73,7 @@ class Present:
         subjects = {each.subject for checked in batch for each in checked.identities}
         workspace = select(Workspace.slug, Workspace.created_at)
         whose = select(Identity.issuer, Identity.subject, Identity.account_id)
-        return There(
+        return ExistingRows(
             ids={email: key for key, email in by_email},
             emails=dict(by_id),
             workspaces=dict(self._all(workspace, Workspace.slug, slugs)),

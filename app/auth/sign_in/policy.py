@@ -30,7 +30,7 @@ from .attempt import PASSKEY, PASSWORD, PROVIDER, SignInOptions, has_factor, met
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from ..sessions.models import AccountSession
-    from ..sessions.service import Begun, Sessions
+    from ..sessions.service import Sessions, SessionStart
 
 
 # Of a sign-in outside a request.
@@ -53,7 +53,7 @@ class SignIn:
         return self.factor_at is not None or has_factor(self.by)
 
 
-class Opened(NamedTuple):
+class SignInResult(NamedTuple):
     """Signed in: what the login route answers, and the server's own record of it."""
 
     payload: JsonObject
@@ -71,7 +71,7 @@ class Challenge(NamedTuple):
     problem: Problem
 
 
-def payload_of(outcome: Opened | Challenge) -> JsonObject:
+def payload_of(outcome: SignInResult | Challenge) -> JsonObject:
     """Return the response of a sign-in; raise the problem of a challenge."""
     if isinstance(outcome, Challenge):
         raise outcome.problem
@@ -90,11 +90,11 @@ class SessionUse(NamedTuple):
     # Of sign-ins by a cookie, where no other has one.
     cookie_sessions: Sessions | None = None
     # Called within the transaction of a sign-in or a re-authentication.
-    set_cookie: Callable[[Opened], object] | None = None
+    set_cookie: Callable[[SignInResult], object] | None = None
 
 
 @dataclass(eq=False)
-class Gate(BasicService):
+class SignInPolicy(BasicService):
     accounts: Accounts
     tokens: Tokens
     revocations: Revocations
@@ -114,7 +114,7 @@ class Gate(BasicService):
         options: SignInOptions = NO_OPTIONS,
         *,
         factor_at: float | None = None,
-    ) -> Opened | Challenge:
+    ) -> SignInResult | Challenge:
         """Sign an account in that has proved who it is, unless a stage asks for more.
 
         Before anything is written its row is locked, and compared with what the account was when
@@ -144,7 +144,7 @@ class Gate(BasicService):
             check_active(self.accounts, stored)
         raise overtaken(by, account_id)
 
-    def _open(self, sign_in: SignIn) -> Opened:
+    def _open(self, sign_in: SignIn) -> SignInResult:
         account = sign_in.account
         if account.status == SUSPENDED:
             self.accounts.reinstate(account)
@@ -157,7 +157,7 @@ class Gate(BasicService):
         done(self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by)
         begun = self._begin(sign_in)
         session, secret = begun if begun else (None, None)
-        return self._told(Opened(self._answered(sign_in, session), session, secret))
+        return self._told(SignInResult(self._answered(sign_in, session), session, secret))
 
     def renew(
         self,
@@ -165,14 +165,14 @@ class Gate(BasicService):
         by: tuple[str, ...],
         options: SignInOptions,
         session: AccountSession | None = None,
-    ) -> Opened:
+    ) -> SignInResult:
         """Another token for who is in already and has shown once more who it is: nobody comes in by
         that, and so no stage is asked."""
         sign_in = SignIn(account, by, options)
         with transaction(self.session):
-            return self._told(Opened(self._answered(sign_in, session), session))
+            return self._told(SignInResult(self._answered(sign_in, session), session))
 
-    def _told(self, opened: Opened) -> Opened:
+    def _told(self, opened: SignInResult) -> SignInResult:
         if self.set_cookie is not None and opened.session is not None:
             self.set_cookie(opened)
         return opened
@@ -210,7 +210,7 @@ class Gate(BasicService):
             carried |= self.sessions.refreshing(session, sign_in.options)
         return carried
 
-    def _begin(self, sign_in: SignIn) -> Begun | None:
+    def _begin(self, sign_in: SignIn) -> SessionStart | None:
         sessions = self.sessions
         if sessions is None and sign_in.options.cookie:
             sessions = self.cookie_sessions

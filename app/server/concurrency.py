@@ -34,7 +34,7 @@ _PHRASES = {
 }
 
 
-class Turnstile:
+class ConcurrencyLimiter:
     def __init__(self, app: Application, turns: int) -> None:
         self._app = app
         # A queue in C hands a turn on at a tenth of what a semaphore takes, which is Python.

@@ -1,4 +1,4 @@
-"""Signing in by a cookie, over HTTP: what it is, and whom it lets in."""
+"""Sign-in with a session cookie: the cookie's attributes, and who can sign in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def browser(app: Flask) -> CookieBrowser:
     return CookieBrowser(app)
 
 
-def test_the_answer_says_who_is_in_and_the_cookie_is_for_the_browser_alone(
+def test_sign_in_returns_the_account_and_sets_an_http_only_cookie(
     browser: CookieBrowser, ada: Person
 ) -> None:
     answer = browser.sign_in(ada)
@@ -39,15 +39,15 @@ def test_the_answer_says_who_is_in_and_the_cookie_is_for_the_browser_alone(
     assert browser.get("/account").json["email"] == ada.email
 
 
-def test_the_session_is_shown_while_it_lasts(browser: CookieBrowser, ada: Person) -> None:
-    begun = browser.sign_in(ada).json
-    assert browser.get("/session").json["expires"] == begun["expires"]
+def test_session_is_returned_until_sign_out(browser: CookieBrowser, ada: Person) -> None:
+    created = browser.sign_in(ada).json
+    assert browser.get("/session").json["expires"] == created["expires"]
     assert browser.get("/session").json["account"]["id"] == ada.id
     browser.delete("/session")
     assert browser.get("/session", 401).json["code"] == "invalid_credentials"
 
 
-def test_for_a_domain_it_has_another_prefix(make_app: MakeApp, person: MakePerson) -> None:
+def test_cookie_domain_uses_the_secure_prefix(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(
         AUTH__COOKIE_SESSIONS="on",
         AUTH__COOKIE_DOMAIN="example.com",
@@ -65,7 +65,7 @@ def test_for_a_domain_it_has_another_prefix(make_app: MakeApp, person: MakePerso
     browser.get("/session", 401, base_url="https://example.org")
 
 
-def test_development_without_tls_has_a_plain_one(app: Flask, ada: Person) -> None:
+def test_development_without_tls_uses_a_plain_cookie(app: Flask, ada: Person) -> None:
     app.debug = True
     browser = CookieBrowser(app)
     body = {"email": ada.email, "password": ada.password}
@@ -78,7 +78,7 @@ def test_development_without_tls_has_a_plain_one(app: Flask, ada: Person) -> Non
     assert set_cookie(browser.sign_in(ada)).startswith(NAME)
 
 
-def test_wrong_passwords_count_together_with_those_of_login(app: Flask, ada: Person) -> None:
+def test_wrong_passwords_share_a_limit_with_login(app: Flask, ada: Person) -> None:
     browser, api = CookieBrowser(app), Api(app)
     wrong = {"email": ada.email, "password": "not this one"}
     for _ in range(3):
@@ -91,16 +91,16 @@ def test_wrong_passwords_count_together_with_those_of_login(app: Flask, ada: Per
 
 
 @pytest.mark.parametrize("status", ["inactive", "suspended", "deleting", "pending"])
-def test_who_may_not_log_in_gets_no_cookie(
+def test_inactive_account_gets_no_cookie(
     browser: CookieBrowser, person: MakePerson, status: str
 ) -> None:
-    nobody = person("nina", status=status)
-    answer = browser.sign_in(nobody, 400)
+    inactive = person("nina", status=status)
+    answer = browser.sign_in(inactive, 400)
     assert answer.detail == "Inactive account"
     assert "Set-Cookie" not in answer.headers
 
 
-def test_bodies_that_are_none_are_refused(browser: CookieBrowser) -> None:
+def test_invalid_bodies_are_rejected(browser: CookieBrowser) -> None:
     bodies: list[dict[str, Any]] = [
         {},
         {"email": "a@example.com"},
@@ -113,49 +113,50 @@ def test_bodies_that_are_none_are_refused(browser: CookieBrowser) -> None:
     browser.post("/session", 422, json={"email": "a", "password": "b", "otp": "1" * 65})
 
 
-def test_the_browsers_former_session_ends_with_a_sign_in(
+def test_sign_in_ends_the_browsers_previous_session(
     app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
 ) -> None:
     grace = person("grace")
     browser.sign_in(ada)
-    former = browser.cookie or ""
+    previous = browser.cookie or ""
     browser.sign_in(grace)
-    assert browser.cookie != former
-    thief = CookieBrowser(app)
-    thief.hold(former)
-    thief.get("/account", 401)
+    assert browser.cookie != previous
+    attacker = CookieBrowser(app)
+    attacker.hold(previous)
+    attacker.get("/account", 401)
     assert browser.get("/account").json["email"] == grace.email
     assert [each.end_reason for each in stored_sessions(app)] == ["replaced", None]
 
 
-def test_a_failed_sign_in_ends_nothing(browser: CookieBrowser, ada: Person) -> None:
+def test_failed_sign_in_ends_no_session(browser: CookieBrowser, ada: Person) -> None:
     browser.sign_in(ada)
     wrong = {"email": ada.email, "password": "not this one"}
     browser.post("/session", 400, json=wrong)
     browser.get("/account")
 
 
-def test_a_planted_cookie_does_not_become_the_sign_ins(
+def test_sign_in_replaces_a_planted_cookie(
     app: Flask, browser: CookieBrowser, ada: Person, person: MakePerson
 ) -> None:
-    """Fixation: the thief is signed in, and puts that cookie into the victim's browser."""
-    thief = CookieBrowser(app)
-    thief.sign_in(person("mallory"))
-    planted = thief.cookie or ""
+    """Session fixation: an attacker plants their session cookie in the victim's
+    browser."""
+    attacker = CookieBrowser(app)
+    attacker.sign_in(person("mallory"))
+    planted = attacker.cookie or ""
     browser.hold(planted)
     browser.sign_in(ada)
     assert browser.cookie != planted
-    thief.get("/account", 401)
+    attacker.get("/account", 401)
 
 
-def test_a_sign_in_from_a_browser_with_rubbish_is_one(browser: CookieBrowser, ada: Person) -> None:
+def test_sign_in_with_a_malformed_cookie_succeeds(browser: CookieBrowser, ada: Person) -> None:
     browser.hold("rubbish")
     browser.sign_in(ada)
     browser.get("/account")
 
 
 @pytest.mark.parametrize("url", ["https://api.example.org", "https://notexample.com"])
-def test_a_domain_that_no_browser_would_take_stops_the_start(make_app: MakeApp, url: str) -> None:
+def test_cookie_domain_that_browsers_reject_stops_the_start(make_app: MakeApp, url: str) -> None:
     settings = {"AUTH__COOKIE_SESSIONS": "on", "AUTH__COOKIE_DOMAIN": "example.com"}
     make_app(**settings, CORE__PUBLIC_URL="https://api.example.com")
     make_app(**settings, CORE__PUBLIC_URL="https://example.com")
@@ -163,7 +164,7 @@ def test_a_domain_that_no_browser_would_take_stops_the_start(make_app: MakeApp, 
         make_app(**settings, CORE__PUBLIC_URL=url)
 
 
-def test_its_owner_finds_it_in_the_list_and_ends_it(browser: CookieBrowser, ada: Person) -> None:
+def test_owner_lists_and_ends_the_cookie_session(browser: CookieBrowser, ada: Person) -> None:
     browser.sign_in(ada)
     api = ada.api()
     (listed,) = [each for each in api.get("/sessions").json if each["kind"] == "cookie"]

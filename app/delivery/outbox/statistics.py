@@ -18,7 +18,7 @@ REASONS = 5
 
 
 @dataclass(frozen=True)
-class Waiting:
+class Backlog:
     by_channel: Mapping[str, int]
     # When the oldest counted delivery became due.
     oldest: datetime | None
@@ -31,7 +31,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Finished:
+class RecentResults:
     """Deliveries that ended since a moment, among the newest ones."""
 
     sent: int
@@ -42,7 +42,7 @@ class Finished:
     is_more: bool
 
 
-def waiting(session: AnySession, most: int = MOST) -> Waiting:
+def waiting(session: AnySession, most: int = MOST) -> Backlog:
     unfinished = (
         select(Delivery.channel, Delivery.outgoing_id)
         .where(Delivery.state == PENDING)
@@ -56,14 +56,14 @@ def waiting(session: AnySession, most: int = MOST) -> Waiting:
         .order_by(unfinished.c.channel)
     ).all()
     by_channel = {channel: count for channel, count, _ in rows}
-    return Waiting(
+    return Backlog(
         by_channel,
         min((oldest for *_, oldest in rows), default=None),
         sum(by_channel.values()) > most,
     )
 
 
-def finished(session: AnySession, since: datetime, most: int = MOST) -> Finished:
+def finished(session: AnySession, since: datetime, most: int = MOST) -> RecentResults:
     newest = (
         select(Delivery.state, Delivery.reason, Delivery.finished_at)
         .order_by(Delivery.id.desc())
@@ -91,4 +91,4 @@ def finished(session: AnySession, since: datetime, most: int = MOST) -> Finished
             .limit(REASONS)
         )
         reasons = {str(reason): count for reason, count in found}
-    return Finished(counts.get(SENT, 0), counts.get(FAILED, 0), reasons, total >= most)
+    return RecentResults(counts.get(SENT, 0), counts.get(FAILED, 0), reasons, total >= most)

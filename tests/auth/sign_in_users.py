@@ -1,4 +1,4 @@
-"""Those who stand at the doors: what their accounts have become since they signed in."""
+"""Users of the sign-in matrix: test accounts, and the state that each one is in at sign-in."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .factors import Enrolled, Phone, enrolled
 
 
 @dataclass
-class House:
-    """The service as it was when everybody's account was made, and as it is now."""
+class Deployment:
+    """The service before and after its settings change: accounts are created in `before`."""
 
     before: Flask
     now: Flask
@@ -46,19 +46,19 @@ class House:
 
 
 @dataclass
-class Guest:
-    """Somebody with an account, who stands at the door."""
+class User:
+    """A test user, with what their browser and their authenticator app hold."""
 
-    house: House
+    deployment: Deployment
     person: Person
-    # Signed in with the second factor, where there is one.
+    # Set if the user has an authenticator app; its API client is signed in with MFA.
     enrolled: Enrolled | None = None
     device: str | None = None
-    kept: dict[str, Any] = field(default_factory=dict)
+    stored: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def api(self) -> Api:
-        """Signed in: to be asked for while the account is as it should be."""
+        """Return a signed-in API client, for requests made before the account's state changes."""
         return self.enrolled.api if self.enrolled else self.person.api()
 
     @property
@@ -74,11 +74,11 @@ class Guest:
         return self.email.partition("@")[0]
 
     def send(self, method: str, path: str, **request: Any) -> TestResponse:
-        """With nothing but what their browser has of them."""
+        """Send a request that carries only the trusted-device token, if the user has one."""
         headers = dict(request.pop("headers", None) or {})
         if self.device:
             headers["X-Trusted-Device"] = self.device
-        client = self.house.now.test_client(use_cookies=False)
+        client = self.deployment.now.test_client(use_cookies=False)
         return client.open(f"/api/v1{path}", method=method, headers=headers, **request)
 
     def post(self, path: str, **body: Any) -> TestResponse:
@@ -89,51 +89,52 @@ class Guest:
         return self.send("POST", "/login", data=form)
 
 
-def arrive(house: House, name: str, factor: str) -> Guest:
-    """With a second factor and with a device that is trusted, where `factor` says so."""
-    person = make_person(house.before, name, prefix="/api/v1")
+def create_user(deployment: Deployment, name: str, factor: str) -> User:
+    """Create a user; `factor` decides whether they have an authenticator app and a trusted
+    device."""
+    person = make_person(deployment.before, name, prefix="/api/v1")
     if factor not in ("enrolled", "device"):
-        return Guest(house, person)
-    has = enrolled(person, house.clock)
-    device = _trusted(house.before, person) if factor == "device" else None
-    return Guest(house, person, has, device)
+        return User(deployment, person)
+    authenticator = enrolled(person, deployment.clock)
+    device = _trusted(deployment.before, person) if factor == "device" else None
+    return User(deployment, person, authenticator, device)
 
 
 def _trusted(app: Flask, person: Person) -> str:
-    """As at a sign-in with the second factor that asks for it."""
+    """Trust a device, as a sign-in with a second factor does on request."""
     with app.app_context(), transaction(current_frontdesk.session):
         return service(TrustedDevices).trust(service(Accounts).get(person.email))
 
 
-def _change(guest: Guest, **columns: Any) -> None:
-    """By an operator's hand, past all that would end a sign-in."""
-    with guest.house.before.app_context():
+def _change(user: User, **columns: Any) -> None:
+    """Change the account in the database directly, so that no session is revoked."""
+    with user.deployment.before.app_context():
         session = current_frontdesk.session
         with transaction(session):
-            account: Any = service(Accounts).get(guest.email)
+            account: Any = service(Accounts).get(user.email)
             for name, value in columns.items():
                 setattr(account, name, value)
 
 
-def _delete(guest: Guest) -> None:
-    guest.api.delete("/account", 202)
+def _delete(user: User) -> None:
+    user.api.delete("/account", 202)
 
 
-def _unproven(guest: Guest, **more: str) -> None:
-    _change(guest, email_unverified_since=guest.house.clock.now(), **more)
+def _unverify(user: User, **more: str) -> None:
+    _change(user, email_unverified_since=user.deployment.clock.now(), **more)
 
 
-def _suspended_until_yesterday(guest: Guest) -> None:
-    over = guest.house.clock.now() - timedelta(days=1)
-    _change(guest, status="suspended", suspended_until=over)
+def _suspended_until_yesterday(user: User) -> None:
+    end = user.deployment.clock.now() - timedelta(days=1)
+    _change(user, status="suspended", suspended_until=end)
 
 
-STATES: dict[str, Callable[[Guest], object]] = {
-    "verified": lambda guest: None,
-    "unverified": _unproven,
-    "pending": lambda guest: _unproven(guest, status=PENDING),
-    "suspended": lambda guest: _change(guest, status="suspended"),
+STATES: dict[str, Callable[[User], object]] = {
+    "verified": lambda user: None,
+    "unverified": _unverify,
+    "pending": lambda user: _unverify(user, status=PENDING),
+    "suspended": lambda user: _change(user, status="suspended"),
     "over": _suspended_until_yesterday,
-    "inactive": lambda guest: _change(guest, status="inactive"),
+    "inactive": lambda user: _change(user, status="inactive"),
     "deleting": _delete,
 }

@@ -1,4 +1,4 @@
-"""Passkeys that are not as they should be: none is added, and nobody is signed in by one."""
+"""Invalid passkeys: enrolment and sign-in are rejected."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ def holder(ada: Person) -> Holder:
 
 
 LIES: dict[str, tuple[dict[str, Any], str]] = {
-    "another site's page": ({"origin": "https://evil.example"}, "not_verified"),
-    "a page that only begins like ours": (
+    "another origin": ({"origin": "https://evil.example"}, "not_verified"),
+    "an origin with the same prefix": (
         {"origin": "http://localhost:3000.evil.example"},
         "not_verified",
     ),
-    "an origin that is no text": ({"origin": ["http://localhost:3000"]}, "not_verified"),
+    "an origin that is not a string": ({"origin": ["http://localhost:3000"]}, "not_verified"),
     "a passkey for another site": ({"rp_id": "evil.example"}, "not_verified"),
-    "nobody verified": ({"flags": PRESENT}, "not_verified"),
-    "nobody present": ({"flags": VERIFIED}, "not_verified"),
-    "backed up, and yet it cannot be": ({"flags": PRESENT | VERIFIED | BACKED_UP}, "not_verified"),
+    "user not verified": ({"flags": PRESENT}, "not_verified"),
+    "user not present": ({"flags": VERIFIED}, "not_verified"),
+    "backed up although not eligible": ({"flags": PRESENT | VERIFIED | BACKED_UP}, "not_verified"),
     "the other ceremony": ({"type": "webauthn.other"}, "another_ceremony"),
-    "in a frame of another's page": ({"more": {"crossOrigin": True}}, "in_a_frame"),
-    "under another's page": ({"more": {"topOrigin": "https://evil.example"}}, "in_a_frame"),
-    "a challenge that is not ours": ({"challenge": base64url(bytes(56))}, "challenge_unknown"),
+    "in a cross-origin frame": ({"more": {"crossOrigin": True}}, "in_a_frame"),
+    "under another top origin": ({"more": {"topOrigin": "https://evil.example"}}, "in_a_frame"),
+    "an unknown challenge": ({"challenge": base64url(bytes(56))}, "challenge_unknown"),
     "a short challenge": ({"challenge": "AAAA"}, "challenge_unknown"),
     "no challenge": ({"challenge": None}, "challenge_unknown"),
-    "told in no JSON": ({"told": b"{"}, "client_data_malformed"),
-    "told in a list": ({"told": b"[]"}, "client_data_malformed"),
-    "told in a nest": ({"told": b"[" * 4000}, "client_data_malformed"),
-    "told in UTF-16": (
+    "client data is not JSON": ({"told": b"{"}, "client_data_malformed"),
+    "client data is a list": ({"told": b"[]"}, "client_data_malformed"),
+    "client data is deeply nested": ({"told": b"[" * 4000}, "client_data_malformed"),
+    "client data in UTF-16": (
         {"told": '{"type": "webauthn.get"}'.encode("utf-16")},
         "client_data_malformed",
     ),
@@ -61,7 +61,7 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
 
 @only_on("sqlite")
 @pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
-def test_what_is_not_as_it_should_be_signs_nobody_in(
+def test_invalid_assertion_is_rejected(
     holder: Holder, lies: dict[str, Any], why: str, told: Told
 ) -> None:
     holder.add()
@@ -75,7 +75,7 @@ def test_what_is_not_as_it_should_be_signs_nobody_in(
 
 @only_on("sqlite")
 @pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
-def test_what_is_not_as_it_should_be_is_not_added(
+def test_invalid_attestation_is_rejected(
     holder: Holder, app: Flask, lies: dict[str, Any], why: str, told: Told
 ) -> None:
     if "flags" in lies:
@@ -86,7 +86,7 @@ def test_what_is_not_as_it_should_be_is_not_added(
 
 
 @only_on("sqlite")
-def test_the_log_says_what_the_library_found(holder: Holder, told: Told) -> None:
+def test_log_has_the_librarys_error(holder: Holder, told: Told) -> None:
     holder.add()
     holder.sign_in(400, rp_id="evil.example")
     holder.sign_in(400, origin='http://evil.example" and its words')
@@ -95,7 +95,7 @@ def test_the_log_says_what_the_library_found(holder: Holder, told: Told) -> None
 
 
 @only_on("sqlite")
-def test_another_keys_signature_is_refused(holder: Holder) -> None:
+def test_signature_of_another_key_is_rejected(holder: Holder) -> None:
     holder.add()
     [credential_id] = holder.authenticator.kept
     holder.add(id=credential_id, status=409)
@@ -118,22 +118,20 @@ def test_another_keys_signature_is_refused(holder: Holder) -> None:
     ],
     ids=["no point", "alg", "short", "rsa", "kind", "nested", "empty", "list", "number"],
 )
-def test_a_key_that_is_none_is_not_added(holder: Holder, app: Flask, cose: bytes) -> None:
+def test_invalid_public_key_is_rejected(holder: Holder, app: Flask, cose: bytes) -> None:
     holder.add(status=400, cose=cose)
     assert stored(app) == []
 
 
 @only_on("sqlite")
-def test_what_an_authenticator_says_of_its_kind_is_passed_over(holder: Holder) -> None:
-    """As a browser leaves it out; some do not, and what nobody asked for is no reason to refuse."""
+def test_attestation_statement_is_ignored(holder: Holder) -> None:
+    """Browsers usually remove the statement; some send it although it was not requested."""
     holder.add(statement={"fmt": "packed", "attStmt": {"alg": -7, "sig": b"", "x5c": [b"no"]}})
     holder.sign_in()
 
 
 @only_on("sqlite")
-def test_the_ways_to_an_authenticator_are_kept_as_far_as_they_are_known(
-    holder: Holder, app: Flask
-) -> None:
+def test_known_transports_are_stored(holder: Holder, app: Flask) -> None:
     holder.add(transports=["usb", "telepathy", "nfc", "usb"])
     assert stored(app)[0].transports == ["nfc", "usb"]
     options = holder.api.post("/reauthenticate/passkey/options").json
@@ -160,9 +158,9 @@ def test_the_ways_to_an_authenticator_are_kept_as_far_as_they_are_known(
         ("response.userHandle", "A" * 88),
     ],
 )
-def test_what_is_no_credential_at_all_is_invalid(holder: Holder, field: str, value: Any) -> None:
+def test_malformed_credential_is_invalid(holder: Holder, field: str, value: Any) -> None:
     holder.add()
-    shown = holder.show()
-    inner, _, last = field.rpartition(".")
-    (shown[inner] if inner else shown)[last] = value
-    assert holder.send(shown, 422).faults == [f"json:credential.{field}"]
+    assertion = holder.show()
+    parent, _, key = field.rpartition(".")
+    (assertion[parent] if parent else assertion)[key] = value
+    assert holder.send(assertion, 422).faults == [f"json:credential.{field}"]

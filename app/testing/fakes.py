@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from ..accounts.models import AccountLike
-from ..auth.proofs import AccountProofs, Issued, Purpose
+from ..auth.proofs import AccountProofs, IssuedProof, Purpose
 from ..core.clock import SystemClock
 from ..delivery.channel import Send
 from ..delivery.mail.base import Mailer
@@ -28,17 +28,17 @@ from .outbox import MailOutbox, SmsOutbox
 
 
 @dataclass
-class Twins:
+class Fakes:
     clock: SteppingClock = field(default_factory=SteppingClock)
     mails: MailOutbox = field(default_factory=MailOutbox)
     sms: SmsOutbox = field(default_factory=SmsOutbox)
     # The newest token and code for each purpose and address, whoever mailed them.
-    proofs: dict[tuple[str, str], Issued] = field(default_factory=dict)
+    proofs: dict[tuple[str, str], IssuedProof] = field(default_factory=dict)
 
 
 @contextmanager
-def twins() -> Iterator[Twins]:
-    made = Twins()
+def fakes() -> Iterator[Fakes]:
+    made = Fakes()
     issue = AccountProofs.issue
 
     def now(_self: SystemClock) -> Any:
@@ -54,7 +54,7 @@ def twins() -> Iterator[Twins]:
 
     def issue_and_keep(
         self: AccountProofs, purpose: Purpose, account: AccountLike, held: str = ""
-    ) -> Issued:
+    ) -> IssuedProof:
         issued = issue(self, purpose, account, held)
         made.proofs[purpose.name, account.email] = issued
         return issued

@@ -1,13 +1,13 @@
-"""Who comes in by which way: of second factors as the service has them and as the account has them
-(`device`: one that is trusted), the account's state above, the way beside.
+"""The expected outcome of each sign-in method, by MFA policy and account state.
+Each block's first cell names the MFA setting and what the user has (`device`: an authenticator app
+and a trusted device). The other columns are account states; the rows are sign-in methods.
 
-A session goes on that was begun before a second factor was required. A trusted device is forgotten
-with the password and with the address. An address that is proven here, and was not before, takes
-the account back from whoever began with it: its factors go, too.
-"""
+Sessions that started before MFA became required stay valid. A change of password or of email
+address revokes trusted devices. Verifying an unverified email address returns the account to the
+address's owner, so it also removes the account's authenticators."""
 
-# What the cells say: the status of the answer, and its code where it is a refusal.
-WORDS = {
+# What each cell means: the response's status, and its error code if the request is rejected.
+OUTCOMES = {
     "in": (200, None),
     "joined": (201, None),
     "mfa": (403, "mfa_required"),

@@ -1,4 +1,4 @@
-"""Every way to sign in, with a cookie at its end: a second factor, a passkey, a mailed code."""
+"""Sign-in methods that end in a session cookie: MFA, passkey and one-time code by email."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def phone(ada: Person, clock: SteppingClock) -> Phone:
     return enrol(ada.api(), clock, name="Phone").phone
 
 
-def is_in(browser: CookieBrowser, answer: Any, *members: str) -> bool:
-    """And no token was given to a script."""
+def is_signed_in(browser: CookieBrowser, answer: Any, *members: str) -> bool:
+    """Return whether the browser is signed in; also check that the response holds no token."""
     assert answer.json.keys() == {"account", "expires", *members}
     assert browser.get("/account").json["email"] == "ada@example.com"
     return browser.cookie is not None
 
 
-def test_the_password_alone_gives_no_cookie_where_there_is_a_second_factor(
+def test_password_alone_sets_no_cookie_when_mfa_is_enabled(
     browser: CookieBrowser, ada: Person, phone: Phone
 ) -> None:
     refused = browser.sign_in(ada, 403)
@@ -57,33 +57,33 @@ def test_the_password_alone_gives_no_cookie_where_there_is_a_second_factor(
     assert browser.post("/session/mfa", 403, json=step, headers=ELSEWHERE).json["code"] == (
         "cross_site"
     )
-    assert is_in(browser, browser.post("/session/mfa", json=step))
+    assert is_signed_in(browser, browser.post("/session/mfa", json=step))
     browser.post("/session/mfa", 400, json=step)
 
 
-def test_the_code_may_come_with_the_password(
+def test_code_is_accepted_with_the_password(
     browser: CookieBrowser, ada: Person, phone: Phone
 ) -> None:
     browser.sign_in(ada, 400, otp=phone.wrong_code())
     assert browser.cookie is None
-    assert is_in(browser, browser.sign_in(ada, otp=phone.next_code()))
+    assert is_signed_in(browser, browser.sign_in(ada, otp=phone.next_code()))
 
 
-def test_a_trusted_browser_is_told_its_secret(
+def test_trusted_browser_receives_a_device_token(
     app: Flask, browser: CookieBrowser, ada: Person, phone: Phone
 ) -> None:
     token = browser.sign_in(ada, 403).json["mfa_token"]
     step = {"mfa_token": token, "otp": phone.next_code(), "trust": True}
     answer = browser.post("/session/mfa", json=step)
-    assert is_in(browser, answer, "trusted_device")
+    assert is_signed_in(browser, answer, "trusted_device")
     browser.delete("/session")
     body = {"email": ada.email, "password": ada.password}
     device = {"X-Trusted-Device": answer.json["trusted_device"]}
     browser.post("/session", 403, json=body)
-    assert is_in(browser, browser.post("/session", json=body, headers=device))
+    assert is_signed_in(browser, browser.post("/session", json=body, headers=device))
 
 
-def test_an_app_that_is_set_up_by_cookie_leaves_its_browser_in(
+def test_enrolling_an_app_by_cookie_keeps_the_browser_signed_in(
     browser: CookieBrowser, ada: Person, clock: SteppingClock
 ) -> None:
     browser.sign_in(ada)
@@ -97,25 +97,25 @@ def test_an_app_that_is_set_up_by_cookie_leaves_its_browser_in(
     browser.get("/account")
 
 
-def test_a_passkey_signs_in(browser: CookieBrowser, ada: Person) -> None:
+def test_passkey_signs_in(browser: CookieBrowser, ada: Person) -> None:
     holder = Holder(ada.api())
     holder.add(status=200)
     shown = {"credential": holder.show()}
     browser.post("/session/passkey", 403, json=shown, headers=ELSEWHERE)
-    assert is_in(browser, browser.post("/session/passkey", json=shown))
+    assert is_signed_in(browser, browser.post("/session/passkey", json=shown))
     browser.post("/session/passkey", 400, json=shown)
 
 
-def test_a_mailed_code_signs_in(browser: CookieBrowser, ada: Person, mails: MailOutbox) -> None:
+def test_emailed_code_signs_in(browser: CookieBrowser, ada: Person, mails: MailOutbox) -> None:
     asked = browser.post("/login/code", 202, json={"email": ada.email}).json
     code = {"login_id": asked["login_id"], "code": code_in(mails.last(ada.email).text)}
     browser.post("/session/code", 403, json=code, headers=ELSEWHERE)
-    assert is_in(browser, browser.post("/session/code", json=code))
+    assert is_signed_in(browser, browser.post("/session/code", json=code))
     browser.post("/session/code", 400, json=code)
 
 
-def test_where_the_door_is_shut_there_is_none_of_them(make_app: MakeApp) -> None:
-    ways = {"AUTH__MFA": "optional", "AUTH__PASSKEYS": "on", "AUTH__LOGIN_BY_CODE": "on"}
-    client = BareClient(make_app(AUTH__SESSIONS="on", **ways))
-    for way in ("mfa", "passkey", "code"):
-        client.post(f"/session/{way}", 404, json={})
+def test_disabled_cookie_sessions_have_no_sign_in_routes(make_app: MakeApp) -> None:
+    methods = {"AUTH__MFA": "optional", "AUTH__PASSKEYS": "on", "AUTH__LOGIN_BY_CODE": "on"}
+    client = BareClient(make_app(AUTH__SESSIONS="on", **methods))
+    for method in ("mfa", "passkey", "code"):
+        client.post(f"/session/{method}", 404, json={})

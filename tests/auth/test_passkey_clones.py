@@ -1,4 +1,4 @@
-"""What an authenticator says of itself with each signature: how many there were, and copies."""
+"""Signature counters and backup flags of passkeys, and the detection of clones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def holder(ada: Person) -> Holder:
     return Holder(ada.api())
 
 
-def test_a_count_that_goes_up_is_kept_and_one_that_goes_back_is_a_copys(
+def test_increasing_counter_is_stored_and_lower_counter_is_rejected(
     holder: Holder, app: Flask, mails: MailOutbox, told: Told
 ) -> None:
     holder.authenticator.count = 7
@@ -51,18 +51,18 @@ def test_a_count_that_goes_up_is_kept_and_one_that_goes_back_is_a_copys(
     holder.sign_in(count=4_294_967_295)
 
 
-def test_what_is_not_signed_rightly_alarms_nobody(holder: Holder, mails: MailOutbox) -> None:
+def test_invalid_signature_raises_no_clone_warning(holder: Holder, mails: MailOutbox) -> None:
     holder.authenticator.count = 7
     holder.add()
     mails.clear()
-    shown = holder.show(count=1)
-    shown["response"]["signature"] = base64url(b"\x30\x06\x02\x01\x01\x02\x01\x01")
-    holder.send(shown, 400)
+    assertion = holder.show(count=1)
+    assertion["response"]["signature"] = base64url(b"\x30\x06\x02\x01\x01\x02\x01\x01")
+    holder.send(assertion, 400)
     holder.send(holder.show(count=1, origin="https://evil.example"), 400)
     mails.assert_empty()
 
 
-def test_whether_its_keeper_has_a_copy_is_known_as_of_its_last_use(
+def test_backup_state_is_updated_at_each_use(
     holder: Holder, app: Flask, clock: SteppingClock
 ) -> None:
     holder.add(flags=PRESENT | VERIFIED | CAN_BE_BACKED_UP | HAS_CREDENTIAL)

@@ -1,4 +1,4 @@
-"""Passkeys that are shown or added many times at once."""
+"""Concurrent use and enrolment of passkeys."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..conftest import MakeApp, MakePerson, only_on
 from ..rigs.racing import at_once, request
 from .passkey_holder import Holder
 
-# Two hundred uses of one challenge, by as many at a time as one worker has threads.
+# 200 uses of one challenge, as many at a time as a worker has threads.
 AT_ONCE, EACH = 40, 5
 
 
-def one_passes(holder: Holder) -> None:
+def check_single_use(holder: Holder) -> None:
     holder.add()
     send = request(holder.api, "POST", "/login/passkey", json={"credential": holder.show()})
 
     def send_all() -> int:
-        """How often it was let in; what is neither that nor refused tells itself."""
+        """Return the number of successful sign-ins; every other response must be a 400."""
         statuses = Counter(send() for _ in range(EACH))
         assert statuses.keys() <= {200, 400}, statuses
         return statuses[200]
@@ -38,22 +38,24 @@ def app(make_app: MakeApp) -> Flask:
     return make_app(AUTH__PASSKEYS="on")
 
 
-def test_of_many_who_answer_one_challenge_one_is_let_in(app: Flask, person: MakePerson) -> None:
-    """In memory, and in Redis."""
-    one_passes(Holder(person("ada").api()))
+def test_challenge_is_single_use_under_concurrency(app: Flask, person: MakePerson) -> None:
+    """The fixture runs with the in-memory store and with Redis."""
+    check_single_use(Holder(person("ada").api()))
 
 
 @only_on("sqlite")
 @pytest.mark.parametrize("keystore", ["redis", "database"])
-def test_so_it_is_with_the_keystore_elsewhere(
+def test_challenge_is_single_use_with_other_state_stores(
     make_app: MakeApp, person: MakePerson, redis_url: str, keystore: str
 ) -> None:
     app = make_app(AUTH__PASSKEYS="on", CORE__KEYSTORE=keystore, CORE__REDIS_URL=redis_url)
-    one_passes(Holder(Api(app, token=person("ada", into=app).token())))
+    check_single_use(Holder(Api(app, token=person("ada", into=app).token())))
 
 
-def test_of_many_with_one_count_one_is_let_in(app: Flask, person: MakePerson) -> None:
-    """A copy that is used in the very moment in which its original is."""
+def test_one_of_concurrent_sign_ins_with_the_same_counter_succeeds(
+    app: Flask, person: MakePerson
+) -> None:
+    """A clone is used at the same moment as the original."""
     holder = Holder(person("ada").api())
     holder.authenticator.count = 1
     holder.add()
@@ -64,7 +66,7 @@ def test_of_many_with_one_count_one_is_let_in(app: Flask, person: MakePerson) ->
     assert at_once(*calls) == [200] + [400] * 19
 
 
-def test_of_many_that_are_added_at_once_ten_stay_and_have_one_handle(
+def test_concurrent_enrolments_respect_the_quota_and_share_a_user_handle(
     app: Flask, person: MakePerson
 ) -> None:
     ada = Holder(person("ada").api())
@@ -77,8 +79,8 @@ def test_of_many_that_are_added_at_once_ten_stay_and_have_one_handle(
     assert (len(handles), len(set(handles))) == (10, 1)
 
 
-def test_of_two_first_ones_at_once_the_second_is_made_anew(app: Flask, person: MakePerson) -> None:
-    """Each was made for a handle of its own, and an account has one."""
+def test_one_of_two_concurrent_first_passkeys_is_rejected(app: Flask, person: MakePerson) -> None:
+    """Each passkey was created for its own user handle, and an account has only one."""
     ada = Holder(person("ada").api())
     bodies = [{"name": "Laptop", "credential": Holder(ada.api).make()} for _ in range(2)]
     calls = [request(ada.api, "POST", "/authenticators/passkey", json=body) for body in bodies]
