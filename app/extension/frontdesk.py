@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
 from flask import Flask, has_app_context
+from sqlalchemy.orm import Session
 
 from ..accounts.actions import DELETED, REGISTERED
 from ..accounts.service import Accounts
@@ -137,7 +138,7 @@ class Frontdesk(Recording, SigningIn[A]):
         """The current application's accounts: to make, find, change and delete them."""
         return cast("Accounts[A]", find_context().get(Accounts))
 
-    def transaction(self) -> AbstractContextManager[None]:
+    def transaction(self) -> AbstractContextManager[Session]:
         """`with frontdesk.transaction():` commits at its end what is written in it, or nothing."""
         return transaction(find_context().session)
 

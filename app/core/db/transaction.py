@@ -39,20 +39,20 @@ class _Open:
 
 
 @contextmanager
-def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[None]:
-    """Open a transaction, or join the open one, and commit it at the end.
+def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[Session]:
+    """Open a transaction, or join the open one, and commit it at the end. Yield the plain session.
 
     `may_fail`: within an open transaction, a failure rolls back only this part (a savepoint), so
     that the caller can catch the error and continue.
     """
     if _OPEN in session.info:
         with _savepoint(session) if may_fail else nullcontext():
-            yield
+            yield session_itself(session)
         return
     current = session.info[_OPEN] = _Open()
     try:
         _leave_autocommit(session)
-        yield
+        yield session_itself(session)
         for write, rows in current.written_last.items():
             write(session, rows)
         session.commit()
