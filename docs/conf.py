@@ -24,7 +24,7 @@ author = _PROJECT["authors"][0]["name"]
 version = release = _PROJECT["version"]
 project_copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "pallets_sphinx_themes"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
 # A page says what it says to who reads its source as well: the addresses of the README among them.
 suppress_warnings = ["myst.header", "myst.domains"]
@@ -39,23 +39,13 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 add_module_names = False
 
-# The banner about newer versions asks an index, from the reader's browser.
-version_banner = False
-
-html_theme = "flask"
+html_theme = "furo"
 html_title = f"Frontdesk {release}"
 html_baseurl = _PROJECT["urls"]["Documentation"]
 html_static_path = ["_static"]
 html_css_files = ["frontdesk.css"]
 html_favicon = "_static/favicon.svg"
-html_copy_source = False
 html_show_sphinx = False
-html_sidebars = {
-    "404": [],
-    "index": ["searchbox.html", "globaltoc.html"],
-    "**": ["searchbox.html", "localtoc.html", "relations.html", "globaltoc.html"],
-}
-html_theme_options = {"index_sidebar_logo": False}
 
 
 def _plain(
