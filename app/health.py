@@ -22,8 +22,8 @@ from .core.process.folders import migrations_folder
 from .core.types import JsonObject
 from .core.web.answering import answers, json_response
 from .core.web.blueprint import Blueprint
+from .core.web.fields import EnumField, NamedEnum
 from .core.web.operation import anyone, example
-from .core.web.words import Word, WordSet
 
 log = logging.getLogger(__name__)
 
@@ -120,19 +120,19 @@ def assemble(context: Context) -> None:
     )
 
 
-HEALTH = WordSet("HealthStatus", ("ok", "down"))
+HEALTH = NamedEnum("HealthStatus", ("ok", "down"))
 
 
 class HealthRead(Schema):
-    status = Word(HEALTH, required=True)
+    status = EnumField(HEALTH, required=True)
     project = fields.String(required=True)
 
 
 class ReadinessRead(Schema):
-    status = Word(HEALTH, required=True)
+    status = EnumField(HEALTH, required=True)
     checks = fields.Dict(
         keys=fields.String(),
-        values=Word(HEALTH),
+        values=EnumField(HEALTH),
         required=True,
         metadata={
             "description": "`database` and `keystore` always; `schema` only where it is down,"

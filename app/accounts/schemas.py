@@ -5,15 +5,22 @@ from functools import cache
 from marshmallow import Schema, ValidationError, fields
 
 from ..core.context import current_frontdesk
-from ..core.web.fields import AccountId, IsUnset, Moment, Received, Text
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import (
+    AccountId,
+    EnumField,
+    IsUnset,
+    NamedEnum,
+    RequestSchema,
+    Text,
+    Timestamp,
+)
 from .addresses import read_phone
 from .errors import InvalidPhone
 from .models import DELETING, LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
 from .places import LOCALE, locale_of, time_zones
 
-ROLE = WordSet("AccountRole", ROLES)
-STATUS = WordSet(
+ROLE = NamedEnum("AccountRole", ROLES)
+STATUS = NamedEnum(
     "AccountStatus",
     (*STATUSES, PENDING, DELETING),
     is_open=True,
@@ -24,12 +31,12 @@ STATUS = WordSet(
 class AccountRead(Schema):
     id = AccountId(required=True)
     email = fields.String(required=True)
-    status = Word(STATUS, required=True)
-    role = Word(ROLE, required=True)
+    status = EnumField(STATUS, required=True)
+    role = EnumField(ROLE, required=True)
     phone = fields.String(required=True, allow_none=True)
-    last_login_date = Moment(required=True, allow_none=True)
+    last_login_date = Timestamp(required=True, allow_none=True)
     current_workspace_id = fields.Integer(required=True, allow_none=True)
-    created_at = Moment(required=True)
+    created_at = Timestamp(required=True)
     # Where the account's model has them.
     email_verified: fields.Boolean = IsUnset(
         attribute="email_unverified_since",
@@ -63,7 +70,7 @@ class TimeZone(Text):
         return name
 
 
-class OwnAccountUpdate(Received):
+class OwnAccountUpdate(RequestSchema):
     """What its owner says of an account; null takes it away."""
 
     phone = Phone(min=1, max=64, allow_none=True, metadata={"example": "+442079460000"})

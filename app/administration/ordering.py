@@ -16,7 +16,7 @@ from ..core.db.account_ids import IdKind
 from ..core.db.base import at
 from ..core.errors import Invalid
 from ..core.types import AccountModel, Values
-from ..core.web.fields import storable
+from ..core.web.fields import is_storable
 
 ID, EMAIL = "id", "email"
 
@@ -105,7 +105,7 @@ class Ordering:
             return None
         if self.name != EMAIL:
             return datetime.fromisoformat(value).astimezone(UTC)
-        if not (isinstance(value, str) and storable(value)):
+        if not (isinstance(value, str) and is_storable(value)):
             raise ValueError("no address")
         return value
 

@@ -9,25 +9,32 @@ from ..accounts.schemas import ROLE, STATUS, AccountRead
 from ..auth.examples import ACCOUNT
 from ..auth.schemas import NewPassword
 from ..core.types import Loaded
-from ..core.web.fields import Flag, Moment, Received, Text, Whole
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import (
+    EnumField,
+    NamedEnum,
+    RequestSchema,
+    StrictBoolean,
+    StrictInteger,
+    Text,
+    Timestamp,
+)
 from ..notifications.schemas import DELIVERY_STATE
 from ..workspaces.schemas import MEMBER_STATUS, MEMBER_TYPE
 
 COLUMNS = ("created_at", "email", "last_login_date", "id")
-SORT = WordSet("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
+SORT = NamedEnum("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
 # Beyond it a page costs what all before it cost; `after` leads on at no price.
 MOST_OFFSET = 10_000
 LONGEST_PLACE = 1_000
 MOST = 500
 
 
-def limit() -> Whole:
+def limit() -> StrictInteger:
     about = {"description": "How many to return at most"}
-    return Whole(load_default=100, min=1, max=MOST, metadata=about)
+    return StrictInteger(load_default=100, min=1, max=MOST, metadata=about)
 
 
-class AccountQuery(Received):
+class AccountQuery(RequestSchema):
     search = Text(
         min=1,
         max=320,
@@ -37,20 +44,22 @@ class AccountQuery(Received):
             " which then is what is found"
         },
     )
-    status = Word(STATUS)
-    role = Word(ROLE)
-    verified = Flag(metadata={"description": "Only those whose address is proven, or is not"})
-    mfa = Flag(metadata={"description": "Only those with a second factor, or without one"})
-    created_after = Moment()
-    last_login_before = Moment(
+    status = EnumField(STATUS)
+    role = EnumField(ROLE)
+    verified = StrictBoolean(
+        metadata={"description": "Only those whose address is proven, or is not"}
+    )
+    mfa = StrictBoolean(metadata={"description": "Only those with a second factor, or without one"})
+    created_after = Timestamp()
+    last_login_before = Timestamp(
         metadata={"description": "Those who have never signed in are among them"},
     )
-    sort = Word(
+    sort = EnumField(
         SORT,
         metadata={"description": "Left out: `-created_at`, or `email` with a search"},
     )
     limit = limit()
-    offset = Whole(
+    offset = StrictInteger(
         load_default=0,
         max=MOST_OFFSET,
         metadata={"description": "How many to pass over; not together with `after`"},
@@ -71,7 +80,7 @@ class AccountDetails(AccountRead):
     """An account as an administrator sees it."""
 
     has_password = fields.Boolean(required=True)
-    suspended_until = Moment(
+    suspended_until = Timestamp(
         required=True,
         allow_none=True,
         metadata={"description": "When the account is active again by itself"},
@@ -79,13 +88,13 @@ class AccountDetails(AccountRead):
     suspended_reason = fields.String(required=True, allow_none=True)
 
 
-class AccountCreate(Received):
+class AccountCreate(RequestSchema):
     email = Text(min=1, max=320, strip=True, required=True)
     password = NewPassword(required=False, load_default=None)
-    role = Word(ROLE, load_default="user")
-    status = Word(STATUS, min=1, load_default=None)
+    role = EnumField(ROLE, load_default="user")
+    status = EnumField(STATUS, min=1, load_default=None)
     phone = Text(min=1, max=32, load_default=None)
-    invite = Flag(
+    invite = StrictBoolean(
         load_default=False,
         metadata={"description": "Mail a link to choose a password with, in the place of one"},
     )
@@ -96,10 +105,10 @@ class AccountCreate(Received):
             raise ValidationError("Not together with a password.", "invite")
 
 
-class AccountEdit(Received):
-    role = Word(ROLE)
-    status = Word(STATUS, min=1)
-    suspended_until = Moment(
+class AccountEdit(RequestSchema):
+    role = EnumField(ROLE)
+    status = EnumField(STATUS, min=1)
+    suspended_until = Timestamp(
         allow_none=True,
         metadata={"description": "With the status `suspended`: when it ends by itself"},
     )
@@ -112,7 +121,7 @@ class AccountEdit(Received):
     )
 
 
-class AccountDeletionQuery(Received):
+class AccountDeletionQuery(RequestSchema):
     email = Text(
         min=1,
         max=320,
@@ -122,9 +131,9 @@ class AccountDeletionQuery(Received):
     )
 
 
-class DeliveryQuery(Received):
+class DeliveryQuery(RequestSchema):
     limit = limit()
-    after = Whole(metadata={"description": "The `id` of the page's last one"})
+    after = StrictInteger(metadata={"description": "The `id` of the page's last one"})
 
 
 class DeliveryRead(Schema):
@@ -132,15 +141,15 @@ class DeliveryRead(Schema):
 
     id = fields.Integer(required=True)
     channel = fields.String(required=True)
-    state = Word(DELIVERY_STATE, required=True)
+    state = EnumField(DELIVERY_STATE, required=True)
     title = fields.String(required=True)
     notification_id = fields.Integer(required=True, allow_none=True)
     attempts = fields.Integer(required=True)
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
     )
-    created_at = Moment(required=True)
-    finished_at = Moment(required=True, allow_none=True)
+    created_at = Timestamp(required=True)
+    finished_at = Timestamp(required=True, allow_none=True)
 
 
 class MembershipRead(Schema):
@@ -149,9 +158,9 @@ class MembershipRead(Schema):
     workspace_id = fields.Integer(required=True, attribute="workspace.id")
     slug = fields.String(required=True, attribute="workspace.slug")
     name = fields.String(required=True, attribute="workspace.name")
-    type = Word(MEMBER_TYPE, required=True, attribute="member.type")
-    status = Word(MEMBER_STATUS, required=True, attribute="member.status")
-    created_at = Moment(required=True, attribute="member.created_at")
+    type = EnumField(MEMBER_TYPE, required=True, attribute="member.type")
+    status = EnumField(MEMBER_STATUS, required=True, attribute="member.status")
+    created_at = Timestamp(required=True, attribute="member.created_at")
 
 
 DETAILS = {

@@ -7,17 +7,24 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from ..core.records.models import TARGET_LENGTH, TYPE_LENGTH
-from ..core.web.fields import AccountId, Moment, Received, Text, Whole
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import (
+    AccountId,
+    EnumField,
+    NamedEnum,
+    RequestSchema,
+    StrictInteger,
+    Text,
+    Timestamp,
+)
 
-ACTOR_KIND = WordSet("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
+ACTOR_KIND = NamedEnum("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
 LONGEST_PLACE = 40
 
 
-class RecordPage(Received):
+class RecordPage(RequestSchema):
     """One page of records, the newest first."""
 
-    limit = Whole(
+    limit = StrictInteger(
         load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
     )
     after = Text(
@@ -28,7 +35,7 @@ class RecordPage(Received):
     )
 
 
-class RecordFilter(Received):
+class RecordFilter(RequestSchema):
     type = Text(
         min=1,
         max=TYPE_LENGTH,
@@ -41,7 +48,7 @@ class RecordFilter(Received):
     account = AccountId(
         received=True, load_default=None, metadata={"description": "The account it is about"}
     )
-    workspace = Whole(load_default=None, metadata={"description": "The id of a workspace"})
+    workspace = StrictInteger(load_default=None, metadata={"description": "The id of a workspace"})
     target = Text(
         min=3,
         max=TYPE_LENGTH + TARGET_LENGTH + 1,
@@ -49,8 +56,8 @@ class RecordFilter(Received):
         pattern="^[^:]+:.+$",
         metadata={"description": "Its kind and id, such as `invitation:17`"},
     )
-    since = Moment(load_default=None, metadata={"description": "Not before this moment"})
-    until = Moment(load_default=None, metadata={"description": "Before this moment"})
+    since = Timestamp(load_default=None, metadata={"description": "Not before this moment"})
+    until = Timestamp(load_default=None, metadata={"description": "Before this moment"})
 
 
 class RecordQuery(RecordPage, RecordFilter):
@@ -62,8 +69,8 @@ class WorkspaceRecordRead(Schema):
 
     id = fields.Integer(required=True)
     type = fields.String(required=True, metadata={"description": "What was done"})
-    at = Moment(required=True)
-    actor_kind = Word(ACTOR_KIND, required=True)
+    at = Timestamp(required=True)
+    actor_kind = EnumField(ACTOR_KIND, required=True)
     actor_id = AccountId(
         required=True, allow_none=True, metadata={"description": "The account that acts"}
     )

@@ -10,13 +10,12 @@ from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, unfit
 from ..accounts.schemas import AccountRead
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
-from ..core.web.fields import Moment, Received, Text
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
 from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN
 from .settings import AuthSettings
 
-TOKEN_TYPE = WordSet("TokenType", ("bearer",))
+TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
 
 
 class PasswordField(Text):
@@ -28,7 +27,7 @@ class PasswordField(Text):
         return value
 
 
-class LoginForm(Received):
+class LoginForm(RequestSchema):
     username = Text(
         min=1, blank=True, max=320, required=True, metadata={"description": "The email"}
     )
@@ -52,12 +51,12 @@ class LoginFormWithFactor(LoginForm):
     )
 
 
-class PasswordRecovery(Received):
+class PasswordRecovery(RequestSchema):
     email = Text(min=1, blank=True, max=320, required=True)
 
 
-class VerifyToken(Received):
-    class Meta(Received.Meta):
+class VerifyToken(RequestSchema):
+    class Meta(RequestSchema.Meta):
         json_schema = {
             "if": {"properties": {"token": {"maxLength": SHORTEST_TOKEN - 1}}},
             "then": {"properties": {"email": {}}, "required": ["email"]},
@@ -97,7 +96,7 @@ class ResetPassword(VerifyToken):
     new_password = NewPassword()
 
 
-class ChangePassword(Received):
+class ChangePassword(RequestSchema):
     current_password = PasswordField(
         max=1024,
         load_default=None,
@@ -106,7 +105,7 @@ class ChangePassword(Received):
     new_password = NewPassword()
 
 
-class ChangeEmail(Received):
+class ChangeEmail(RequestSchema):
     email = Text(min=1, max=320, required=True)
     password = PasswordField(
         max=1024,
@@ -123,7 +122,7 @@ class ConfirmEmailChange(VerifyToken):
     )
 
 
-class MailedToken(Received):
+class MailedToken(RequestSchema):
     token = Text(min=1, max=1024, required=True)
 
 
@@ -135,7 +134,7 @@ class RedirectUri(Text):
         return uri
 
 
-class IdpLogin(Received):
+class IdpLogin(RequestSchema):
     redirect_uri = RedirectUri(
         max=500, metadata={"description": "Where the provider leads back to; else IDP_REDIRECT_URI"}
     )
@@ -178,8 +177,8 @@ class LoginRead(Schema):
     """The login response. A host that wants more fields in it subclasses this."""
 
     access_token = fields.String(required=True)
-    expires = Moment(required=True, metadata={"description": "When the token ends"})
-    token_type = Word(TOKEN_TYPE, required=True)
+    expires = Timestamp(required=True, metadata={"description": "When the token ends"})
+    token_type = EnumField(TOKEN_TYPE, required=True)
     account = fields.Nested(AccountRead, required=True)
     user = fields.Raw(required=True, allow_none=True, metadata={"type": "object", "default": None})
 
@@ -217,7 +216,7 @@ def _with_refresh(login: type[Schema]) -> type[Schema]:
     """The login response with what only clients get that ask for it."""
     more = {
         "refresh_token": fields.String(metadata={"description": "Good once, at `/token`"}),
-        "refresh_expires": Moment(metadata={"description": "Its end, if it is not used"}),
+        "refresh_expires": Timestamp(metadata={"description": "Its end, if it is not used"}),
     }
     return type(login.__name__, (login,), more)
 

@@ -10,7 +10,7 @@ from flask.cli import AppGroup
 from marshmallow import Schema
 
 from ..core.context import service
-from ..core.web.fields import says_something
+from ..core.web.fields import is_not_blank
 from ..core.web.reading import instance
 from ..workspaces.members import Members
 from ..workspaces.models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
@@ -35,7 +35,7 @@ def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> st
 
 def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
     def check(_context: click.Context, _option: click.Parameter, text: str) -> str:
-        if len(text) > most or not says_something(text):
+        if len(text) > most or not is_not_blank(text):
             raise click.BadParameter(f"Use 1 to {most} characters, and not blanks alone.")
         return text
 

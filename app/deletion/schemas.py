@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..auth.schemas import PasswordField
 from ..core.errors import Forbidden
-from ..core.web.fields import Message, Moment, Received
+from ..core.web.fields import Message, RequestSchema, Timestamp
 
 
-class DeleteAccount(Received):
-    class Meta(Received.Meta):
+class DeleteAccount(RequestSchema):
+    class Meta(RequestSchema.Meta):
         # Clients and proxies leave the body of a DELETE away.
         may_be_missing = True
 
@@ -20,7 +20,7 @@ class DeleteAccount(Received):
 
 
 class DeletionRead(Message):
-    deletes_at = Moment(required=True, metadata={"description": "Until then it can be kept"})
+    deletes_at = Timestamp(required=True, metadata={"description": "Until then it can be kept"})
 
 
 class DeletionOff(Forbidden):

@@ -6,14 +6,13 @@ from marshmallow import Schema, fields
 
 from ..auth.schemas import PasswordField
 from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests
-from ..core.web.fields import Moment, Received
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Timestamp
 from .models import STATES
 
-EXPORT_STATE = WordSet("ExportState", STATES)
+EXPORT_STATE = NamedEnum("ExportState", STATES)
 
 
-class ExportCreate(Received):
+class ExportCreate(RequestSchema):
     password = PasswordField(
         max=1024,
         load_default=None,
@@ -26,12 +25,12 @@ class ExportCreate(Received):
 
 class ExportRead(Schema):
     id = fields.Integer(required=True)
-    state = Word(EXPORT_STATE, required=True)
+    state = EnumField(EXPORT_STATE, required=True)
     size = fields.Integer(
         required=True, allow_none=True, metadata={"description": "In bytes, once it is ready"}
     )
-    created_at = Moment(required=True)
-    expires_at = Moment(
+    created_at = Timestamp(required=True)
+    expires_at = Timestamp(
         required=True, allow_none=True, metadata={"description": "Until then it can be fetched"}
     )
 

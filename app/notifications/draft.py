@@ -36,7 +36,7 @@ class Draft:
             raise SetupError(f'channels= takes several: channels=["{given["channels"]}"].')
         for name in given["channels"]:
             own = f'registered first, with @frontdesk.channel("{name}")'
-            check_known("channel", name, CHANNEL.known(), own)
+            check_known("channel", name, CHANNEL.known_values(), own)
         try:
             texts = instance(NotificationCreate).load(
                 {name: given[name] for name in ("title", "message", "channels")}

@@ -5,8 +5,17 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from ..core.context import current_frontdesk
-from ..core.web.fields import AccountId, Flag, Moment, Page, Received, Text, Whole
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import (
+    AccountId,
+    EnumField,
+    NamedEnum,
+    Page,
+    RequestSchema,
+    StrictBoolean,
+    StrictInteger,
+    Text,
+    Timestamp,
+)
 from ..delivery.outbox.models import FAILED, STATES
 from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
@@ -14,9 +23,9 @@ MOST_CHANNELS = 50
 INAPP = "inapp"
 # The contract's channels; a host's own come on top.
 CHANNELS = (INAPP, "push", "email", "sms", "discord")
-CHANNEL = WordSet("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
-DELIVERY_STATE = WordSet("DeliveryState", STATES)
-NOTIFICATION_TYPE = WordSet("NotificationType", (SYSTEM, ADMIN))
+CHANNEL = NamedEnum("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
+DELIVERY_STATE = NamedEnum("DeliveryState", STATES)
+NOTIFICATION_TYPE = NamedEnum("NotificationType", (SYSTEM, ADMIN))
 _IN_LINE = r"\x00\r\n\v\f\x1c-\x1f\x85\u2028\u2029"
 ONE_LINE = rf"^[^{_IN_LINE}]*[^{_IN_LINE}\s][^{_IN_LINE}]*$"
 
@@ -30,16 +39,16 @@ class InboxPage(Page):
     class Meta(Page.Meta):
         reads_alike = True
 
-    is_read = Flag(metadata={"description": "Only those that are read, or are not"})
+    is_read = StrictBoolean(metadata={"description": "Only those that are read, or are not"})
 
 
-class Mark(Received):
-    status = Flag(
+class Mark(RequestSchema):
+    status = StrictBoolean(
         load_default=None, metadata={"description": "Read or unread; left out: the other way round"}
     )
 
 
-class WithReceivers(Received):
+class WithReceivers(RequestSchema):
     """Receivers that are named in another way, or elsewhere, are not passed over: without any, all
     accounts are meant."""
 
@@ -56,7 +65,7 @@ class NotificationCreate(WithReceivers):
     message = Text(min=1, max=MESSAGE_LENGTH, required=True)
     # An empty list gets a separate error.
     channels = fields.List(
-        Word(CHANNEL), required=True, validate=validate.Length(max=MOST_CHANNELS)
+        EnumField(CHANNEL), required=True, validate=validate.Length(max=MOST_CHANNELS)
     )
 
 
@@ -87,7 +96,7 @@ class BroadcastQuery(WithReceivers):
 
 class ReachQuestion(WithReceivers):
     channels = fields.List(
-        Word(CHANNEL), required=True, validate=validate.Length(min=1, max=MOST_CHANNELS)
+        EnumField(CHANNEL), required=True, validate=validate.Length(min=1, max=MOST_CHANNELS)
     )
     account_receiver_ids = AccountIds(
         metadata={"description": "Ids of accounts; left out: all accounts"}
@@ -109,13 +118,13 @@ class ReachRead(Schema):
     channels = fields.Dict(keys=fields.String(), values=fields.Nested(ChannelReach), required=True)
 
 
-class OutcomeQuery(Received):
-    state = Word(DELIVERY_STATE, load_default=FAILED)
-    channel = Word(CHANNEL)
-    limit = Whole(
+class OutcomeQuery(RequestSchema):
+    state = EnumField(DELIVERY_STATE, load_default=FAILED)
+    channel = EnumField(CHANNEL)
+    limit = StrictInteger(
         load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
     )
-    after = Whole(metadata={"description": "The `id` of the page's last one"})
+    after = StrictInteger(metadata={"description": "The `id` of the page's last one"})
 
 
 class OutcomeRead(Schema):
@@ -126,12 +135,12 @@ class OutcomeRead(Schema):
     # None of whom is gone.
     email = fields.String(required=True, allow_none=True)
     channel = fields.String(required=True)
-    state = Word(DELIVERY_STATE, required=True)
+    state = EnumField(DELIVERY_STATE, required=True)
     attempts = fields.Integer(required=True)
     reason = fields.String(
         required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
     )
-    finished_at = Moment(required=True, allow_none=True)
+    finished_at = Timestamp(required=True, allow_none=True)
 
 
 class InboxItemLinks(Schema):
@@ -151,11 +160,11 @@ class InboxItemRow(Schema):
     is_read = fields.Boolean(required=True)
     title = fields.String(required=True)
     message = fields.String(required=True)
-    channels = fields.List(Word(CHANNEL), required=True)
+    channels = fields.List(EnumField(CHANNEL), required=True)
     sender_id = AccountId(required=True, allow_none=True)
-    notification_type = Word(NOTIFICATION_TYPE, required=True)
+    notification_type = EnumField(NOTIFICATION_TYPE, required=True)
     scope = fields.String(required=True)
-    created_at = Moment(required=True)
+    created_at = Timestamp(required=True)
 
 
 class InboxItemRead(InboxItemRow):
@@ -187,11 +196,11 @@ class NotificationRead(Schema):
     id = fields.Integer(required=True)
     title = fields.String(required=True)
     message = fields.String(required=True)
-    channels = fields.List(Word(CHANNEL), required=True)
+    channels = fields.List(EnumField(CHANNEL), required=True)
     sender_id = AccountId(required=True, allow_none=True)
-    notification_type = Word(NOTIFICATION_TYPE, required=True)
+    notification_type = EnumField(NOTIFICATION_TYPE, required=True)
     scope = fields.String(required=True)
-    created_at = Moment(required=True)
+    created_at = Timestamp(required=True)
     receivers = fields.Integer(required=True)
     read = fields.Integer(required=True)
     deliveries = _deliveries()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from ..core.types import JsonObject, Values
-from ..core.web.fields import storable
+from ..core.web.fields import is_storable
 
 MOST_PROPERTIES = 64
 MOST_BYTES = 16 * 1024
@@ -43,9 +43,9 @@ def _is_storable(value: object) -> bool:
     if isinstance(value, int):
         return -(2**63) <= value < 2**64  # what the JSON of an answer has
     if isinstance(value, str):
-        return storable(value)
+        return is_storable(value)
     if isinstance(value, list):
         return all(_is_storable(item) for item in value)
     if isinstance(value, dict):
-        return all(storable(name) and _is_storable(item) for name, item in value.items())
+        return all(is_storable(name) and _is_storable(item) for name, item in value.items())
     return True

@@ -20,7 +20,7 @@ from werkzeug.datastructures import FileStorage
 
 from ..core.context import current_frontdesk
 from ..core.types import JsonObject, Loaded, Values
-from ..core.web.fields import AccountId, Moment, Received, Text
+from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp
 from ..core.web.operation import SchemaSource
 from ..core.web.reading import instance, schema_for
 from .extra import faults_in
@@ -51,7 +51,7 @@ class PictureAddress(Text):
         return text
 
 
-class ProfileCreate(Received):
+class ProfileCreate(RequestSchema):
     class Meta:
         unknown = INCLUDE
 
@@ -108,7 +108,7 @@ class SentFile(fields.Raw):
         return value.stream
 
 
-class AvatarFile(Received):
+class AvatarFile(RequestSchema):
     avatar = SentFile(
         required=True,
         metadata={
@@ -142,8 +142,8 @@ class ProfileRead(Schema):
         required=True, allow_none=True, metadata={"description": "Usable as an image source"}
     )
     bio = fields.String(required=True, allow_none=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    created_at = Timestamp(required=True)
+    updated_at = Timestamp(required=True)
 
     @post_dump(pass_original=True)
     def add_extra(self, data: Loaded, profile: Values, **kwargs: object) -> JsonObject:

@@ -8,11 +8,11 @@ from ..auth.examples import EMAIL, TOKEN
 from ..auth.schemas import NewPassword
 from ..core.context import current_frontdesk
 from ..core.errors import Forbidden
-from ..core.web.fields import Received, Text
+from ..core.web.fields import RequestSchema, Text
 from ..workspaces.invitations.schemas import LONGEST_TOKEN
 
 
-class RegistrationCreate(Received):
+class RegistrationCreate(RequestSchema):
     """What somebody registers with. A host that asks for more subclasses this: what it reads beside
     ours goes into the account's columns of the same names."""
 
@@ -26,7 +26,7 @@ class RegistrationCreate(Received):
     )
 
 
-class VerificationMail(Received):
+class VerificationMail(RequestSchema):
     email = Text(min=1, blank=True, max=320, required=True)
 
 

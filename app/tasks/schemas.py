@@ -5,10 +5,10 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from ..core.errors import NotFound, TooManyRequests
-from ..core.web.fields import Flag, Received, Text
+from ..core.web.fields import RequestSchema, StrictBoolean, Text
 
 
-class Owner(Received):
+class Owner(RequestSchema):
     owner = Text(
         data_key="X-Owner",
         min=1,
@@ -18,15 +18,15 @@ class Owner(Received):
     )
 
 
-class TaskCreate(Received):
+class TaskCreate(RequestSchema):
     title = Text(min=1, max=200, required=True, metadata={"example": "Water the plants"})
-    done = Flag(load_default=False)
+    done = StrictBoolean(load_default=False)
     priority = Text(min=1, max=50, load_default="normal", metadata={"example": "high"})
 
 
-class TaskUpdate(Received):
+class TaskUpdate(RequestSchema):
     title = Text(min=1, max=200)
-    done = Flag()
+    done = StrictBoolean()
     priority = Text(min=1, max=50)
 
 

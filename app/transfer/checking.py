@@ -21,7 +21,7 @@ from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT
 from ..core.clock import Clock
 from ..core.db.base import MAX_ID
 from ..core.types import AccountKey, AccountModel, JsonObject, Values
-from ..core.web.fields import says_something, storable
+from ..core.web.fields import is_not_blank, is_storable
 from ..core.web.reading import instance
 from ..profiles.links import PICTURE_NAME
 from ..profiles.schemas import to_store, update_schema
@@ -122,7 +122,7 @@ class Checks:
             except ValueError:
                 return None
         longest = getattr(self._key_kind, "length", None)
-        fits = given and storable(str(given)) and (longest is None or len(str(given)) <= longest)
+        fits = given and is_storable(str(given)) and (longest is None or len(str(given)) <= longest)
         return str(given) if kind is str and fits else None
 
 
@@ -176,7 +176,7 @@ def _phone(phone: str | None) -> str | None:
 def _short(text: str, name: str, longest: int) -> str:
     if len(text) > longest:
         raise RowFault("too_long", f"The {name} has over {longest} characters.")
-    if not storable(text) or not says_something(text):
+    if not is_storable(text) or not is_not_blank(text):
         raise RowFault("wrong_field", f"The {name} is blank, or cannot be stored.")
     return text
 

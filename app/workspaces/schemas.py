@@ -5,14 +5,13 @@ from __future__ import annotations
 from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
-from ..core.web.fields import AccountId, Moment, Page, Received, Text
-from ..core.web.words import Word, WordSet
+from ..core.web.fields import AccountId, EnumField, NamedEnum, Page, RequestSchema, Text, Timestamp
 from .models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
 from .rules import TYPES
 from .slugs import LONGEST, PATTERN, SHORTEST, unfit
 
-MEMBER_TYPE = WordSet("MemberType", TYPES)
-MEMBER_STATUS = WordSet(
+MEMBER_TYPE = NamedEnum("MemberType", TYPES)
+MEMBER_STATUS = NamedEnum(
     "MemberStatus",
     (ACTIVE,),
     is_open=True,
@@ -28,7 +27,7 @@ class NewSlug(Text):
         return slug
 
 
-class WorkspaceCreate(Received):
+class WorkspaceCreate(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
     slug = NewSlug(
         min=SHORTEST,
@@ -41,12 +40,12 @@ class WorkspaceCreate(Received):
     )
 
 
-class WorkspaceChange(Received):
+class WorkspaceChange(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True)
     slug = NewSlug(min=SHORTEST, max=LONGEST, pattern=PATTERN)
 
 
-class WorkspaceEnd(Received):
+class WorkspaceEnd(RequestSchema):
     name = Text(
         max=NAME_LENGTH,
         load_default=None,
@@ -54,7 +53,7 @@ class WorkspaceEnd(Received):
     )
 
 
-class WorkspaceSwitch(Received):
+class WorkspaceSwitch(RequestSchema):
     slug = Text(min=1, max=LONGEST, required=True)
 
 
@@ -63,14 +62,14 @@ class WorkspaceRead(Schema):
     slug = fields.String(required=True, attribute="workspace.slug")
     name = fields.String(required=True, attribute="workspace.name")
     is_default = fields.Boolean(required=True, attribute="workspace.is_default")
-    created_at = Moment(required=True, attribute="workspace.created_at")
-    type = Word(
+    created_at = Timestamp(required=True, attribute="workspace.created_at")
+    type = EnumField(
         MEMBER_TYPE,
         required=True,
         attribute="member.type",
         metadata={"description": "The caller's type"},
     )
-    status = Word(
+    status = EnumField(
         MEMBER_STATUS,
         required=True,
         attribute="member.status",
@@ -85,7 +84,7 @@ class CommonWorkspaceRead(Schema):
     slug = fields.String(required=True)
     name = fields.String(required=True)
     is_default = fields.Boolean(required=True)
-    created_at = Moment(required=True)
+    created_at = Timestamp(required=True)
 
 
 class MemberPage(Page):
@@ -98,15 +97,15 @@ class MemberPage(Page):
     )
 
 
-class MemberCreate(Received):
+class MemberCreate(RequestSchema):
     email = Text(min=1, blank=True, max=320, required=True)
-    type = Word(MEMBER_TYPE, load_default="member")
-    status = Word(MEMBER_STATUS, min=1, max=STATUS_LENGTH, load_default=ACTIVE)
+    type = EnumField(MEMBER_TYPE, load_default="member")
+    status = EnumField(MEMBER_STATUS, min=1, max=STATUS_LENGTH, load_default=ACTIVE)
 
 
-class MemberUpdate(Received):
-    type = Word(MEMBER_TYPE)
-    status = Word(MEMBER_STATUS, min=1, max=STATUS_LENGTH)
+class MemberUpdate(RequestSchema):
+    type = EnumField(MEMBER_TYPE)
+    status = EnumField(MEMBER_STATUS, min=1, max=STATUS_LENGTH)
 
 
 class UserRead(Schema):
@@ -115,9 +114,9 @@ class UserRead(Schema):
     id = fields.Integer(required=True)
     workspace_id = fields.Integer(required=True)
     account_id = AccountId(required=True)
-    type = Word(MEMBER_TYPE, required=True)
-    status = Word(MEMBER_STATUS, required=True)
-    created_at = Moment(required=True)
+    type = EnumField(MEMBER_TYPE, required=True)
+    status = EnumField(MEMBER_STATUS, required=True)
+    created_at = Timestamp(required=True)
 
 
 class MemberRead(Schema):
@@ -125,9 +124,9 @@ class MemberRead(Schema):
     workspace_id = fields.Integer(required=True, attribute="member.workspace_id")
     account_id = AccountId(required=True, attribute="member.account_id")
     email = fields.String(required=True)
-    type = Word(MEMBER_TYPE, required=True, attribute="member.type")
-    status = Word(MEMBER_STATUS, required=True, attribute="member.status")
-    created_at = Moment(required=True, attribute="member.created_at")
+    type = EnumField(MEMBER_TYPE, required=True, attribute="member.type")
+    status = EnumField(MEMBER_STATUS, required=True, attribute="member.status")
+    created_at = Timestamp(required=True, attribute="member.created_at")
 
 
 class AddedRead(MemberRead):

@@ -9,7 +9,7 @@ from marshmallow.fields import Nested
 from sqlalchemy import delete
 
 from app.core.errors import Invalid, Problem, TooManyRequests, Unauthorized
-from app.core.web.fields import Received, Whole
+from app.core.web.fields import RequestSchema, StrictInteger
 from app.core.web.problems import problem_response
 from app.core.web.reading import takes
 from app.tasks.models import Task
@@ -284,15 +284,15 @@ def test_the_limit_is_exact(api: Api, size: int, status: int) -> None:
     send(api, status, body + " " * (size - len(body) - 1) + "}")
 
 
-class Filter(Received):
-    until = Whole()
+class Filter(RequestSchema):
+    until = StrictInteger()
 
 
-class Wish(Received):
+class Wish(RequestSchema):
     class Meta:
         unknown = INCLUDE
 
-    titles = Nested(Received, data_key="names")
+    titles = Nested(RequestSchema, data_key="names")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import requests
 from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
 
 from ...core.types import JsonObject
-from ...core.web.fields import storable
+from ...core.web.fields import is_storable
 from .client_auth import BASIC, POST, tell_refusals
 from .models import LONGEST_ISSUER
 
@@ -99,7 +99,7 @@ def _text(metadata: Any, name: str) -> str:
 def _issuer(metadata: object) -> str:
     """Return the issuer, which is stored with each linked person."""
     value = _text(metadata, "issuer")
-    if len(value) > LONGEST_ISSUER or not storable(value):
+    if len(value) > LONGEST_ISSUER or not is_storable(value):
         raise InvalidProviderResponse("the issuer in the discovery document cannot be stored")
     return value
 

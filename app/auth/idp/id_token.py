@@ -21,7 +21,7 @@ from joserfc.errors import (
 from joserfc.jwk import KeySet
 
 from ...core.types import JsonObject
-from ...core.web.fields import storable
+from ...core.web.fields import is_storable
 from ..errors import SignInRefused
 from .discovery import InvalidProviderResponse
 from .models import LONGEST_SUBJECT
@@ -50,7 +50,7 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
         try:
             super().validate(now, leeway)
             subject = self["sub"]
-            if not subject or len(subject) > LONGEST_SUBJECT or not storable(subject):
+            if not subject or len(subject) > LONGEST_SUBJECT or not is_storable(subject):
                 raise InvalidClaimError("sub")
         except ClaimError as error:
             _tell(error, self)

@@ -9,7 +9,7 @@ from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject, Loaded
 from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
-from ...core.web.fields import Received, Text
+from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, example, raises
 from ...core.web.reading import takes
 from ..blueprint import address
@@ -41,7 +41,7 @@ blueprint = Blueprint(
 )
 
 
-class AskForCode(Received):
+class AskForCode(RequestSchema):
     email = Text(min=1, max=320, required=True)
 
 
@@ -52,7 +52,7 @@ class CodeAskedFor(Schema):
     )
 
 
-class MailedCode(Received):
+class MailedCode(RequestSchema):
     login_id = Text(
         min=1, blank=True, max=ID_LENGTH, required=True, metadata={"description": "Of the answer"}
     )

@@ -8,8 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ...core.types import Loaded
-from ...core.web.fields import Moment, Received, Text
-from ...core.web.words import Word, WordSet
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
 from ..examples import SIGNED_IN
 from ..passkeys.schemas import AssertedCredential
 from ..schemas import login_read
@@ -17,7 +16,7 @@ from ..sign_in.attempt import PASSKEY, RECOVERY_CODE, TOTP
 from .mfa_tokens import LONGEST_TOKEN
 from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 
-AUTHENTICATOR_KIND = WordSet("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
+AUTHENTICATOR_KIND = NamedEnum("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
 _SHOWN_ONCE = "Shown here for the last time"
 TRUSTED_DEVICE = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
 _TOKEN = {"description": "In the place of an access token, where a factor must be set up first"}
@@ -36,7 +35,7 @@ class MfaTokenField(Text):
         super().__init__(min=1, max=LONGEST_TOKEN, blank=True, **more)
 
 
-class SecondStepForm(Received):
+class SecondStepForm(RequestSchema):
     mfa_token = MfaTokenField(required=True)
     otp = one_time_code()
     recovery_code = Text(min=1, max=32, blank=True)
@@ -54,8 +53,8 @@ class SecondStepForm(Received):
             raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
 
 
-class AppBegin(Received):
-    class Meta(Received.Meta):
+class AppBegin(RequestSchema):
+    class Meta(RequestSchema.Meta):
         # A signed-in caller needs no body: the name is optional.
         may_be_missing = True
 
@@ -63,21 +62,21 @@ class AppBegin(Received):
     mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
 
 
-class AppConfirm(Received):
+class AppConfirm(RequestSchema):
     otp = one_time_code(required=True)
     mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
 
 
-class AuthenticatorEdit(Received):
+class AuthenticatorEdit(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
 
 
 class AuthenticatorRead(Schema):
     id = fields.Integer(required=True)
-    kind = Word(AUTHENTICATOR_KIND, required=True)
+    kind = EnumField(AUTHENTICATOR_KIND, required=True)
     name = fields.String(required=True)
-    created_at = Moment(required=True)
-    last_used_at = Moment(required=True, allow_none=True)
+    created_at = Timestamp(required=True)
+    last_used_at = Timestamp(required=True, allow_none=True)
 
 
 class AppRead(Schema):
@@ -105,9 +104,9 @@ class TrustedDeviceRead(Schema):
         allow_none=True,
         metadata={"description": "As much of it as AUTH.SESSION_ADDRESSES has us keep"},
     )
-    created_at = Moment(required=True)
-    last_used_at = Moment(required=True, allow_none=True)
-    expires_at = Moment(required=True)
+    created_at = Timestamp(required=True)
+    last_used_at = Timestamp(required=True, allow_none=True)
+    expires_at = Timestamp(required=True)
 
 
 class FactorsReset(Schema):

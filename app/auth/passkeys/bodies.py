@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from ...core.web.fields import Received, Text
+from ...core.web.fields import RequestSchema, Text
 from ..examples import EMAIL
 from ..examples import SIGNED_IN as SIGNED_IN
 from ..mfa.models import NAME_LENGTH
@@ -17,28 +17,28 @@ _ENROLLING = {"description": "In the place of an access token, where a factor mu
 _ANSWERING = {"description": "Where a passkey is to be the second factor of a sign-in"}
 
 
-class PasskeyBegin(Received):
-    class Meta(Received.Meta):
+class PasskeyBegin(RequestSchema):
+    class Meta(RequestSchema.Meta):
         # A signed-in caller needs no body.
         may_be_missing = True
 
     mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLING)
 
 
-class NewPasskey(Received):
+class NewPasskey(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
     credential = fields.Nested(CreatedCredential, required=True)
     mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLING)
 
 
-class PasskeyLoginBegin(Received):
-    class Meta(Received.Meta):
+class PasskeyLoginBegin(RequestSchema):
+    class Meta(RequestSchema.Meta):
         may_be_missing = True
 
     mfa_token = MfaTokenField(load_default=None, metadata=_ANSWERING)
 
 
-class ShownPasskey(Received):
+class ShownPasskey(RequestSchema):
     credential = fields.Nested(AssertedCredential, required=True)
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, post_load
 
 from ...core.types import Loaded
-from ...core.web.fields import Received, Text
-from ...core.web.words import Word, WordSet
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
 from .relying_party import Assertion, Creation
 
 # In bytes: the longest that the standard allows, and for the rest several times what is written.
@@ -17,7 +16,7 @@ CREDENTIAL_ID, USER_HANDLE = 1023, 64
 CLIENT_DATA, AUTHENTICATOR_DATA, SIGNATURE, ATTESTATION = 4096, 4096, 1024, 16384
 MOST_TRANSPORTS = 16
 
-CREDENTIAL_TYPE = WordSet("CredentialType", ("public-key",))
+CREDENTIAL_TYPE = NamedEnum("CredentialType", ("public-key",))
 
 
 class Base64Url(Text):
@@ -50,7 +49,7 @@ def as_base64url(data: bytes) -> str:
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-class CreationResponse(Received):
+class CreationResponse(RequestSchema):
     clientDataJSON = Base64Url(most=CLIENT_DATA, required=True)
     attestationObject = Base64Url(most=ATTESTATION, required=True)
     transports = fields.List(
@@ -58,16 +57,16 @@ class CreationResponse(Received):
     )
 
 
-class AssertionResponse(Received):
+class AssertionResponse(RequestSchema):
     clientDataJSON = Base64Url(most=CLIENT_DATA, required=True)
     authenticatorData = Base64Url(most=AUTHENTICATOR_DATA, required=True)
     signature = Base64Url(most=SIGNATURE, required=True)
     userHandle = Base64Url(most=USER_HANDLE, empty=True, allow_none=True, load_default=None)
 
 
-class _Credential(Received):
+class _Credential(RequestSchema):
     id = Base64Url(most=CREDENTIAL_ID, required=True)
-    type = Word(CREDENTIAL_TYPE, required=True)
+    type = EnumField(CREDENTIAL_TYPE, required=True)
 
 
 class CreatedCredential(_Credential):

@@ -12,7 +12,7 @@ from marshmallow import Schema, fields
 
 from ...accounts.schemas import AccountRead
 from ...core.context import service
-from ...core.web.fields import Moment, Received, Text
+from ...core.web.fields import RequestSchema, Text, Timestamp
 from ..caller import caller
 from ..examples import ACCOUNT
 from ..guards import guard
@@ -34,7 +34,7 @@ def forget_cookie() -> None:
         service(CookieSessions).cookies.take_away()
 
 
-class CookieSignIn(Received):
+class CookieSignIn(RequestSchema):
     email = Text(min=1, blank=True, max=320, required=True)
     password = PasswordField(max=1024, required=True, metadata={"format": "password"})
     otp = Text(
@@ -48,7 +48,9 @@ class CookieSessionRead(Schema):
     """The response of a sign-in by cookie, without a token that a script could read."""
 
     account = fields.Nested(AccountRead, required=True)
-    expires = Moment(required=True, metadata={"description": "When the session ends at the latest"})
+    expires = Timestamp(
+        required=True, metadata={"description": "When the session ends at the latest"}
+    )
 
 
 def cookie_session_read() -> type[Schema]:

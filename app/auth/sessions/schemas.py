@@ -5,12 +5,11 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from ...core.errors import BadRequest, NotFound
-from ...core.web.fields import Flag, Moment, Received, Text
-from ...core.web.words import Word, WordSet
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, StrictBoolean, Text, Timestamp
 from ..examples import SIGNED_IN
 from .models import COOKIE, TOKEN
 
-KIND = WordSet("SessionKind", (TOKEN, COOKIE))
+KIND = NamedEnum("SessionKind", (TOKEN, COOKIE))
 
 
 class SessionRead(Schema):
@@ -18,10 +17,10 @@ class SessionRead(Schema):
     current = fields.Boolean(
         required=True, metadata={"description": "Whether it is the one that asks"}
     )
-    kind = Word(KIND, required=True)
-    created_at = Moment(required=True)
-    used_at = Moment(required=True, metadata={"description": "To the hour"})
-    expires_at = Moment(required=True, metadata={"description": "Its end at the latest"})
+    kind = EnumField(KIND, required=True)
+    created_at = Timestamp(required=True)
+    used_at = Timestamp(required=True, metadata={"description": "To the hour"})
+    expires_at = Timestamp(required=True, metadata={"description": "Its end at the latest"})
     ip = fields.String(
         required=True,
         allow_none=True,
@@ -40,8 +39,10 @@ class SessionRead(Schema):
     )
 
 
-class EndSessions(Received):
-    others = Flag(load_default=False, metadata={"description": "true: all but the one that asks"})
+class EndSessions(RequestSchema):
+    others = StrictBoolean(
+        load_default=False, metadata={"description": "true: all but the one that asks"}
+    )
 
 
 class EndedSessions(Schema):
@@ -58,7 +59,7 @@ class TokenField(Text):
         return None
 
 
-class Grant(Received):
+class Grant(RequestSchema):
     grant_type = Text(min=1, max=64, required=True, metadata={"description": "`refresh_token`"})
     refresh_token = TokenField(max=1024, required=True, metadata={"format": "password"})
 

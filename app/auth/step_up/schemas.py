@@ -3,15 +3,15 @@ from __future__ import annotations
 from marshmallow import ValidationError, fields, validates_schema
 
 from ...core.types import Loaded
-from ...core.web.fields import Received, Text
+from ...core.web.fields import RequestSchema, Text
 from ..schemas import PasswordField
 
 # The body has exactly one of these methods.
 WAYS = ("password", "otp", "recovery_code", "credential", "code")
 
 
-class Reauthenticate(Received):
-    class Meta(Received.Meta):
+class Reauthenticate(RequestSchema):
+    class Meta(RequestSchema.Meta):
         json_schema = {"oneOf": [{"required": [way]} for way in WAYS]}
 
     password = PasswordField(max=1024, metadata={"format": "password"})

@@ -26,7 +26,7 @@ from ...core.clock import Clock
 from ...core.db.transaction import AnySession, after_commit
 from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
-from ...core.web.fields import storable
+from ...core.web.fields import is_storable
 from ..errors import InvalidCredentials
 from ..sign_in.attempt import tells_of_factor
 
@@ -148,7 +148,7 @@ class Tokens:
         if self.issuer is not None and payload.get("iss") != self.issuer:
             raise InvalidCredentials
         return TokenClaims(
-            fold(payload["sub"]) if storable(payload["sub"]) else "",
+            fold(payload["sub"]) if is_storable(payload["sub"]) else "",
             _moment(payload["exp"]),
             _moment(payload["iat"]) if "iat" in payload else None,
             _moment(payload["nbf"]) if "nbf" in payload else None,

@@ -9,7 +9,7 @@ from flask import Response
 from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import Loaded
-from ...core.web.fields import Received, Whole
+from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.reading import takes
 from ...notifications import admin_routes as broadcasts_api
 from ...notifications.sent import SentItem, SentNotifications
@@ -23,12 +23,12 @@ LISTED = 25
 FAILED_LISTED = 50
 
 
-class SentView(Received):
-    before = Whole(load_default=None)
+class SentView(RequestSchema):
+    before = StrictInteger(load_default=None)
 
 
-class FailedView(Received):
-    after = Whole(load_default=None)
+class FailedView(RequestSchema):
+    after = StrictInteger(load_default=None)
 
 
 @admins_only

@@ -84,7 +84,7 @@ def _account_ids(texts: list[str]) -> Iterator[Any]:
 def channels() -> list[tuple[str, str | None]]:
     """Those that somebody handles, and why nothing can leave on one."""
     there = service(Outbox).channels
-    known = [name for name in CHANNEL.known() if name != INAPP]
+    known = [name for name in CHANNEL.known_values() if name != INAPP]
     found = ((name, there.get(name)) for name in known)
     return [(name, channel.off()) for name, channel in found if channel is not None]
 

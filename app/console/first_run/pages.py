@@ -11,7 +11,7 @@ from ...auth.sign_in.attempt import PASSWORD, sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import find_context, service
 from ...core.types import Loaded
-from ...core.web.fields import Received, Text
+from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
 from ...core.web.reading import takes
 from ..api_calls import show_form_again
@@ -21,7 +21,7 @@ from ..ways import go
 from .first_root import FirstRoot, RootExists
 
 
-class FirstRootMake(Received):
+class FirstRootMake(RequestSchema):
     token = Text(min=1, max=1024, required=True)
     email = Text(min=1, max=320, required=True)
     password = NewPassword()

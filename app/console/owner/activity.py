@@ -14,7 +14,7 @@ from ...auth.guards import active_account_required
 from ...auth.sessions.devices import label_of
 from ...core.context import service
 from ...core.types import Loaded, Values
-from ...core.web.fields import Received
+from ...core.web.fields import RequestSchema
 from ...core.web.operation import hidden
 from ...core.web.reading import takes
 from ...extension.actions import ACTIONS
@@ -43,7 +43,7 @@ class OwnDeed(NamedTuple):
     is_odd: bool
 
 
-class ActivityView(Received):
+class ActivityView(RequestSchema):
     after = RecordPage._declared_fields["after"]
 
 

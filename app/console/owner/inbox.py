@@ -15,7 +15,7 @@ from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
 from ...core.types import JsonObject, Loaded
-from ...core.web.fields import Received, Whole
+from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import hidden
 from ...core.web.reading import takes
 from ...delivery.mail.markup import linked
@@ -62,13 +62,13 @@ AT_ONCE = 25
 _SHOWN = {"all": None, "unread": False}
 
 
-class InboxView(Received):
+class InboxView(RequestSchema):
     show = fields.String(load_default="all", validate=validate.OneOf(_SHOWN))
-    before = Whole(load_default=None)
+    before = StrictInteger(load_default=None)
 
 
 class NewSince(InboxView):
-    after = Whole(required=True)
+    after = StrictInteger(required=True)
 
 
 @active_account_required

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -20,17 +21,17 @@ _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _BLANK = {"Zs", "Zl", "Zp", "Cc", "Cf"}
 # For clients, as far as a pattern that every tool reads can say it.
 STORABLE = r"^[^\x00]*$"
-SAYS_SOMETHING = r"^[^\x00]*[^\x00\s][^\x00]*$"
+NOT_BLANK = r"^[^\x00]*[^\x00\s][^\x00]*$"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = {"true", "1"}, {"false", "0"}
 
 
-def storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     """PostgreSQL refuses NUL, and no encoding has lone surrogates."""
     return "\x00" not in text and (text.isascii() or not _SURROGATE.search(text))
 
 
-def says_something(text: str) -> bool:
+def is_not_blank(text: str) -> bool:
     """Whether the text has a visible character."""
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
@@ -58,7 +59,7 @@ class Text(fields.String):
         self.max = max
         self.strip = strip
         self.must_say_something = min > 0 and not blank
-        self.pattern = pattern or (SAYS_SOMETHING if self.must_say_something else STORABLE)
+        self.pattern = pattern or (NOT_BLANK if self.must_say_something else STORABLE)
         checks = [validate.Length(min=min or None, max=max), *_listed(kwargs.pop("validate", None))]
         super().__init__(validate=checks, **kwargs)
 
@@ -66,14 +67,40 @@ class Text(fields.String):
         text = super()._deserialize(value, attr, data, **kwargs)
         if not isinstance(value, str):
             raise self.make_error("invalid")
-        if not storable(text):
+        if not is_storable(text):
             raise ValidationError("Contains characters that cannot be stored.")
-        if self.must_say_something and text and not says_something(text):
+        if self.must_say_something and text and not is_not_blank(text):
             raise ValidationError("Must not be blank.")
         return text.strip() if self.strip else text
 
 
-class Whole(fields.Integer):
+@dataclass(frozen=True)
+class NamedEnum:
+    """A set of strings: one enum in the OpenAPI document, wherever it is used."""
+
+    name: str
+    # A function if the application can add values.
+    values: tuple[str, ...] | Callable[[], Iterable[str]]
+    # Other strings may be stored too.
+    is_open: bool = False
+    description: str = ""
+
+    def known_values(self) -> list[str]:
+        values = self.values() if callable(self.values) else self.values
+        return list(dict.fromkeys(values))
+
+
+class EnumField(Text):
+    """One value of an enum. An open enum, or one with the application's values, is not checked."""
+
+    def __init__(self, enum: NamedEnum, *, max: int = 50, **kwargs: Any) -> None:
+        if isinstance(enum.values, tuple) and not enum.is_open:
+            kwargs.setdefault("validate", validate.OneOf(enum.values))
+        super().__init__(max=max, **kwargs)
+        self.enum = enum
+
+
+class StrictInteger(fields.Integer):
     """A whole number in ASCII digits; Python's own reading also takes `1_0` and `٣`."""
 
     def __init__(self, *, min: int = 0, max: int = MAX_ID, **kwargs: Any) -> None:
@@ -101,7 +128,9 @@ def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[A
     """As a field for the id of an account would be written where all have that kind."""
     match kind:
         case WholeIds():
-            return Whole(max=kind.most, **options) if received else fields.Integer(**options)
+            return (
+                StrictInteger(max=kind.most, **options) if received else fields.Integer(**options)
+            )
         case TextIds():
             if not received:
                 return fields.String(**options)
@@ -139,7 +168,7 @@ class AccountId(fields.Field[Any]):
         return kind.from_text(read)
 
 
-class Flag(fields.Boolean):
+class StrictBoolean(fields.Boolean):
     """true or false, and in a query also 1 or 0; marshmallow's own also takes `y` and `off`."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> bool:
@@ -157,7 +186,7 @@ class IsUnset(fields.Boolean):
         return value is None
 
 
-class Moment(fields.AwareDateTime):
+class Timestamp(fields.AwareDateTime):
     """ISO 8601 in UTC with its offset."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -177,7 +206,7 @@ class Moment(fields.AwareDateTime):
         return super()._serialize(value, attr, obj, **kwargs)
 
 
-class Received(Schema):
+class RequestSchema(Schema):
     """A request body. Unknown properties are ignored unless a subclass decides otherwise."""
 
     class Meta:
@@ -185,16 +214,16 @@ class Received(Schema):
 
     @pre_load
     def refuse_odd_names(self, data: object, **kwargs: object) -> Any:
-        if isinstance(data, Mapping) and not all(storable(str(name)) for name in data):
+        if isinstance(data, Mapping) and not all(is_storable(str(name)) for name in data):
             raise ValidationError("A property name contains characters that cannot be stored.")
         return data
 
 
-class Page(Received):
+class Page(RequestSchema):
     """The bounds of every list."""
 
-    offset = Whole(load_default=0, metadata={"description": "How many to pass over"})
-    limit = Whole(
+    offset = StrictInteger(load_default=0, metadata={"description": "How many to pass over"})
+    limit = StrictInteger(
         load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
     )
 

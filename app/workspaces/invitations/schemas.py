@@ -6,24 +6,23 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ...core.types import JsonObject, Loaded
-from ...core.web.fields import Moment, Page, Received, Text
-from ...core.web.words import Word, WordSet
+from ...core.web.fields import EnumField, NamedEnum, Page, RequestSchema, Text, Timestamp
 from ..schemas import MEMBER_TYPE
 from .models import MESSAGE_LENGTH, STATES
 
 MOST_AT_ONCE = 50
 LONGEST_TOKEN = 2048
-INVITATION_STATE = WordSet("InvitationState", STATES)
+INVITATION_STATE = NamedEnum("InvitationState", STATES)
 
 
-class InvitationCreate(Received):
+class InvitationCreate(RequestSchema):
     email = Text(min=1, max=320)
     emails = fields.List(
         Text(min=1, max=320),
         validate=validate.Length(min=1, max=MOST_AT_ONCE),
         metadata={"description": "Several, in the place of `email`"},
     )
-    type = Word(MEMBER_TYPE, load_default="member")
+    type = EnumField(MEMBER_TYPE, load_default="member")
     message = Text(max=MESSAGE_LENGTH, load_default=None, strip=True)
 
     @validates_schema(skip_on_field_errors=True)
@@ -42,10 +41,10 @@ class InvitationCreate(Received):
 
 
 class InvitationPage(Page):
-    state = Word(INVITATION_STATE, load_default=None)
+    state = EnumField(INVITATION_STATE, load_default=None)
 
 
-class InvitationSecret(Received):
+class InvitationSecret(RequestSchema):
     token = Text(min=1, max=LONGEST_TOKEN, required=True)
 
 
@@ -55,8 +54,8 @@ class InvitationRead(Schema):
     id = fields.Integer(required=True, attribute="invitation.id")
     workspace_id = fields.Integer(required=True, attribute="invitation.workspace_id")
     email = fields.String(required=True, attribute="invitation.email")
-    type = Word(MEMBER_TYPE, required=True, attribute="invitation.type")
-    state = Word(INVITATION_STATE, required=True)
+    type = EnumField(MEMBER_TYPE, required=True, attribute="invitation.type")
+    state = EnumField(INVITATION_STATE, required=True)
     message = fields.String(required=True, allow_none=True, attribute="invitation.message")
     inviter = fields.String(
         required=True,
@@ -68,9 +67,9 @@ class InvitationRead(Schema):
         attribute="invitation.sends",
         metadata={"description": "How often it was mailed"},
     )
-    sent_at = Moment(required=True, allow_none=True, attribute="invitation.sent_at")
-    expires_at = Moment(required=True, attribute="invitation.expires_at")
-    created_at = Moment(required=True, attribute="invitation.created_at")
+    sent_at = Timestamp(required=True, allow_none=True, attribute="invitation.sent_at")
+    expires_at = Timestamp(required=True, attribute="invitation.expires_at")
+    created_at = Timestamp(required=True, attribute="invitation.created_at")
 
 
 class InvitingWorkspace(Schema):
@@ -84,10 +83,10 @@ class ReceivedInvitationRead(Schema):
     id = fields.Integer(required=True, attribute="invitation.id")
     workspace = fields.Nested(InvitingWorkspace, required=True)
     inviter = fields.String(required=True, allow_none=True)
-    type = Word(MEMBER_TYPE, required=True, attribute="invitation.type")
+    type = EnumField(MEMBER_TYPE, required=True, attribute="invitation.type")
     message = fields.String(required=True, allow_none=True, attribute="invitation.message")
-    expires_at = Moment(required=True, attribute="invitation.expires_at")
-    created_at = Moment(required=True, attribute="invitation.created_at")
+    expires_at = Timestamp(required=True, attribute="invitation.expires_at")
+    created_at = Timestamp(required=True, attribute="invitation.created_at")
 
 
 class MailedInvitationRead(ReceivedInvitationRead):

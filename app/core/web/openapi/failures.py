@@ -15,18 +15,18 @@ from ...context import find_context
 from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
+from ..fields import EnumField, NamedEnum
 from ..operation import SAFE_METHODS, Operation
 from ..problems import problem_response
-from ..words import Word, WordSet
 from .headers import headers_of
 from .paths import has_converter
 
 PROBLEM = "Problem"
-PLACES = WordSet("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
+PLACES = NamedEnum("FaultLocation", ("json", "form", "files", "query", "headers", "path"))
 
 
 class FaultRead(Schema):
-    location = Word(PLACES, required=True, metadata={"description": "Where it was sent"})
+    location = EnumField(PLACES, required=True, metadata={"description": "Where it was sent"})
     field = fields.String(required=True, metadata={"example": "title"})
     message = fields.String(required=True, metadata={"example": "Missing data for required field."})
 

@@ -8,8 +8,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import Schema, fields
 
-from ..fields import AccountId, Text
-from ..words import Word, WordSet
+from ..fields import AccountId, EnumField, NamedEnum, Text
 
 JsonSchema = dict[str, Any]
 
@@ -20,8 +19,8 @@ class Converter(OpenAPIConverter):
         self.names_of_sets: dict[str, str] = {}
 
     def field2property(self, field: fields.Field[Any]) -> JsonSchema:
-        if isinstance(field, Word):
-            return self._word(field)
+        if isinstance(field, EnumField):
+            return self._enum(field)
         if isinstance(field, AccountId):
             return self.field2property(field.as_described())
         found: JsonSchema = super().field2property(field)
@@ -46,9 +45,9 @@ class Converter(OpenAPIConverter):
         found.update(getattr(schema.Meta, "json_schema", {}))
         return found
 
-    def _word(self, field: Word) -> JsonSchema:
-        one_of: list[JsonSchema] = [self._reference(field.word_set)]
-        if field.word_set.is_open:
+    def _enum(self, field: EnumField) -> JsonSchema:
+        one_of: list[JsonSchema] = [self._reference(field.enum)]
+        if field.enum.is_open:
             one_of.append({"type": "string", "maxLength": field.max})
         if field.allow_none:
             one_of.append({"type": "null"})
@@ -57,17 +56,17 @@ class Converter(OpenAPIConverter):
         default = {} if callable(field.load_default) else super().field2default(field, ret={})
         return _by_itself({**found, **described, **default})
 
-    def _reference(self, word_set: WordSet) -> JsonSchema:
+    def _reference(self, named_enum: NamedEnum) -> JsonSchema:
         components = self.spec.components
-        name = self.names_of_sets.get(word_set.name)
+        name = self.names_of_sets.get(named_enum.name)
         if name is None:
-            name = word_set.name
+            name = named_enum.name
             while name in components.schemas:
                 name += "Word"  # a host's schema has taken it
-            self.names_of_sets[word_set.name] = name
-            enum: JsonSchema = {"type": "string", "enum": word_set.known()}
-            if word_set.description:
-                enum["description"] = word_set.description
+            self.names_of_sets[named_enum.name] = name
+            enum: JsonSchema = {"type": "string", "enum": named_enum.known_values()}
+            if named_enum.description:
+                enum["description"] = named_enum.description
             components.schema(name, enum)
         return {"$ref": f"#/components/schemas/{name}"}
 
