@@ -17,7 +17,7 @@ from .core.context import Context, current_frontdesk, service
 from .core.db.probe import check_write, probe_connection
 from .core.db.revisions import pending_migrations
 from .core.db.transaction import AnySession
-from .core.keystore import Keystore, check_writes
+from .core.keystore import Keystore, check_keystore_writes
 from .core.process.folders import migrations_folder
 from .core.types import JsonObject
 from .core.web.answering import answers, json_response
@@ -56,7 +56,7 @@ class Readiness:
         if self._is_fresh("keystore"):
             return "ok"
         try:
-            check_writes(self.keystore)
+            check_keystore_writes(self.keystore)
         except Exception as error:
             # Whatever a driver raises here, the finding is the same.
             log.warning("Not ready: the keystore accepts no writes: %s", _reason(error))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, transaction
 from ..core.types import JsonObject
 from .actions import ACCOUNT_UPDATED
@@ -22,10 +22,10 @@ class Details:
     @cached_property
     def _read(self) -> Any:
         # A host that reads no account loads no schemas.
-        from ..core.web.answering import row_reader
+        from ..core.web.answering import row_serializer
         from .schemas import AccountRead
 
-        return row_reader(AccountRead, self.accounts.rows.columns)
+        return row_serializer(AccountRead, self.accounts.rows.columns)
 
     def shown(self, row: AccountLike) -> JsonObject:
         """Of a plain row what `AccountRead` shows: every client asks for it at every start."""
@@ -38,5 +38,5 @@ class Details:
                 setattr(account, name, value)
             if given:
                 changed = sorted(given)
-                done(self.session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)
+                report_action(self.session, ACCOUNT_UPDATED, account_id=account.id, changed=changed)
             return account

@@ -10,7 +10,7 @@ from sqlalchemy.sql.visitors import iterate
 from typing_extensions import TypeVar
 
 from ..core.clock import Clock
-from ..core.context import Reclaimer, done
+from ..core.context import Reclaimer, report_action
 from ..core.db.transaction import AnySession, load_locked, lock_loaded, note_locked, transaction
 from ..core.types import AccountModel
 from .actions import (
@@ -132,11 +132,11 @@ class Accounts(Generic[A]):
         self.session.refresh(account)
         # Of several at once one has proven it.
         if proven is not None:
-            done(self.session, ACCOUNT_VERIFIED, account_id=account.id)
+            report_action(self.session, ACCOUNT_VERIFIED, account_id=account.id)
         if proven is not None and proven.status == PENDING:
             account.status = self.active_status
             self.session.flush()
-            done(self.session, ACCOUNT_REGISTERED, account)
+            report_action(self.session, ACCOUNT_REGISTERED, account)
 
     def reclaim(self, account: AccountLike, since: datetime | None = None) -> None:
         """Whose address it is has come: what somebody else may have set up in their name, before
@@ -146,7 +146,7 @@ class Accounts(Generic[A]):
         self.end_tokens(account)
         for remove in self.reclaimers:
             remove(self.session, account, since)
-        done(self.session, PASSWORD_REMOVED, account_id=account.id)
+        report_action(self.session, PASSWORD_REMOVED, account_id=account.id)
         self.session.flush()
         if not self.has_proven_address(account):
             self.prove_address(account)
@@ -194,9 +194,9 @@ class Accounts(Generic[A]):
             self._flush_email()
             note_locked(self.session, account)
             after = {"role": role, "status": status}
-            done(self.session, ACCOUNT_CREATED, account_id=account.id, after=after)
+            report_action(self.session, ACCOUNT_CREATED, account_id=account.id, after=after)
             if status != PENDING:
-                done(self.session, ACCOUNT_REGISTERED, account)
+                report_action(self.session, ACCOUNT_REGISTERED, account)
             return cast(A, account)
 
     def change(
@@ -237,14 +237,14 @@ class Accounts(Generic[A]):
                 held.phone = read_phone(phone) if phone else None
             self._flush_email()
             if is_moved:
-                done(self.session, EMAIL_CHANGE_COMPLETED, held)
+                report_action(self.session, EMAIL_CHANGE_COMPLETED, held)
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
         """Record the former and the new role and status, and only the names of other fields."""
         names = [name for name, value in given.items() if value is not None]
         shown = [name for name in ("role", "status") if given.get(name) is not None]
-        done(
+        report_action(
             self.session,
             ACCOUNT_UPDATED,
             account_id=account.id,
@@ -257,7 +257,7 @@ class Accounts(Generic[A]):
         """Delete the account. Listeners of `account-deleted` run before its rows are deleted."""
         held = cast(AccountLike, account)
         with transaction(self.session):
-            done(self.session, ACCOUNT_DELETED, held, account_id=held.id)
+            report_action(self.session, ACCOUNT_DELETED, held, account_id=held.id)
             self.session.execute(delete(self.model).where(self.model.id == held.id))
 
     def end_tokens(self, account: AccountLike) -> None:

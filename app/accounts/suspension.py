@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, false
 
-from ..core.db.base import at
+from ..core.db.base import timestamp_literal
 from ..core.types import AccountModel
 from .models import SUSPENDED, AccountLike
 
@@ -40,7 +40,7 @@ def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
     if not keeps_dates(model):
         return false()
     until = model.suspended_until
-    return and_(model.status == SUSPENDED, until <= at(until, now))
+    return and_(model.status == SUSPENDED, until <= timestamp_literal(until, now))
 
 
 def note(account: AccountLike, suspension: Suspension) -> None:

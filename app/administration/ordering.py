@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, collate, literal, select, tuple_
 
 from ..accounts.rows import to_read
 from ..core.db.account_ids import IdKind
-from ..core.db.base import at
+from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
 from ..core.types import AccountModel, Values
 from ..core.web.fields import is_storable
@@ -122,7 +122,11 @@ class Ordering:
         account_id = literal(place.id, self.id.type)
         if self.name == ID:
             return self._after(self.id, account_id)
-        value = at(self.column, place.value) if self.name != EMAIL else literal(place.value)
+        value = (
+            timestamp_literal(self.column, place.value)
+            if self.name != EMAIL
+            else literal(place.value)
+        )
         if self.name == EMAIL:
             return self._after(self.column, value)
         return self._after(tuple_(self.column, self.id), tuple_(value, account_id))

@@ -19,7 +19,7 @@ from ..accounts.models import SUSPENDED
 from ..accounts.service import Accounts
 from ..accounts.suspension import is_over_row, keeps_dates
 from ..core.db.account_ids import IdKind
-from ..core.db.base import at
+from ..core.db.base import timestamp_literal
 from ..core.errors import Invalid
 from ..core.types import Values
 from ..core.web.paging import Slice
@@ -79,10 +79,10 @@ class AccountSearch:
         if "mfa" in filters:
             yield self._with_factor(filters["mfa"])
         if "created_after" in filters:
-            yield model.created_at > at(model.created_at, filters["created_after"])
+            yield model.created_at > timestamp_literal(model.created_at, filters["created_after"])
         if "last_login_before" in filters:
             column = self._column("last_login_date", "last_login_before")
-            before = at(column, filters["last_login_before"])
+            before = timestamp_literal(column, filters["last_login_before"])
             yield or_(column < before, column.is_(None))
 
     def _named(self, search: str) -> ColumnElement[bool]:
@@ -122,7 +122,7 @@ class AccountSearch:
             return is_so
         until = model.suspended_until
         if status == SUSPENDED:
-            return and_(is_so, or_(until.is_(None), until > at(until, now)))
+            return and_(is_so, or_(until.is_(None), until > timestamp_literal(until, now)))
         return (
             or_(is_so, is_over_row(model, now)) if status == self.accounts.active_status else is_so
         )

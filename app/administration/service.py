@@ -16,7 +16,7 @@ from ..auth.errors import NotAuthorized
 from ..auth.limits import Failures
 from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
-from ..core.db.transaction import AnySession, after_commit, lock_name, transaction, unhurried
+from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..registration.verification import Verification
@@ -106,7 +106,7 @@ class Administration:
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None
     ) -> Details:
         """`email`: only if this is its address, lest somebody deletes another one by mistake."""
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             account = self._hold(actor, account_id)
             if email is not None and fold(email) != account.email:
                 raise Invalid.about("email", "Not the account's address.")

@@ -14,9 +14,9 @@ from ..accounts.models import SUSPENDED, AccountLike
 from ..accounts.rows import to_read
 from ..accounts.service import Accounts
 from ..audit.service import Records
-from ..core.db.account_ids import shown
+from ..core.db.account_ids import serialize_id
 from ..core.types import AccountKey, AccountModel
-from ..core.web.answering import shown as names_of
+from ..core.web.answering import field_names
 from ..core.web.paging import Slice
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..notifications.models import SUBJECT
@@ -35,7 +35,7 @@ class AccountView:
     def __init__(self, accounts: Accounts) -> None:
         self.accounts = accounts
         model = accounts.model
-        self._names = [name for name in names_of(AccountDetails) if name != "email_verified"]
+        self._names = [name for name in field_names(AccountDetails) if name != "email_verified"]
         self.rows = select(*(self._column(model, name) for name in [*self._names, _SINCE]))
 
     def read(self, account_id: AccountKey) -> Details:
@@ -47,7 +47,7 @@ class AccountView:
 
     def details(self, row: Row[Any]) -> Details:
         details = {name: getattr(row, name) for name in self._names}
-        details["id"] = shown(details["id"])
+        details["id"] = serialize_id(details["id"])
         details["email_verified"] = getattr(row, _SINCE) is None
         self._end_what_is_over(details, self.accounts.clock.now())
         return details

@@ -22,7 +22,7 @@ from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import MOST_FREQUENT, RARE, Record
 from ..core.types import AccountKey, Values
-from ..core.web.answering import row_reader, shown
+from ..core.web.answering import field_names, row_serializer
 from ..core.web.paging import Slice
 from .schemas import RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
@@ -80,7 +80,7 @@ class Records:
             items = self._some(in_order.where(last), in_use)
 
     def _some(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
-        read = row_reader(RecordRead)
+        read = row_serializer(RecordRead)
         items = [read(row) for row in self.session.execute(in_order.limit(ROWS_AT_ONCE))]
         if not in_use:
             # A slow reader holds no connection.
@@ -98,7 +98,7 @@ class Records:
         if after is not None:
             query = query.where(tuple_(Record.at, Record.id) < _read_place(after))
         rows = self.session.execute(query.limit(limit + 1)).all()
-        read = row_reader(schema)
+        read = row_serializer(schema)
         items = [read(row) for row in rows[:limit]]
         return Slice(items, _place(items[-1]) if len(rows) > limit else None)
 
@@ -130,7 +130,7 @@ class Records:
 
 
 def _columns(schema: object) -> Select[Any]:
-    return select(*(getattr(Record, name) for name in shown(schema)))
+    return select(*(getattr(Record, name) for name in field_names(schema)))
 
 
 def _place(item: RecordItem) -> str:

@@ -18,7 +18,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.context import service
 from ..core.errors import SetupError
-from ..core.request import note_account, request_itself
+from ..core.request import set_origin_account, unwrap_request
 from .errors import InvalidCredentials
 
 if TYPE_CHECKING:
@@ -93,14 +93,14 @@ def find_caller(optional: bool = False) -> Caller | None:
 
     If the caller is optional, an invalid session cookie is deleted, and the caller is None.
     """
-    asked = request_itself()
+    asked = unwrap_request()
     if hasattr(asked, _FOUND):
         found: Caller | None = getattr(asked, _FOUND)
         return found
     found = service(Callers).find(asked, optional)
     setattr(asked, _FOUND, found)
     if found is not None:
-        note_account(found.account.id, asked)
+        set_origin_account(found.account.id, asked)
     return found
 
 

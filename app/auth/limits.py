@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from ..accounts.actions import ACCOUNT_UNLOCKED
 from ..accounts.models import AccountLike
 from ..core.config.rates import parse_rates
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore
 from ..core.limits import RateLimit
-from ..core.request import network_of
+from ..core.request import rate_limit_network
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 
@@ -61,7 +61,7 @@ class Failures:
     def check(self, email: str, address: str) -> None:
         """Refuse before a password is looked at, whether or not the account exists."""
         if self.enabled:
-            self._check(email, network_of(address))
+            self._check(email, rate_limit_network(address))
 
     def accept(self, email: str, address: str) -> None:
         """After a right password: remember that the account's owner signs in from this address.
@@ -69,7 +69,7 @@ class Failures:
         Failed sign-ins during the hash may have reached the limit: then this one is rejected too.
         """
         if self.enabled:
-            network = network_of(address)
+            network = rate_limit_network(address)
             self._check(email, network)
             self.keystore.put(_known(email, network), "1", KNOWN_SECONDS)
 
@@ -77,7 +77,7 @@ class Failures:
         """Count a wrong password; the one that goes beyond a limit is refused itself."""
         if not self.enabled:
             return
-        address = network_of(address)
+        address = rate_limit_network(address)
         beyond: tuple[Threshold, str] | None = None
         turn = self.keystore.get(_round(email)) or FIRST_ROUND
         for limit, key in self._keys(turn, email, address):
@@ -101,7 +101,7 @@ class Failures:
         """Reset all counters of an account for an operator, and record it."""
         self.forgive_all(account)
         with transaction(session):
-            done(session, ACCOUNT_UNLOCKED, account_id=account.id)
+            report_action(session, ACCOUNT_UNLOCKED, account_id=account.id)
 
     def locked_seconds(self, email: str) -> int:
         """How long the account is closed yet to addresses that it does not know. What is counted
@@ -126,7 +126,7 @@ class Failures:
         """
         if self.enabled:
             self.forgive(email)
-            self.keystore.put(_known(email, network_of(address)), "1", KNOWN_SECONDS)
+            self.keystore.put(_known(email, rate_limit_network(address)), "1", KNOWN_SECONDS)
 
     def _check(self, email: str, network: str) -> None:
         for limit, key, total in self._counted(email, network):
@@ -168,7 +168,7 @@ class RecoveryRequests:
         self._address = limit("recovery-address", settings.RECOVERY_ADDRESS_LIMIT)
 
     def count(self, email: str, address: str) -> None:
-        self._address.count(network_of(address))
+        self._address.count(rate_limit_network(address))
         self._email.count(email)
 
 
@@ -183,7 +183,7 @@ class RegistrationLimits:
         self._address = limit("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
 
     def count(self, address: str) -> None:
-        self._address.count(network_of(address))
+        self._address.count(rate_limit_network(address))
 
     def may_mail(self, email: str) -> bool:
         """Of several at once for one address, one may."""

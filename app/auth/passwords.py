@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, held_with
 from ..core.basics import BasicService
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
 from ..delivery.mail.one_off import OwnerMail
@@ -60,7 +60,7 @@ class PasswordChange(BasicService):
             changed = set_password(self.accounts, account_id, former, password_hash)
             if changed is None:
                 raise IncorrectCredentials
-            done(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
+            report_action(self.session, PASSWORD_CHANGED, changed, account_id=account_id)
             notice = self.mails.password_changed(email)
             after_commit(self.session, lambda: self.owner_mail.notify(notice))
             return self.policy.admit(changed, (PASSWORD,), options, factor_at=caller.factor_at)

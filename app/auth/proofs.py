@@ -23,7 +23,7 @@ from itsdangerous.timed import TimestampSigner
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, state_of
 from ..core.clock import Clock
-from ..core.db.account_ids import IdKind, shown
+from ..core.db.account_ids import IdKind, serialize_id
 from ..core.keystore import Keystore
 from ..core.types import AccountKey
 from .errors import InvalidProof
@@ -217,7 +217,9 @@ def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
     """Ended by another password, another e-mail, and whatever else ends the account's tokens."""
     password_hash, moment = state_of(account)
     since = moment.timestamp() if moment else None
-    return ProofSubject(ACCOUNT, shown(account.id), (account.email, password_hash, since), account)
+    return ProofSubject(
+        ACCOUNT, serialize_id(account.id), (account.email, password_hash, since), account
+    )
 
 
 def _salt(purpose: Purpose, kind: str) -> str:

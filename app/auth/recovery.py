@@ -8,7 +8,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..core.basics import BasicService
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED
@@ -42,7 +42,7 @@ class Recovery(BasicService):
             raise AccountNotFound(note={"event": "recovery_request"})
         whose = None if account is None else account.id
         with transaction(self.session):
-            done(self.session, PASSWORD_RESET_REQUESTED, account_id=whose)
+            report_action(self.session, PASSWORD_RESET_REQUESTED, account_id=whose)
         if account is None:
             self._tell_stranger(email)
             return
@@ -81,7 +81,7 @@ class Recovery(BasicService):
             account = changed
             if not self.accounts.has_proven_address(account):
                 self.accounts.prove_address(account)
-            done(self.session, PASSWORD_RESET, account, account_id=account.id)
+            report_action(self.session, PASSWORD_RESET, account, account_id=account.id)
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(account))
             after_commit(self.session, lambda: self.failures.let_through(account.email, address))

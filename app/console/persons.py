@@ -9,7 +9,7 @@ from flask import current_app, url_for
 from sqlalchemy import bindparam, select
 
 from ..accounts.models import AccountLike
-from ..core.db.account_ids import shown
+from ..core.db.account_ids import serialize_id
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
 from ..profiles.links import PICTURE_ENDPOINT
@@ -53,7 +53,7 @@ class Persons:
                 Profile.account_id, Profile.first_name, Profile.last_name, Profile.avatar_file
             ).where(Profile.account_id.in_(list(ids)))
         )
-        return {shown(account_id): person_of("", *named) for account_id, *named in rows}
+        return {serialize_id(account_id): person_of("", *named) for account_id, *named in rows}
 
 
 def person_of(email: str, first: str | None, last: str | None, file: str | None) -> Face:

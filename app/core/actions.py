@@ -1,7 +1,7 @@
 """An action is declared once: its title, its data, its signal and its security log event.
 
 Each package lists its actions in its `actions.py`; `app/extension/actions.py` collects them. Code
-reports an action with `done` (core/context.py).
+reports an action with `report_action` (core/context.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from blinker import Namespace
 from sqlalchemy import Connection, insert
 
 from .clock import Clock
-from .db.transaction import AnySession, after_commit, is_open, session_itself, write_last
+from .db.transaction import AnySession, after_commit, is_open, unwrap_session, write_last
 from .errors import SetupError
 from .hooks import check_known
 from .records.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record
@@ -25,7 +25,7 @@ from .request import Origin, current_origin
 from .security_log import log, log_action
 from .types import AccountKey, JsonObject, SignalOptions, Values
 
-_NOTHING: Values = MappingProxyType({})
+_NO_DATA: Values = MappingProxyType({})
 
 
 class Signal(NamedTuple):
@@ -42,12 +42,12 @@ class Action(NamedTuple):
     # In the past tense: "Signed in".
     title: str
     # The names that `data` can have, each with its description.
-    data: Mapping[str, str] = _NOTHING
+    data: Mapping[str, str] = _NO_DATA
     signal: Signal | None = None
     # The security log's event; empty: the security log has no entry.
     log_event: str = ""
     # Constant fields of the security log entry.
-    log_fields: Values = _NOTHING
+    log_fields: Values = _NO_DATA
     # For a rejected request: the security log events that lead to this action.
     refused: tuple[str, ...] = ()
     is_audited: bool = True
@@ -105,7 +105,7 @@ class Actions:
         check_signal(signal, self._known)
         return self._send(signal, subject, session)
 
-    def done(
+    def report(
         self,
         session: AnySession,
         action: Action,
@@ -115,7 +115,7 @@ class Actions:
         target: Target | None,
         data: Values,
     ) -> int:
-        """Report an action in its open transaction; see `done` in core/context.py."""
+        """Report an action in its open transaction; see `report_action` in core/context.py."""
         listeners = 0
         if action.signal is not None and subject is not None:
             listeners = self._send(action.signal.name, subject, session)
@@ -139,7 +139,7 @@ class Actions:
         With `joins`, raise unless a transaction is open. Without it, the entry can also be part of
         a transaction that the application commits.
         """
-        session = session_itself(session)
+        session = unwrap_session(session)
         has_transaction = is_open(session)
         if joins and not has_transaction:
             raise RuntimeError(f"{action.name!r} is reported in the transaction of the action.")
@@ -168,7 +168,7 @@ class Actions:
         account_id: AccountKey,
         workspace_id: object = None,
         target: Target | None = None,
-        data: Values = _NOTHING,
+        data: Values = _NO_DATA,
     ) -> Row:
         actor_id = origin.account_id
         return {

@@ -162,7 +162,7 @@ class Context(Services):
 
 
 def find_context() -> Context:
-    # The application behind Flask's proxy, as in `request_itself`.
+    # The application behind Flask's proxy, as in `unwrap_request`.
     context = _current_app._get_current_object().extensions.get(EXTENSION)
     if not isinstance(context, Context):
         raise SetupError(
@@ -178,7 +178,7 @@ def service(kind: type[Service]) -> Service:
     return find_context().get(kind)
 
 
-def done(
+def report_action(
     session: AnySession,
     action: Action,
     subject: object = None,
@@ -195,4 +195,4 @@ def done(
     by default the acting account. `data` can have `before` and `after`, mappings of what changes.
     """
     actions = find_context().actions
-    return actions.done(session, action, subject, account_id, workspace_id, target, data)
+    return actions.report(session, action, subject, account_id, workspace_id, target, data)

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, Row, Update, func, sel
 from sqlalchemy.sql import Executable
 
 from .clock import Clock
-from .db.base import autocommitting
+from .db.base import autocommit_engine
 from .types import AccountModel
 
 # With the longest pause between two sweeps (5 s, of Celery workers) and a busy machine, the rows of
@@ -35,7 +35,7 @@ class LeasedQueue:
         self, engine: Engine, clock: Clock, model: AccountModel, waiting: ColumnElement[bool]
     ) -> None:
         """`waiting` is the condition of a partial index: neither finished nor given up."""
-        self.engine = autocommitting(engine)
+        self.engine = autocommit_engine(engine)
         self._clock = clock
         self._model = model
         self._waiting = waiting

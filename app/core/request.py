@@ -23,7 +23,7 @@ _COUNTER = count(1)
 _KEY = "frontdesk.request_id"
 _request: Any = request
 # Returns the request behind Flask's proxy: each attribute of the proxy costs a look-up.
-request_itself: Callable[[], Request] = _request._get_current_object
+unwrap_request: Callable[[], Request] = _request._get_current_object
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
 
 
@@ -56,7 +56,7 @@ class Origin(NamedTuple):
 
 def current_origin() -> Origin:
     if has_request_context():
-        found = request_itself()
+        found = unwrap_request()
         return Origin(
             "request",
             getattr(found, _ACCOUNT, None),
@@ -68,19 +68,19 @@ def current_origin() -> Origin:
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
-def note_account(account_id: AccountKey, asked: Request | None = None) -> None:
+def set_origin_account(account_id: AccountKey, asked: Request | None = None) -> None:
     """The caller has shown who it is."""
     if asked is not None or has_request_context():
         setattr(asked or request, _ACCOUNT, account_id)
 
 
-def note_workspace(workspace_id: object) -> None:
+def set_origin_workspace(workspace_id: object) -> None:
     if has_request_context():
         setattr(request, _WORKSPACE, workspace_id)
 
 
 @lru_cache(1024)
-def network_of(address: str) -> str:
+def rate_limit_network(address: str) -> str:
     """Return what rate limits count an IP address as: one IPv6 customer has a whole /64."""
     try:
         found = ipaddress.ip_address(address)

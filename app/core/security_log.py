@@ -17,7 +17,7 @@ from flask import request
 
 from .clock import Clock
 from .errors import Problem
-from .request import current_origin, network_of
+from .request import current_origin, rate_limit_network
 from .types import JsonObject, Values
 
 log = logging.getLogger("frontdesk.security")
@@ -72,7 +72,9 @@ class Refusals:
         event = problem.note.get("event", problem.security_event)
         if not event or not (self._keep or log.isEnabledFor(logging.INFO)):
             return
-        is_logged, left_out = self._count(LogSource(event, network_of(request.remote_addr or "")))
+        is_logged, left_out = self._count(
+            LogSource(event, rate_limit_network(request.remote_addr or ""))
+        )
         for where, number in left_out.items():
             facts = {"address": where.address or None, "left_out": number}
             _write({"event": where.event, "outcome": REFUSED, **facts})

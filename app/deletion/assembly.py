@@ -15,7 +15,7 @@ from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..core.clock import Clock
 from ..core.context import Context
-from ..core.db.base import autocommitting
+from ..core.db.base import autocommit_engine
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
@@ -41,7 +41,7 @@ class DueDeletions:
 
     def seconds_until_due(self) -> float | None:
         first = select(func.min(AccountDeletion.deletes_at))
-        with autocommitting(self.engine).connect() as connection:
+        with autocommit_engine(self.engine).connect() as connection:
             due = connection.execute(first).scalar()
         return None if due is None else (due - self.clock.now()).total_seconds()
 

@@ -20,8 +20,8 @@ from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
 from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
-from ..core.context import done
-from ..core.db.account_ids import IdKind, shown
+from ..core.context import report_action
+from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
 from ..core.types import AccountKey
 from ..delivery.mail.one_off import OwnerMail
@@ -77,7 +77,7 @@ class Deletion(BasicService):
         if account.status == DELETING:
             account.status = waiting.former_status
             self.session.flush()
-            done(self.session, ACCOUNT_RESTORED, account, account_id=account.id)
+            report_action(self.session, ACCOUNT_RESTORED, account, account_id=account.id)
 
     def sweep(self, most: int = 100) -> int:
         """Delete those whose days are over, each in a transaction of its own: it may break off
@@ -113,7 +113,7 @@ class Deletion(BasicService):
         account.status = DELETING
         self.accounts.end_tokens(account)
         self.session.flush()
-        done(self.session, ACCOUNT_DELETION_REQUESTED, account, account_id=account.id)
+        report_action(self.session, ACCOUNT_DELETION_REQUESTED, account, account_id=account.id)
         token = self.proofs.issue(account, deletes_at)
         mail = self.mails.asked(account.email, token, deletes_at)
         after_commit(self.session, lambda: self.owner_mail.send_soon(mail))
@@ -170,7 +170,7 @@ class RestoreProofs:
         return self.purpose.token_life
 
     def issue(self, account: AccountLike, deletes_at: datetime) -> str:
-        subject = _subject([shown(account.id), deletes_at.isoformat()])
+        subject = _subject([serialize_id(account.id), deletes_at.isoformat()])
         return self.proofs.token(self.purpose, subject)
 
     def read(self, token: str) -> tuple[Any, str]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from ..core.db.account_ids import IdKind
-from ..core.db.base import autocommitting
+from ..core.db.base import autocommit_engine
 from ..core.types import AccountModel
 from .message import Receiver, StoredMessage
 
@@ -138,7 +138,7 @@ class AccountAddressBook:
             theirs = account.id == func.any(given)
         else:
             theirs = account.id.in_(ids)
-        with autocommitting(self.database).connect() as connection:
+        with autocommit_engine(self.database).connect() as connection:
             rows = connection.execute(
                 select(account.id, account.email, account.phone).where(theirs)
             )

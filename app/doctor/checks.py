@@ -21,7 +21,7 @@ from ..core.db.migration_state import lacking_columns
 from ..core.db.revisions import pending_migrations
 from ..core.errors import Unavailable
 from ..core.extras import missing_extra
-from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_writes
+from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_keystore_writes
 from ..core.process.folders import migrations_folder
 from ..delivery.outbox.enqueue import Outbox, oldest_waiting
 from ..delivery.outbox.models import Delivery
@@ -122,7 +122,7 @@ def check_keystore() -> Iterator[Finding]:
         return
     path = context.keystore.path() if isinstance(context.keystore, DatabaseKeystore) else None
     try:
-        check_writes(context.keystore)
+        check_keystore_writes(context.keystore)
     except Unavailable as error:
         where: object = path or getattr(context.keystore, "address", "CORE__KEYSTORE=database")
         reason = str(error.__cause__ or "").splitlines() or ["no answer"]

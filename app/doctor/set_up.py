@@ -10,7 +10,7 @@ from ..accounts.suspension import keeps_dates
 from ..auth.passkeys.relying_party import RelyingParty
 from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, find_context, service
-from ..core.web.operation import misplaced
+from ..core.web.operation import find_misplaced_decorators
 from ..delivery.mail.templates import Templates
 from ..extension.production import weakness
 from ..extension.settings import NAMESPACES, ComposedSettings
@@ -54,7 +54,7 @@ def check_administration() -> Iterator[Finding]:
 
 
 def check_guards() -> Iterator[Finding]:
-    for endpoint in misplaced(current_app):
+    for endpoint in find_misplaced_decorators(current_app):
         text = (
             f"a decorator of '{endpoint}' stands above its route and does nothing: write the route"
             " first and the others below it"

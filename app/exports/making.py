@@ -16,8 +16,8 @@ from ..accounts.models import asked_of
 from ..auth.schemas import account_read
 from ..core.clock import Clock
 from ..core.data_export import DataSubject, Exporter, Pulse, Reading
-from ..core.db.account_ids import LONGEST_TEXT, WholeIds, kind_of
-from ..core.db.base import autocommitting
+from ..core.db.account_ids import MAX_STRING_LENGTH, IntegerIds, id_kind_of
+from ..core.db.base import autocommit_engine
 from ..core.db.transaction import AnySession
 from ..core.hooks import Hooks
 from ..core.queue import LeasedQueue
@@ -100,7 +100,7 @@ class ExportWriter:
         """Write all files. `pulse` is called before each statement and may raise to stop."""
         archive.json("account.json", _account_data(account))
         tables = frozenset(inspect(self.engine).get_table_names())
-        reading = Reading(autocommitting(self.engine), tables, pulse)
+        reading = Reading(autocommit_engine(self.engine), tables, pulse)
         subject = DataSubject(
             account.id,
             account.email if self.is_email_verified(account) else None,
@@ -138,6 +138,6 @@ def _receiver_id(account: Any, session: AnySession) -> Any:
     """Return the id as the outbox stores it: the database casts ids that are no integers."""
     key = type(account).id
     [column] = select(key).selected_columns
-    if isinstance(kind_of(column.type), WholeIds):
+    if isinstance(id_kind_of(column.type), IntegerIds):
         return account.id
-    return session.scalar(select(cast(key, String(LONGEST_TEXT))).where(key == account.id))
+    return session.scalar(select(cast(key, String(MAX_STRING_LENGTH))).where(key == account.id))

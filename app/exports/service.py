@@ -16,7 +16,7 @@ from ..accounts.actions import ACCOUNT_EXPORTED
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.config.settings import CoreSettings
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, after_commit, lock_name, release, transaction
 from ..core.types import AccountKey, JsonObject
 from ..delivery.mail.one_off import OneOffMail
@@ -57,7 +57,7 @@ class Exports:
             )
             self.session.add(export)
             self.session.flush()
-            done(self.session, ACCOUNT_EXPORTED, account_id=account_id)
+            report_action(self.session, ACCOUNT_EXPORTED, account_id=account_id)
             after_commit(self.session, lambda: self.engine.wake([CHORE]))
             after_commit(self.session, lambda: self.notices.send_soon(notice))
             # As it is now: where there is no other thread, it is made before this returns.

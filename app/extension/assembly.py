@@ -16,7 +16,7 @@ from ..core.actions import Actions
 from ..core.basics import Basics
 from ..core.clock import Clock, SystemClock
 from ..core.context import ApplicationChoices, Context
-from ..core.db.account_ids import speak
+from ..core.db.account_ids import set_id_kind
 from ..core.db.base import prepare_sqlite
 from ..core.db.session import Database, follow_session
 from ..core.db.tables import ApplicationTables
@@ -137,7 +137,7 @@ def make_context(
         if db.engine.dialect.name == "sqlite":
             prepare_sqlite(db.engine)
         for engine in db.engines.values():
-            speak(engine.dialect, tables.account_ids)
+            set_id_kind(engine.dialect, tables.account_ids)
     clock = choices.parts["clock"] or SystemClock()
     return Context(
         app=app,

@@ -16,7 +16,7 @@ from ..accounts.mapping import how_to_map, how_to_name_the_key, how_to_store_sta
 from ..accounts.models import is_mapped
 from ..core.config.settings import LoadedSettings
 from ..core.context import EXTENSION
-from ..core.db.account_ids import WHOLE, IdKind, kind_of
+from ..core.db.account_ids import INTEGER_IDS, IdKind, id_kind_of
 from ..core.db.session import Database, is_lite
 from ..core.errors import SetupError
 from ..core.types import AccountModel
@@ -84,9 +84,9 @@ def check_account_model(model: AccountModel | None, db: Database) -> type[Any] |
 def id_kind(model: AccountModel | None) -> IdKind:
     """The kind of ids that the accounts have."""
     if model is None:
-        return WHOLE
+        return INTEGER_IDS
     [key] = inspect(model).primary_key
-    kind = kind_of(key.type)
+    kind = id_kind_of(key.type)
     if kind is None:
         raise SetupError(
             f"The account model {model.__name__} has an id of type {key.type!r}: Frontdesk knows"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
-from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
@@ -89,7 +89,7 @@ class NotificationCounter:
         """Return new counts, and store those of a large notification."""
         if not is_kept(notification.receivers):
             return self.count([notification.id])[notification.id]
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             counts = self.count([notification.id])[notification.id]
             self.session.execute(
                 update(Notification)

@@ -14,8 +14,8 @@ from typing import Any
 from sqlalchemy import Row, delete, func, select, update
 
 from ..core.clock import Clock
-from ..core.db.account_ids import IdKind, WholeIds, shown
-from ..core.db.transaction import AnySession, after_commit, lock_row, transaction, unhurried
+from ..core.db.account_ids import IdKind, IntegerIds, serialize_id
+from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_row, transaction
 from ..core.queue import LeasedQueue
 from ..core.types import AccountModel
 from ..delivery.message import NewMessage, Subject
@@ -66,7 +66,7 @@ class Expansions:
             audience=receivers.audience.to_json(),
             channels=names,
             outgoing_id=outgoing_id,
-            last_id=self.session.scalar(newest) if isinstance(self.ids, WholeIds) else None,
+            last_id=self.session.scalar(newest) if isinstance(self.ids, IntegerIds) else None,
             last_created_at=receivers.last_created_at(),
             due_at=notification.created_at,
             created_at=notification.created_at,
@@ -134,7 +134,7 @@ class Expander:
     def _store_range(self, job: Job, everyone: Receivers) -> bool:
         """Store the rows of the next range; returns whether there was one."""
         session, row = self.expansions.session, job.row
-        with transaction(session), unhurried(session):
+        with transaction(session), extended_timeout(session):
             # Lock the notification before the expansion, in the order in which a deletion locks
             # them.
             lock_row(session, Notification, Notification.id == row.notification_id)
@@ -177,7 +177,9 @@ class Expander:
         after = None if position is None else self.expansions.ids.from_text(position)
         rest = replace(everyone, after=after)
         end = rest.end_of_range(RANGE)
-        return (None, position) if end is None else (replace(rest, until=end), str(shown(end)))
+        return (
+            (None, position) if end is None else (replace(rest, until=end), str(serialize_id(end)))
+        )
 
     def _finish(self, row: Row[Any], stored: int) -> None:
         self._run(delete(Expansion).where(Expansion.id == row.id))

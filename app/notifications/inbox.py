@@ -12,9 +12,9 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
 from ..core.db.rows import Rows
-from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.types import AccountKey
-from ..core.web.answering import row_reader, shown
+from ..core.web.answering import field_names, row_serializer
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification
 from .schemas import InboxItemRow
@@ -41,11 +41,11 @@ def _column(name: str) -> Any:
 
 
 # What leaves is decided by the read schema.
-_read_item = row_reader(InboxItemRow)
+_read_item = row_serializer(InboxItemRow)
 _UNREAD = not_(InboxItem.is_read)
 
 _ITEMS: Any = (
-    select(*(_column(name) for name in shown(InboxItemRow)))
+    select(*(_column(name) for name in field_names(InboxItemRow)))
     .join(Notification, Notification.id == InboxItem.notification_id)
     .where(InboxItem.receiver_id == bindparam("receiver_id"))
 )
@@ -151,7 +151,7 @@ class Inbox:
         else:
             unlike = _UNREAD if is_read else InboxItem.is_read
             statement = statement.where(unlike).values(is_read=is_read)
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             return int(self._run(statement).rowcount)
 
     def delete(self, receiver_id: AccountKey, item_id: int) -> Item:

@@ -15,7 +15,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from ..core.db.account_ids import LONGEST_TEXT
+from ..core.db.account_ids import MAX_STRING_LENGTH
 from ..core.db.base import Base, Id, UtcDateTime, account_key
 from ..core.types import AccountKey, JsonObject
 
@@ -118,7 +118,7 @@ class Expansion(Base):
     last_id: Mapped[int | None] = mapped_column(Id)
     last_created_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     # The end of the last range: an id, or an index in the audience's list of ids.
-    position: Mapped[str | None] = mapped_column(String(LONGEST_TEXT))
+    position: Mapped[str | None] = mapped_column(String(MAX_STRING_LENGTH))
     # How many receivers have their rows.
     stored: Mapped[int] = mapped_column(Id, default=0)
     state: Mapped[str] = mapped_column(String(10), default=EXPANDING)

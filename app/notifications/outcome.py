@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from ..core.db.account_ids import IdKind, shown
+from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import transaction
 from ..core.types import AccountKey, AccountModel, JsonObject
 from ..core.web.paging import Slice
@@ -67,8 +67,8 @@ class Outcome:
         found = self.sent.session.execute(
             select(model.id, model.email).where(model.id.in_(list(ids.values())))
         )
-        emails = {shown(account_id): email for account_id, email in found}
+        emails = {serialize_id(account_id): email for account_id, email in found}
         for row in rows:
-            receiver = shown(ids[row["receiver_id"]])
+            receiver = serialize_id(ids[row["receiver_id"]])
             row |= {"receiver_id": receiver, "email": emails.get(receiver)}
         return rows

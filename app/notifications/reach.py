@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from ..core.db.transaction import transaction, unhurried
+from ..core.db.transaction import extended_timeout, transaction
 from ..core.errors import Invalid
 from ..core.types import JsonObject
 from .receivers import Receivers
@@ -30,7 +30,7 @@ class Reach:
         if unknown := sending.unknown(channels):
             raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
         session = sending.session
-        with transaction(session), unhurried(session):
+        with transaction(session), extended_timeout(session):
             found = Receivers.of(session, sending.account_model, receiver_ids)
             if sending.hooks.registered("receivers"):
                 found = found.rewritten(sending.hooks.receivers)

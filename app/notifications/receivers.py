@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from ..core.db.account_ids import IdKind, shown
-from ..core.db.base import at
+from ..core.db.account_ids import IdKind, serialize_id
+from ..core.db.base import timestamp_literal
 from ..core.db.transaction import AnySession
 from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..workspaces.models import ACTIVE, Member
@@ -59,7 +59,7 @@ class Audience:
     def to_json(self) -> JsonObject:
         kept = {each.name: getattr(self, each.name) for each in fields(self)}
         if self.ids is not None:
-            kept["ids"] = [shown(each) for each in self.ids]
+            kept["ids"] = [serialize_id(each) for each in self.ids]
         return {name: value for name, value in kept.items() if value is not None}
 
     @classmethod
@@ -168,7 +168,7 @@ class Receivers:
             statement = statement.where(account.id.in_(members))
         if self.created_by is not None:
             created_at = account.created_at
-            is_early = created_at <= at(created_at, self.created_by)
+            is_early = created_at <= timestamp_literal(created_at, self.created_by)
             # A table of the application's own may have accounts of unknown age.
             statement = statement.where(is_early | created_at.is_(None))
         return statement

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, select
 
 from ..auth.errors import InvalidProof
 from ..auth.proofs import Proofs, ProofSubject, Purpose
-from ..core.db.account_ids import shown
+from ..core.db.account_ids import serialize_id
 from ..core.db.base import UtcDateTime
 from ..core.db.transaction import AnySession, insert_new, lock_row, transaction
 from ..core.types import AccountKey
@@ -55,7 +55,7 @@ class Restoring:
         # Signed before an upgrade that changed the columns: the row cannot be restored whole.
         if not isinstance(stated, Mapping) or stated.keys() != set(columns.keys()):
             raise NotRestorable
-        if stated["receiver_id"] != shown(receiver_id):
+        if stated["receiver_id"] != serialize_id(receiver_id):
             raise NotificationNotFound
         values = {name: _from_json(columns[name], value) for name, value in stated.items()}
         values["receiver_id"] = receiver_id
@@ -72,7 +72,7 @@ class Restoring:
 def _to_json(value: object) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
-    return value if isinstance(value, bool) else shown(value)
+    return value if isinstance(value, bool) else serialize_id(value)
 
 
 def _from_json(column: ColumnElement[Any], value: Any) -> Any:

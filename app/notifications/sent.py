@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Row, Select, delete, select
 
 from ..core.actions import Target
-from ..core.context import done
-from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.context import report_action
+from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
-from ..core.web.answering import shown
+from ..core.web.answering import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget
 from .actions import NOTIFICATION_DELETED
@@ -28,7 +28,7 @@ from .service import Notifications
 SentItem = dict[str, Any]
 
 # The columns of the notification's row; the other fields are counted.
-_STORED = [name for name in shown(NotificationRead) if hasattr(Notification, name)]
+_STORED = [name for name in field_names(NotificationRead) if hasattr(Notification, name)]
 
 
 @dataclass(eq=False)
@@ -83,7 +83,7 @@ class SentNotifications:
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         """With its inbox rows, and with what of it was still to be sent."""
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             row = self._find(sender_id, notification_id)
             item = sent_item(row, self.counter.count([row.id])[row.id])
             gone: Any = self.session.execute(
@@ -94,7 +94,7 @@ class SentNotifications:
                 raise NotificationNotFound  # somebody else was first
             forget(self.session, Subject(SUBJECT, notification_id))
             target = Target(SUBJECT, notification_id)
-            done(self.session, NOTIFICATION_DELETED, target=target)
+            report_action(self.session, NOTIFICATION_DELETED, target=target)
             return item
 
     def _page(

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ..core.actions import Target
 from ..core.clock import Clock
-from ..core.context import done
-from ..core.db.transaction import AnySession, transaction, unhurried
+from ..core.context import report_action
+from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.hooks import Hooks
 from ..core.types import AccountModel
 from ..delivery.message import NewMessage, Subject
@@ -53,7 +53,7 @@ class Notifications:
             raise NoChannels
         if draft.notification_type == ADMIN and INAPP in names and draft.sender_id is None:
             raise SenderRequired
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             receivers = Receivers.of(self.session, self.account_model, to)
             if self.hooks.registered("receivers"):
                 receivers = receivers.rewritten(self.hooks.receivers)
@@ -66,7 +66,7 @@ class Notifications:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
 
     def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:
-        done(
+        report_action(
             self.session,
             NOTIFICATION_SENT,
             account_id=draft.sender_id,

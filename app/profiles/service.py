@@ -12,7 +12,7 @@ from sqlalchemy import exists, select
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
-from ..core.context import done
+from ..core.context import report_action
 from ..core.data_export import DataSubject, Reading
 from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
 from ..core.errors import Fault, Invalid
@@ -87,7 +87,7 @@ class Profiles:
             profile = self._hold(account_id)
             self._drop_later(profile.avatar_file)
             self.session.delete(profile)
-            done(self.session, PROFILE_DELETED, account_id=account_id)
+            report_action(self.session, PROFILE_DELETED, account_id=account_id)
             return profile
 
     def show_picture(
@@ -123,12 +123,12 @@ class Profiles:
             self.session, Profile, **given, account_id=account_id, created_at=now, updated_at=now
         )
         if made is not None:
-            done(self.session, PROFILE_CREATED, account_id=account_id)
+            report_action(self.session, PROFILE_CREATED, account_id=account_id)
         return made
 
     def _record_change(self, account_id: AccountKey, names: Collection[str]) -> None:
         """Of a client's own properties not even the names, which are its own words."""
-        done(self.session, PROFILE_UPDATED, account_id=account_id, changed=sorted(names))
+        report_action(self.session, PROFILE_UPDATED, account_id=account_id, changed=sorted(names))
 
     def _lock(self, account_id: AccountKey) -> bool:
         return lock_row(self.session, Profile, Profile.account_id == account_id)

@@ -25,7 +25,7 @@ from ..auth.sign_in.attempt import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..core.basics import BasicService
 from ..core.config.environment import SettingsError
-from ..core.context import Context, done
+from ..core.context import Context, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
@@ -109,14 +109,14 @@ class Registration(BasicService):
                     email_unverified_since=self.clock.now(),
                     **more,
                 )
-                done(self.session, REGISTRATION_REQUESTED, account)
+                report_action(self.session, REGISTRATION_REQUESTED, account)
             elif account is not None and account.status == PENDING:
                 # The mail that goes out now is about this password, and ends those before it.
                 account.password_hash = more["password_hash"]
                 self.session.flush()
             else:
                 whose = None if account is None else account.id
-                done(self.session, REGISTRATION_PASSED_OVER, account_id=whose)
+                report_action(self.session, REGISTRATION_PASSED_OVER, account_id=whose)
                 notice = self._notice(email, account)
                 after_commit(self.session, lambda: self.verification.owner_mail.send_soon(notice))
                 return

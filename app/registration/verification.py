@@ -14,7 +14,7 @@ from ..auth.proofs import IssuedProof, PurposeProofs
 from ..auth.settings import AuthSettings
 from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import after_commit, transaction
 from ..delivery.mail.one_off import OwnerMail
@@ -45,7 +45,7 @@ class Verification(BasicService):
             return
         with transaction(self.session):
             self.accounts.prove_address(account)
-            done(self.session, EMAIL_VERIFIED, account)
+            report_action(self.session, EMAIL_VERIFIED, account)
             after_commit(self.session, lambda: self.proofs.end_code(account))
 
     def mail_again(self, email: str, address: str) -> None:
@@ -72,7 +72,9 @@ class Verification(BasicService):
             model.status == PENDING,
             model.email_unverified_since < before,
             batch=batch,
-            after_batch=lambda deleted: done(self.session, ACCOUNTS_PRUNED, accounts=deleted),
+            after_batch=lambda deleted: report_action(
+                self.session, ACCOUNTS_PRUNED, accounts=deleted
+            ),
         )
 
 

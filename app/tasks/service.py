@@ -11,7 +11,7 @@ from ..core.context import Context
 from ..core.db.transaction import AnySession, lock_name, lock_row, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
-from ..core.request import network_of
+from ..core.request import rate_limit_network
 from ..core.types import JsonObject, Values
 from .models import Task
 from .schemas import TaskNotFound, TooManyTasks
@@ -41,7 +41,7 @@ class Tasks:
 
     def create(self, owner: str, fields: Values, address: str) -> Task:
         """The IP address is rate-limited because a client can name a new owner each time."""
-        self.creations.count(network_of(address))
+        self.creations.count(rate_limit_network(address))
         with transaction(self.session):
             self._keep_within_limit(owner)
             # A host's schema need not know all that a task has.

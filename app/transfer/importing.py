@@ -15,8 +15,8 @@ from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
 from ..accounts.actions import ACCOUNTS_IMPORTED
 from ..accounts.service import Accounts
-from ..core.context import done
-from ..core.db.transaction import release, transaction, unhurried
+from ..core.context import report_action
+from ..core.db.transaction import extended_timeout, release, transaction
 from ..core.types import AccountKey
 from .account import ImportedAccount, Row, RowFault, UnreadableRow
 from .checking import CheckedAccount, Checks
@@ -72,7 +72,7 @@ class Importer:
 
     def _import(self, batch: list[CheckedAccount]) -> None:
         imported, updated = self.report.imported, self.report.updated
-        with transaction(self.session), unhurried(self.session):
+        with transaction(self.session), extended_timeout(self.session):
             there = self._present.among(batch)
             new = []
             for checked in batch:
@@ -95,7 +95,7 @@ class Importer:
 
     def _record(self, created: int, updated: int) -> None:
         if created or updated:
-            done(self.session, ACCOUNTS_IMPORTED, created=created, updated=updated)
+            report_action(self.session, ACCOUNTS_IMPORTED, created=created, updated=updated)
 
     def _insert(self, new: list[CheckedAccount]) -> None:
         """Where the database refuses one of many, it is looked for by halves."""

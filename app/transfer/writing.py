@@ -13,7 +13,7 @@ from ..accounts.models import OPTIONAL
 from ..accounts.service import Accounts
 from ..auth.idp.identities import DEFAULT
 from ..auth.idp.models import Identity
-from ..core.context import done
+from ..core.context import report_action
 from ..core.types import JsonObject
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
@@ -54,7 +54,7 @@ class AccountWriter:
                 session.execute(insert(model), alike)
         if self.emits:
             for account_id in ids:
-                done(session, ACCOUNT_REGISTERED, self.accounts.by_id(account_id))
+                report_action(session, ACCOUNT_REGISTERED, self.accounts.by_id(account_id))
         return ids
 
     def workspaces(self, memberships: Iterator[ImportedMembership]) -> dict[str, int]:

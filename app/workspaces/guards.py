@@ -20,7 +20,7 @@ from ..auth.guards import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_
 from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
 from ..core.hooks import check_call
-from ..core.request import note_workspace
+from ..core.request import set_origin_workspace
 from ..core.types import AnyFunction
 from ..core.web.operation import Params, Result
 from .errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
@@ -77,7 +77,7 @@ def enter(resolver: WorkspaceResolver | None = None) -> Entry:
         slug = chosen(current_frontdesk.session, account, request.view_args or {}, headers)
         entry = service(Workspaces).enter(slug, account)
     entered.append((key, entry))
-    note_workspace(entry.workspace.id)
+    set_origin_workspace(entry.workspace.id)
     return entry
 
 

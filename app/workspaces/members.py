@@ -11,7 +11,7 @@ from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, lock_row, transaction
 from ..core.types import AccountKey
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
@@ -183,12 +183,12 @@ class Members:
         self.session.add(member)
         self.session.flush()
         whose = {"workspace_id": workspace_id, "account_id": account.id}
-        done(self.session, MEMBER_ADDED, **whose, after={"type": kind, "status": status})
+        report_action(self.session, MEMBER_ADDED, **whose, after={"type": kind, "status": status})
         return member
 
     def _record_change(self, member: Member, kind: str, status: str) -> None:
         """The former and the new type and status of a member."""
-        done(
+        report_action(
             self.session,
             MEMBER_UPDATED,
             workspace_id=member.workspace_id,
@@ -198,7 +198,7 @@ class Members:
         )
 
     def _delete(self, member: Member) -> ListedMember:
-        done(
+        report_action(
             self.session,
             MEMBER_REMOVED,
             workspace_id=member.workspace_id,

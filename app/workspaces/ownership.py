@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, case, exists, select
 from sqlalchemy.orm import aliased
 
 from ..accounts.service import Accounts
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, lock_row
 from ..core.types import AccountKey
 from .actions import MEMBER_UPDATED
@@ -84,7 +84,7 @@ class Ownership:
             if heir is None:
                 left.append(workspace)
                 continue
-            done(
+            report_action(
                 self.session,
                 MEMBER_UPDATED,
                 workspace_id=workspace.id,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.clock import Clock
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, insert_new, lock_row, transaction
 from ..core.errors import QuotaReached
 from .actions import WORKSPACE_CREATED, WORKSPACE_DELETED
@@ -92,7 +92,7 @@ class Workspaces:
             else:
                 workspace = self._insert_named_like(name, **by)
             whose = {"account_id": account.id, "workspace_id": workspace.id}
-            done(self.session, WORKSPACE_CREATED, **whose)
+            report_action(self.session, WORKSPACE_CREATED, **whose)
             return Entry(workspace, self._join(workspace, account))
 
     def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
@@ -105,7 +105,7 @@ class Workspaces:
                     .values(is_default=False)
                 )
             workspace = self._insert(name, slug, is_default=is_default)
-            done(self.session, WORKSPACE_CREATED, workspace_id=workspace.id)
+            report_action(self.session, WORKSPACE_CREATED, workspace_id=workspace.id)
             return workspace
 
     def welcome(self, account: AccountLike) -> Entry:
@@ -114,7 +114,7 @@ class Workspaces:
         with transaction(self.session):
             workspace = self._insert_named_like(name, is_default=True, is_personal=True)
             whose = {"account_id": account.id, "workspace_id": workspace.id}
-            done(self.session, WORKSPACE_CREATED, **whose)
+            report_action(self.session, WORKSPACE_CREATED, **whose)
             member = self._join(workspace, account)
             if account.current_workspace_id is None:
                 account.current_workspace_id = workspace.id
@@ -141,7 +141,7 @@ class Workspaces:
             ).all()
             for workspace_id in gone:
                 whose = {"account_id": account.id, "workspace_id": workspace_id}
-                done(self.session, WORKSPACE_DELETED, **whose)
+                report_action(self.session, WORKSPACE_DELETED, **whose)
 
     def switch(self, account: AccountLike, slug: str) -> Entry:
         """Make a workspace the account's current one; only an active member may."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 
-from ..core.context import done
+from ..core.context import report_action
 from ..core.db.transaction import AnySession, transaction
 from ..core.errors import Invalid
 from .actions import WORKSPACE_DELETED, WORKSPACE_UPDATED
@@ -38,7 +38,9 @@ class Upkeep:
                 setattr(workspace, key, wanted[key])
             if changed:
                 self._flush()
-                done(self.session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed)
+                report_action(
+                    self.session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed
+                )
             return Entry(workspace, manager)
 
     def delete(self, actor: Member, name: str | None = None) -> Entry:
@@ -51,7 +53,7 @@ class Upkeep:
             if name is not None and name != workspace.name:
                 raise Invalid.about("name", "Not the workspace's name.")
             whose = {"account_id": owner.account_id, "workspace_id": workspace.id}
-            done(self.session, WORKSPACE_DELETED, **whose)
+            report_action(self.session, WORKSPACE_DELETED, **whose)
             self.session.execute(
                 delete(Workspace)
                 .where(Workspace.id == workspace.id)

@@ -14,7 +14,7 @@ from flask import Flask
 from app.accounts.actions import ACCOUNT_UNLOCKED, ACCOUNT_VERIFIED
 from app.auth.actions import LOGOUT_SUCCEEDED
 from app.auth.errors import IncorrectCredentials
-from app.core.context import current_frontdesk, done
+from app.core.context import current_frontdesk, report_action
 from app.core.db.transaction import transaction
 from app.core.errors import SetupError
 from app.extension.actions import ACTIONS
@@ -124,12 +124,12 @@ def test_what_is_undone_leaves_no_record(app: Flask, ada: Person) -> None:
 def test_what_is_undone_within_another_deed_leaves_no_record(app: Flask, ada: Person) -> None:
     with app.app_context(), transaction(current_frontdesk.session):
         session = current_frontdesk.session
-        done(session, ACCOUNT_UNLOCKED, account_id=ada.id)
+        report_action(session, ACCOUNT_UNLOCKED, account_id=ada.id)
         with suppress(ZeroDivisionError), transaction(session, may_fail=True):
-            done(session, ACCOUNT_VERIFIED, account_id=ada.id)
+            report_action(session, ACCOUNT_VERIFIED, account_id=ada.id)
             raise ZeroDivisionError
         with transaction(session, may_fail=True):
-            done(session, LOGOUT_SUCCEEDED, account_id=ada.id)
+            report_action(session, LOGOUT_SUCCEEDED, account_id=ada.id)
     assert types(app)[-2:] == ["account.unlocked", "logout.succeeded"]
 
 
@@ -148,9 +148,9 @@ def test_nobody_records_what_the_catalogue_does_not_list(app: Flask, name: str) 
     with app.app_context():
         session = current_frontdesk.session
         with pytest.raises(SetupError, match="type"), transaction(session):
-            done(session, current_frontdesk.actions.find(name), password="x")
+            report_action(session, current_frontdesk.actions.find(name), password="x")
 
 
 def test_a_deed_is_recorded_in_its_transaction_or_not_at_all(app: Flask) -> None:
     with app.app_context(), pytest.raises(RuntimeError, match="in the transaction"):
-        done(current_frontdesk.session, LOGOUT_SUCCEEDED)
+        report_action(current_frontdesk.session, LOGOUT_SUCCEEDED)

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.accounts.actions import ACCOUNT_UNLOCKED
 from app.core.actions import Target
-from app.core.context import current_frontdesk, done
+from app.core.context import current_frontdesk, report_action
 from app.core.db.transaction import transaction
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -37,7 +37,7 @@ def unlock(app: Flask) -> Record:
     def unlock(times: int = 1, **facts: Any) -> None:
         with app.app_context(), transaction(current_frontdesk.session):
             for _ in range(times):
-                done(current_frontdesk.session, ACCOUNT_UNLOCKED, **facts)
+                report_action(current_frontdesk.session, ACCOUNT_UNLOCKED, **facts)
 
     return unlock
 

@@ -10,7 +10,7 @@ from marshmallow import Schema, fields
 
 from app.accounts.schemas import AccountRead
 from app.auth import examples
-from app.core.web.answering import answers, row_reader
+from app.core.web.answering import answers, row_serializer
 from app.core.web.fields import IsUnset
 from app.core.web.operation import find_operation
 from app.testing.client import Api
@@ -35,16 +35,16 @@ def test_an_example_with_one_key_more_leaks_nothing(
 
 
 def test_a_row_shows_what_the_schema_names_and_leaves_out_what_it_does_not_have() -> None:
-    read = row_reader(Room, ["key", "name"])
+    read = row_serializer(Room, ["key", "name"])
     assert read(("under the mat", "Library")) == {"name": "Library"}
-    assert row_reader(Room, ["door", "name"])((None, "Hall")) == {"name": "Hall", "door": None}
+    assert row_serializer(Room, ["door", "name"])((None, "Hall")) == {"name": "Hall", "door": None}
 
 
 def test_what_is_told_is_whether_something_is_unset_and_not_what_it_is() -> None:
     class Proven(Schema):
         verified = IsUnset(attribute="unverified_since")
 
-    read = row_reader(Proven, ["unverified_since"])
+    read = row_serializer(Proven, ["unverified_since"])
     assert [read((value,)) for value in (None, "2030-01-01")] == [
         {"verified": True},
         {"verified": False},
@@ -56,7 +56,7 @@ def test_a_schema_that_makes_its_values_is_not_passed_over() -> None:
         title = fields.String(attribute="name")
 
     with pytest.raises(TypeError, match=r"Renamed\.title"):
-        row_reader(Renamed)
+        row_serializer(Renamed)
 
 
 ROOMS = [{"name": "Library", "door": 1}]

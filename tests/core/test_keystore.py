@@ -23,7 +23,7 @@ from app.core.keystore import (
     Keystore,
     KeystoreUnavailable,
     MemoryKeystore,
-    check_writes,
+    check_keystore_writes,
     open_keystore,
 )
 from app.core.keystore.database import KeystoreEntry
@@ -173,7 +173,7 @@ def test_an_expired_entry_is_added_anew_by_one_of_many(
 
 
 def test_a_store_within_reach_accepts_writes(keystore: Keystore) -> None:
-    check_writes(keystore)
+    check_keystore_writes(keystore)
 
 
 def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
@@ -188,7 +188,7 @@ def test_memory_forgets_expired_entries(clock: SteppingClock) -> None:
 def test_a_keystore_out_of_reach_says_so() -> None:
     gone = RedisKeystore.from_url(f"redis://127.0.0.1:{free_port()}/0")
     calls: list[Callable[[], object]] = [
-        lambda: check_writes(gone),
+        lambda: check_keystore_writes(gone),
         lambda: gone.get("x"),
         lambda: gone.put("x", "y", 1),
         lambda: gone.drop("x"),

@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.blueprints import auth, health
 from app.core.config.settings import CoreSettings
-from app.core.keystore import Keystore, MemoryKeystore, check_writes
+from app.core.keystore import Keystore, MemoryKeystore, check_keystore_writes
 from app.core.keystore.base import Keystore as KeystoreProtocol
 from app.testing.client import Api
 from app.testing.database import _METHODS, rolled_back
@@ -84,7 +84,7 @@ def test_the_state_store_keeps_nothing_of_a_test_and_all_from_before(host: Flask
             assert store.get("before") is None
             store.put("before", "changed", 60)
             store.put("within", "here", 60)
-            check_writes(store)
+            check_keystore_writes(store)
             raise ZeroDivisionError("a test that fails")
         assert store.get_many(["before", "within"]) == ["here", None]
 

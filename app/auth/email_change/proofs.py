@@ -9,7 +9,7 @@ from sqlalchemy import select
 from ...accounts.addresses import fold
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession
 from ..errors import InvalidProof
 from ..proofs import SHORTEST_TOKEN, IssuedProof, Proofs, ProofSubject, Purpose, account_subject
@@ -75,11 +75,11 @@ class EmailChangeProofs:
 
 def pending(change: EmailChange, account: AccountLike) -> ProofSubject[EmailChange]:
     """Ended by whatever ends the account's tokens, another password and another address."""
-    state = (*account_subject(account).state, shown(account.id), change.new_email)
+    state = (*account_subject(account).state, serialize_id(account.id), change.new_email)
     return ProofSubject(KIND, change.id, state, change)
 
 
 def _undoable(change: EmailChange) -> ProofSubject[EmailChange]:
     """Good whatever has become of the account: only its use, and time, end it."""
-    state = (shown(change.account_id), change.old_email, change.new_email)
+    state = (serialize_id(change.account_id), change.old_email, change.new_email)
     return ProofSubject(KIND, change.id, state, change)

@@ -15,7 +15,7 @@ from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.basics import BasicService
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
@@ -80,7 +80,7 @@ class EmailChanges(BasicService):
             holder = self.accounts.find(email)
             is_taken = holder is not None and holder.status != PENDING
             change = self._store(account, email)
-            done(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
+            report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
             after_commit(
                 self.session, lambda: self.notices.ask(change, account, is_taken, may_mail)
             )

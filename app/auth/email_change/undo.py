@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.basics import BasicService
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import after_commit, transaction
 from ..actions import EMAIL_CHANGE_UNDONE
 from ..errors import InvalidProof
@@ -48,5 +48,5 @@ class EmailChangeUndo(BasicService):
             self.identities.unlink(account)
             for take_back in self.taken_back:
                 take_back(account)
-            done(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
+            report_action(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
             after_commit(self.session, lambda: self.recovery.begin(account))

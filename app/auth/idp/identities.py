@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, insert_new, lock_row, transaction
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
@@ -72,7 +72,7 @@ class Identities:
             last_used_at=now,
         )
         if made is not None:
-            done(self.session, IDENTITY_LINKED, account_id=account.id, issuer=issuer)
+            report_action(self.session, IDENTITY_LINKED, account_id=account.id, issuer=issuer)
         return made is not None
 
     def used(self, issuer: str, subject: str) -> None:
@@ -90,5 +90,5 @@ class Identities:
             gone: Any = self.session.execute(
                 delete(Identity).where(Identity.account_id == account.id)
             )
-            done(self.session, IDENTITY_UNLINKED, account_id=account.id)
+            report_action(self.session, IDENTITY_UNLINKED, account_id=account.id)
             return int(gone.rowcount)

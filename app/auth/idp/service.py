@@ -19,7 +19,7 @@ from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.service import Accounts
 from ...core.basics import BasicService
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import Values
 from ...delivery.mail.one_off import OwnerMail
@@ -169,7 +169,7 @@ class IdpSignIn(BasicService):
     def _create(self, person: IdpUserInfo) -> None:
         """A separate transaction: an account that is created inactive, for approval, must stay."""
         with transaction(self.session):
-            listeners = done(self.session, IDENTITY_REQUESTED, person)
+            listeners = report_action(self.session, IDENTITY_REQUESTED, person)
             self.session.flush()
             account = self.accounts.find(person.email)
             if account is None:

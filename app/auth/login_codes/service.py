@@ -17,12 +17,12 @@ from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.config.settings import CoreSettings
-from ...core.context import Context, done
+from ...core.context import Context, report_action
 from ...core.db.transaction import AnySession, after_commit, release, transaction
 from ...core.errors import Invalid, Problem
 from ...core.keystore import Keystore
 from ...core.limits import RateLimit
-from ...core.request import current_origin, network_of
+from ...core.request import current_origin, rate_limit_network
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGIN_CODE_REQUESTED
@@ -61,7 +61,7 @@ class LoginByCode:
         asked = self.codes.issue(email, account, is_welcome)
         with transaction(self.session):
             whose = None if account is None else account.id
-            done(self.session, LOGIN_CODE_REQUESTED, account_id=whose)
+            report_action(self.session, LOGIN_CODE_REQUESTED, account_id=whose)
         release(self.session)
         made = account is not None or is_welcome
         if made:
@@ -138,7 +138,7 @@ class LoginCodeLimits:
         self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
 
     def count(self, email: str, address: str) -> None:
-        self._network.count(network_of(address))
+        self._network.count(rate_limit_network(address))
         self._email.count(email)
 
 

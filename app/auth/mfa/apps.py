@@ -13,7 +13,7 @@ from sqlalchemy import or_, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey, JsonObject
 from ..sign_in.attempt import TOTP, SignInOptions
@@ -101,7 +101,7 @@ def use_steps(session: AnySession, used: Sequence[UsedStep]) -> None:
 
 
 def _row(account_id: AccountKey, authenticator_id: int) -> str:
-    return f"{shown(account_id)}/{authenticator_id}"
+    return f"{serialize_id(account_id)}/{authenticator_id}"
 
 
 DEFAULT_NAME = "Authenticator app"

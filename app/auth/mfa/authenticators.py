@@ -14,7 +14,7 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.actions import Action, Target
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.base import Base
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
@@ -128,7 +128,9 @@ class Authenticators:
 
     def _report(self, action: Action, about: Authenticator) -> None:
         target = Target("authenticator", about.id)
-        done(self.session, action, account_id=about.account_id, target=target, kind=about.kind)
+        report_action(
+            self.session, action, account_id=about.account_id, target=target, kind=about.kind
+        )
 
 
 @dataclass(eq=False)
@@ -174,7 +176,7 @@ def remove_factors(session: AnySession, account: AccountLike, since: datetime | 
         _delete(session, RecoveryCode, RecoveryCode.account_id == account_id)
         _delete(session, TrustedDevice, TrustedDevice.account_id == account_id)
     if gone:
-        done(session, AUTHENTICATORS_RESET, account_id=account_id, authenticators=gone)
+        report_action(session, AUTHENTICATORS_RESET, account_id=account_id, authenticators=gone)
     return gone
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import delete, select
 from ...accounts.models import AccountLike
 from ...core.actions import Target
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, transaction
 from ...core.request import current_origin
@@ -63,7 +63,7 @@ class TrustedDevices:
         )
         self.session.add(made)
         self.session.flush()
-        done(
+        report_action(
             self.session,
             DEVICE_TRUSTED,
             account_id=account.id,
@@ -101,7 +101,7 @@ class TrustedDevices:
                 raise TrustedDeviceNotFound
             self.session.delete(found)
             target = Target(_TARGET, device_id)
-            done(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
+            report_action(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
             return found
 
     def forget(self, account_id: AccountKey) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from ...accounts.models import AccountLike
 from ...core.config.rates import Rate, parse_rates
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.keystore import Keystore
-from ...core.request import network_of
+from ...core.request import rate_limit_network
 from ...core.types import AccountKey
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
@@ -73,7 +73,7 @@ class FactorFailures:
         self.keystore.put(_round(account_id), secrets.token_hex(4), UNLOCK_SECONDS)
 
     def forgive_after_reset(self, account_id: AccountKey) -> None:
-        resets = self.keystore.count(f"factor-resets:{shown(account_id)}", DAY)
+        resets = self.keystore.count(f"factor-resets:{serialize_id(account_id)}", DAY)
         if resets <= FORGIVING_RESETS_A_DAY:
             self.forgive(account_id)
 
@@ -85,13 +85,13 @@ class FactorFailures:
 
 def _key(account_id: AccountKey, kind: str, rate: Rate, current: str | None) -> str:
     counter = "recovery-code" if kind == RECOVERY_CODE else "factor"
-    key = f"{counter}-{rate.seconds}:{shown(account_id)}"
+    key = f"{counter}-{rate.seconds}:{serialize_id(account_id)}"
     return key if current is None else f"{key}:{current}"
 
 
 def _round(account_id: AccountKey) -> str:
-    return f"factor-round:{shown(account_id)}"
+    return f"factor-round:{serialize_id(account_id)}"
 
 
 def _known(account_id: AccountKey, address: str) -> str:
-    return f"factor-known:{shown(account_id)}:{network_of(address)}"
+    return f"factor-known:{serialize_id(account_id)}:{rate_limit_network(address)}"

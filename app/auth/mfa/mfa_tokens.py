@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.db.account_ids import IdKind, shown
+from ...core.db.account_ids import IdKind, serialize_id
 from ...core.db.transaction import AnySession, after_rollback
 from ...core.keystore import Keystore
 from ..errors import InvalidProof, TooManyAttempts
@@ -77,5 +77,5 @@ class MfaTokens:
 
 def _subject(account: AccountLike, by: tuple[str, ...], nonce: str) -> ProofSubject[FirstProof]:
     state = account_subject(account).state
-    named = [shown(account.id), list(by), nonce]
+    named = [serialize_id(account.id), list(by), nonce]
     return ProofSubject(KIND, named, state, FirstProof(account, by, nonce))

@@ -17,8 +17,8 @@ from sqlalchemy import delete, func, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.context import done
-from ...core.db.account_ids import shown
+from ...core.context import report_action
+from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
@@ -76,7 +76,7 @@ class RecoveryCodes:
             for code in codes
         )
         self.session.flush()
-        done(self.session, RECOVERY_CODES_CREATED, account_id=account.id)
+        report_action(self.session, RECOVERY_CODES_CREATED, account_id=account.id)
         return codes
 
     def check(self, account: AccountLike, code: object) -> str | None:
@@ -92,7 +92,7 @@ class RecoveryCodes:
             return None
         left = self.left(account.id) - 1
         write_last(self.session, use_codes, UsedCode(found, self.clock.now()))
-        done(self.session, RECOVERY_CODE_USED, account_id=account.id, left=left)
+        report_action(self.session, RECOVERY_CODE_USED, account_id=account.id, left=left)
         self.notices.tell(self.notices.mails.recovery_code_used(account.email, left))
         return RECOVERY_CODE
 
@@ -112,13 +112,13 @@ class RecoveryCodes:
 
 def use_codes(session: AnySession, used: Sequence[UsedCode]) -> None:
     for each in used:
-        done: Any = session.execute(
+        result: Any = session.execute(
             update(RecoveryCode)
             .where(RecoveryCode.id == each.id, RecoveryCode.used_at.is_(None))
             .values(used_at=each.at)
             .execution_options(synchronize_session=False)
         )
-        if not done.rowcount:
+        if not result.rowcount:
             raise WrongFactor
 
 
@@ -133,7 +133,7 @@ def _new() -> str:
 
 
 def _digest(key: bytes, account_id: AccountKey, code: str) -> str:
-    digest = hmac.new(key, f"{shown(account_id)}:{code}".encode(), hashlib.sha256).digest()
+    digest = hmac.new(key, f"{serialize_id(account_id)}:{code}".encode(), hashlib.sha256).digest()
     return f"{id_of(key).hex()}:{urlsafe_b64encode(digest).decode().rstrip('=')}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.keystore import KeystoreUnavailable
@@ -64,7 +64,9 @@ class FactorStage:
 
     def _challenge(self, sign_in: SignIn, methods: list[str]) -> Challenge:
         token = self.tokens.issue(ANSWERING, sign_in.account, sign_in.by)
-        done(self.session, LOGIN_CHALLENGED, account_id=sign_in.account.id, proofs=sign_in.by)
+        report_action(
+            self.session, LOGIN_CHALLENGED, account_id=sign_in.account.id, proofs=sign_in.by
+        )
         return Challenge(SecondFactorRequired(members={"mfa_token": token, "methods": methods}))
 
     def _enrolment(self, sign_in: SignIn) -> Challenge:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.basics import BasicService
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import transaction
 from ...core.errors import Conflict
 from ...core.types import JsonObject
@@ -146,4 +146,4 @@ def _handle_of(present: Sequence[Authenticator]) -> bytes | None:
 
 def _bound(account: AccountLike, handle: bytes | None) -> tuple[str, ...]:
     """By which handle the authenticator knows the account is a part of it."""
-    return (_PURPOSE, str(shown(account.id)), as_base64url(handle or b""))
+    return (_PURPOSE, str(serialize_id(account.id)), as_base64url(handle or b""))

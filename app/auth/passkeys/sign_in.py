@@ -11,8 +11,8 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.actions import Target
 from ...core.clock import Clock
-from ...core.context import done
-from ...core.db.account_ids import shown as written
+from ...core.context import report_action
+from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import (
     AnySession,
     after_rollback,
@@ -125,7 +125,7 @@ class PasskeyProofs:
             )
             with transaction(self.session):
                 target = Target("authenticator", passkey.id)
-                done(self.session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
+                report_action(self.session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
                 if is_news:
                     self.notices.tell(mail)
 
@@ -133,7 +133,7 @@ class PasskeyProofs:
 
 
 def _bound(purpose: str, account_id: AccountKey) -> tuple[str, ...]:
-    return (purpose,) if account_id is None else (purpose, str(written(account_id)))
+    return (purpose,) if account_id is None else (purpose, str(serialize_id(account_id)))
 
 
 @dataclass(eq=False)

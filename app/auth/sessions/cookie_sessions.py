@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.web.operation import SAFE_METHODS
 from ..actions import SESSION_ENDED
@@ -175,4 +175,6 @@ class CookieSessions:
             if account_id is not None:
                 target = Target("session", str(held.public_id))
                 kind = SESSION_ENDED
-                done(self.session, kind, account_id=account_id, target=target, reason=reason)
+                report_action(
+                    self.session, kind, account_id=account_id, target=target, reason=reason
+                )

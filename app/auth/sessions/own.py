@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, and_, select, update
 from ...accounts.models import AccountLike
 from ...core.actions import Target
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.account_ids import UUID_PATTERN
 from ...core.db.transaction import AnySession, transaction
 from ..actions import SESSION_ENDED
@@ -86,7 +86,7 @@ class OwnSessions:
             ).one_or_none()
             if row is None:
                 raise SessionNotFound
-            done(
+            report_action(
                 self.session,
                 SESSION_ENDED,
                 account_id=caller.account.id,
@@ -104,7 +104,7 @@ class OwnSessions:
             changed: Any = self.session.execute(ending)
             ended = int(changed.rowcount)
             if ended:
-                done(
+                report_action(
                     self.session,
                     SESSION_ENDED,
                     account_id=caller.account.id,

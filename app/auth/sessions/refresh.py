@@ -18,7 +18,7 @@ from ...accounts.service import Accounts
 from ...core.actions import Target
 from ...core.basics import BasicService
 from ...core.config.settings import CoreSettings
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import JsonObject
 from ...delivery.mail.one_off import OneOffMail
@@ -141,7 +141,7 @@ class Refresh(BasicService):
         # Of several simultaneous requests, one ends the session and reports it.
         if ended is None:
             return
-        done(
+        report_action(
             self.session,
             SESSION_REUSED,
             account_id=account.id,

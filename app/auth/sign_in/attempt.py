@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...core.request import request_itself
+from ...core.request import unwrap_request
 
 if TYPE_CHECKING:
     from ..caller import Caller
@@ -91,7 +91,7 @@ def sign_in_options(
 ) -> SignInOptions:
     """Return what the current request asks for. A caller that is known by a cookie gets a cookie
     again. Services are given the result and do not read the request."""
-    asked = request_itself()
+    asked = unwrap_request()
     cookie, own_device = getattr(asked, _REQUESTED, (False, None))
     prefers = asked.headers.get("Prefer", "").replace(";", ",").split(",")
     return SignInOptions(
@@ -105,13 +105,13 @@ def sign_in_options(
 
 def request_cookie() -> None:
     """Make sign-ins of this request set a session cookie."""
-    asked = request_itself()
+    asked = unwrap_request()
     _, device = getattr(asked, _REQUESTED, (False, None))
     setattr(asked, _REQUESTED, (True, device))
 
 
 def use_device(secret: str) -> None:
     """Give sign-ins of this request the trusted device that a page's own cookie holds."""
-    asked = request_itself()
+    asked = unwrap_request()
     cookie, _ = getattr(asked, _REQUESTED, (False, None))
     setattr(asked, _REQUESTED, (cookie, secret))

@@ -9,7 +9,7 @@ from sqlalchemy import or_, select, update
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ..actions import LOGOUT_SUCCEEDED, TOKENS_ENDED
 from ..caller import Caller
@@ -39,19 +39,19 @@ class LogOut:
             self.revocations.store(self.session, account.email, account.id, seconds)
             if self.is_final:
                 self.accounts.end_tokens(account)
-            done(self.session, LOGOUT_SUCCEEDED, account, account_id=account.id)
+            report_action(self.session, LOGOUT_SUCCEEDED, account, account_id=account.id)
 
     def by_operator(self, account: AccountLike) -> None:
         """Revoke an account's tokens; the account may sign in again at once."""
         with transaction(self.session):
             self.accounts.end_tokens(account)
-            done(self.session, TOKENS_ENDED, account, account_id=account.id)
+            report_action(self.session, TOKENS_ENDED, account, account_id=account.id)
 
     def everybody(self) -> int:
         """Revoke the tokens of all accounts, without signals; return the number of accounts."""
         accounts = sum(self._end_all())
         with transaction(self.session):
-            done(self.session, TOKENS_ENDED, accounts=accounts)
+            report_action(self.session, TOKENS_ENDED, accounts=accounts)
         return accounts
 
     def _end_all(self) -> Iterator[int]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
 from ...core.basics import BasicService
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
-from ...core.request import note_account
+from ...core.request import set_origin_account
 from ...core.types import JsonObject
 from ..actions import LOGIN_SUCCEEDED
 from ..errors import (
@@ -153,8 +153,10 @@ class SignInPolicy(BasicService):
         # A host that does without it has None in the column's place.
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
-        note_account(account.id)
-        done(self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by)
+        set_origin_account(account.id)
+        report_action(
+            self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by
+        )
         begun = self._begin(sign_in)
         session, secret = begun if begun else (None, None)
         return self._told(SignInResult(self._answered(sign_in, session), session, secret))
@@ -186,7 +188,7 @@ class SignInPolicy(BasicService):
     def go_on(self, account: AccountLike, session: AccountSession) -> JsonObject:
         """As at a sign-in, for whoever is in already and refreshes that: what hooks say of the
         account may have changed."""
-        note_account(account.id)
+        set_origin_account(account.id)
         return self._answered(SignIn(account, (), SignInOptions(refresh=True)), session)
 
     def carried(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:

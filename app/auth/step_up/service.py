@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...accounts.service import Accounts
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import BadRequest, Invalid, Problem
 from ..actions import REAUTHENTICATION_SUCCEEDED
@@ -61,7 +61,9 @@ class Reauthentication:
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
             session = self._renewed(caller, proof)
-            done(self.session, REAUTHENTICATION_SUCCEEDED, account_id=account.id, proofs=[proof])
+            report_action(
+                self.session, REAUTHENTICATION_SUCCEEDED, account_id=account.id, proofs=[proof]
+            )
             return self.policy.renew(account, (proof,), options, session)
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:

@@ -12,7 +12,7 @@ from ...audit import routes as audit_api
 from ...auth.guards import active_account_required, roles_required
 from ...core.actions import Action
 from ...core.context import current_frontdesk, service
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
@@ -79,7 +79,7 @@ def _query(given: Mapping[str, str]) -> JsonObject:
             found = service(Accounts).find(query[name])
             if found is None:
                 raise Invalid.about(name, "Nobody has this address; who is gone has an id still.")
-            query[name] = shown(found.id)
+            query[name] = serialize_id(found.id)
     return query
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 from ...accounts.service import Accounts
 from ...auth.guards import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
-from ...core.db.account_ids import shown
+from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid
 from ...core.web.operation import View, hidden
 from ..navigation import ADMINS
@@ -83,7 +83,7 @@ def addresses(ids: Iterable[Any]) -> dict[Any, str]:
     rows = current_frontdesk.session.execute(
         select(model.id, model.email).where(model.id.in_(wanted))
     )
-    return {shown(account_id): email for account_id, email in rows}
+    return {serialize_id(account_id): email for account_id, email in rows}
 
 
 def faults_of(problem: Invalid) -> Sequence[str]:

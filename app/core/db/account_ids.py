@@ -24,7 +24,7 @@ MAX_ID = 2**63 - 1
 Id = BigInteger().with_variant(Integer, "sqlite")
 
 # For a string id whose column has no length.
-LONGEST_TEXT = 255
+MAX_STRING_LENGTH = 255
 _HEX = "[0-9a-fA-F]"
 UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
@@ -34,7 +34,7 @@ UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
 
 @dataclass(frozen=True)
-class WholeIds:
+class IntegerIds:
     type: TypeEngine[Any]
     most: int
     pattern: ClassVar[str] = "-?[0-9]+"
@@ -68,7 +68,7 @@ class UuidIds:
 
 
 @dataclass(frozen=True)
-class TextIds:
+class StringIds:
     type: TypeEngine[Any]
     most: int
     pattern: ClassVar[str] = "[^/]+"
@@ -83,11 +83,11 @@ class TextIds:
         return str(text)
 
 
-IdKind = WholeIds | UuidIds | TextIds
-WHOLE = WholeIds(Id, MAX_ID)
+IdKind = IntegerIds | UuidIds | StringIds
+INTEGER_IDS = IntegerIds(Id, MAX_ID)
 
 
-def kind_of(type_: TypeEngine[Any]) -> IdKind | None:
+def id_kind_of(type_: TypeEngine[Any]) -> IdKind | None:
     """Return the kind of id for the column's Python type, or None for an unsupported type."""
     if isinstance(type_, Uuid):
         return UuidIds(type_, as_text=not type_.as_uuid)
@@ -98,9 +98,9 @@ def kind_of(type_: TypeEngine[Any]) -> IdKind | None:
     if issubclass(python, uuid.UUID):
         return UuidIds(type_, as_text=False)
     if issubclass(python, int):
-        return WholeIds(type_, _most(type_))
+        return IntegerIds(type_, _most(type_))
     if issubclass(python, str):
-        return TextIds(type_, getattr(type_, "length", None) or LONGEST_TEXT)
+        return StringIds(type_, getattr(type_, "length", None) or MAX_STRING_LENGTH)
     return None
 
 
@@ -115,7 +115,7 @@ def _most(type_: TypeEngine[Any]) -> int:
     return MAX_ID
 
 
-def shown(account_id: AccountKey) -> Any:
+def serialize_id(account_id: AccountKey) -> Any:
     """Return the id as responses and files show it."""
     return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
 
@@ -125,16 +125,16 @@ def shown(account_id: AccountKey) -> Any:
 _KINDS: WeakKeyDictionary[Dialect, IdKind] = WeakKeyDictionary()
 
 
-def speak(dialect: Dialect, kind: IdKind) -> None:
+def set_id_kind(dialect: Dialect, kind: IdKind) -> None:
     _KINDS[dialect] = kind
 
 
-def kind_for(dialect: Dialect) -> IdKind:
+def id_kind_for(dialect: Dialect) -> IdKind:
     """An engine that a test has put in the place of the application's own speaks as that does."""
     known = _KINDS.get(dialect)
     if known is None and has_app_context():
         known = getattr(current_app.extensions.get("frontdesk"), "account_ids", None)
-    return known or WHOLE
+    return known or INTEGER_IDS
 
 
 class AccountIdType(TypeDecorator[Any]):
@@ -144,7 +144,7 @@ class AccountIdType(TypeDecorator[Any]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return kind_for(dialect).type
+        return id_kind_for(dialect).type
 
 
 class ReceiverId(AccountIdType):
@@ -154,8 +154,8 @@ class ReceiverId(AccountIdType):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return receiver_type(kind_for(dialect))
+        return receiver_type(id_kind_for(dialect))
 
 
 def receiver_type(kind: IdKind) -> TypeEngine[Any]:
-    return kind.type if isinstance(kind, WholeIds) else String(LONGEST_TEXT)
+    return kind.type if isinstance(kind, IntegerIds) else String(MAX_STRING_LENGTH)

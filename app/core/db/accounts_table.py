@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, Table, inspect
 
-from .account_ids import WHOLE, Id, kind_of, receiver_type
+from .account_ids import INTEGER_IDS, Id, id_kind_of, receiver_type
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class AccountsTable:
     @property
     def receiver_type(self) -> Any:
         """Of the ids of all that deliveries go to."""
-        return receiver_type(kind_of(self.type) or WHOLE)
+        return receiver_type(id_kind_of(self.type) or INTEGER_IDS)
 
     @property
     def is_as_ours(self) -> bool:

@@ -53,14 +53,14 @@ class Base(DeclarativeBase):
     metadata = MetaData(naming_convention=NAMES)
 
 
-def insert_of(dialect: Dialect) -> Any:
+def dialect_insert(dialect: Dialect) -> Any:
     """INSERT with what both databases add to it, each in its own way."""
     return sqlite.insert if dialect.name == "sqlite" else postgresql.insert
 
 
 # Says of a column that it names an account, and what becomes of its row when that is deleted.
-OF_AN_ACCOUNT = "frontdesk_account"
-OF_A_RECEIVER = "frontdesk_receiver"
+ACCOUNT_KEY = "frontdesk_account"
+RECEIVER_KEY = "frontdesk_receiver"
 
 
 def account_key(
@@ -72,14 +72,12 @@ def account_key(
     column in its metadata has the type of their ids and refers to them; here it is a plain column.
     Without `ondelete` it stays one: what it tells is true when the account is gone, too.
     """
-    return mapped_column(
-        AccountIdType, info={OF_AN_ACCOUNT: ondelete}, nullable=nullable, **options
-    )
+    return mapped_column(AccountIdType, info={ACCOUNT_KEY: ondelete}, nullable=nullable, **options)
 
 
 def receiver_key() -> MappedColumn[Any]:
     """The id of whom an address book knows: an account, or what else a channel reaches."""
-    return mapped_column(ReceiverId, info={OF_A_RECEIVER: True}, nullable=False)
+    return mapped_column(ReceiverId, info={RECEIVER_KEY: True}, nullable=False)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -160,7 +158,7 @@ def engine_options(url: str, pool_size: int) -> JsonObject:
     }
 
 
-def autocommitting(engine: Engine) -> Engine:
+def autocommit_engine(engine: Engine) -> Engine:
     """The engine with statements that commit by themselves, in a host's application as in ours."""
     if engine.get_execution_options().get(AUTOCOMMIT):
         return engine
@@ -206,7 +204,7 @@ def create_private_database(engine: Engine) -> None:
             open(path, "xb", opener=private).close()
 
 
-def at(column: Any, value: datetime) -> Any:
+def timestamp_literal(column: Any, value: datetime) -> Any:
     """A moment, to be compared with a column that a host may have without an offset."""
     kind = column.element.type if hasattr(column, "element") else column.type
     if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:

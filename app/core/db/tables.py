@@ -17,8 +17,8 @@ from sqlalchemy import Column, ForeignKey, MetaData, Table
 
 from ..errors import SetupError
 from ..types import AccountModel
-from .account_ids import WHOLE, IdKind, kind_of, receiver_type
-from .base import OF_A_RECEIVER, OF_AN_ACCOUNT, Base
+from .account_ids import INTEGER_IDS, IdKind, id_kind_of, receiver_type
+from .base import ACCOUNT_KEY, RECEIVER_KEY, Base
 
 # Of a table that an application has only where its blueprint is mounted.
 WHEN_MOUNTED = "frontdesk_when_mounted"
@@ -79,12 +79,12 @@ def our_tables(metadata: MetaData) -> list[Table]:
 
 def _refer(column: Column[object], accounts: Table) -> None:
     [key] = accounts.primary_key.columns
-    if OF_A_RECEIVER in column.info:
-        column.type = receiver_type(kind_of(key.type) or WHOLE)
-    if OF_AN_ACCOUNT not in column.info:
+    if RECEIVER_KEY in column.info:
+        column.type = receiver_type(id_kind_of(key.type) or INTEGER_IDS)
+    if ACCOUNT_KEY not in column.info:
         return
     column.type = key.type
-    ondelete = column.info[OF_AN_ACCOUNT]
+    ondelete = column.info[ACCOUNT_KEY]
     if ondelete is None:
         return
     for there in column.foreign_keys:

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, false, func, inspect, select, update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, scoped_session
 
-from .base import AUTOCOMMIT, insert_of
+from .base import AUTOCOMMIT, dialect_insert
 
 log = logging.getLogger(__name__)
 
@@ -47,12 +47,12 @@ def transaction(session: AnySession, *, may_fail: bool = False) -> Iterator[Sess
     """
     if _OPEN in session.info:
         with _savepoint(session) if may_fail else nullcontext():
-            yield session_itself(session)
+            yield unwrap_session(session)
         return
     current = session.info[_OPEN] = _Open()
     try:
         _leave_autocommit(session)
-        yield session_itself(session)
+        yield unwrap_session(session)
         for write, rows in current.written_last.items():
             write(session, rows)
         session.commit()
@@ -95,7 +95,7 @@ def _begin(session: AnySession) -> None:
             connection.exec_driver_sql("BEGIN")
 
 
-def session_itself(session: AnySession) -> Session:
+def unwrap_session(session: AnySession) -> Session:
     """Return the session behind SQLAlchemy's proxy, which looks it up at each attribute."""
     found: Session = session() if isinstance(session, scoped_session) else session
     return found
@@ -103,7 +103,7 @@ def session_itself(session: AnySession) -> Session:
 
 def has_begun(session: AnySession) -> bool:
     """Whether the session has asked its database something, ours or a host's transaction."""
-    return session_itself(session).in_transaction()
+    return unwrap_session(session).in_transaction()
 
 
 def is_in_use(session: AnySession) -> bool:
@@ -177,7 +177,7 @@ LONG_SECONDS = 300.0
 
 
 @contextmanager
-def unhurried(session: AnySession) -> Iterator[None]:
+def extended_timeout(session: AnySession) -> Iterator[None]:
     """Our connections to PostgreSQL give a server up that says nothing for a while (postgres.py);
     a statement that writes a million rows says nothing for longer."""
     if session.get_bind().dialect.name != "postgresql":
@@ -197,7 +197,7 @@ def insert_new(session: AnySession, model: type[Row], **values: object) -> Row |
 
     Unlike a failed INSERT this leaves the transaction whole, so the caller may try another value.
     """
-    insert = insert_of(session.get_bind().dialect)
+    insert = dialect_insert(session.get_bind().dialect)
     statement = insert(model).values(**values).on_conflict_do_nothing().returning(model)
     inserted: Row | None = session.scalar(statement)
     return inserted
@@ -222,7 +222,7 @@ def load_locked(session: AnySession, model: type[Row], row_id: object) -> Row | 
     """One row as it is stored now, locked until the end of the transaction; None where there is
     none. What was loaded of it before is read again.
     """
-    current = session_itself(session)
+    current = unwrap_session(session)
     current.flush()
     found: Row | None
     if current.get_bind().dialect.name == "sqlite":

@@ -15,7 +15,7 @@ from ..clock import Clock
 from ..config.environment import SettingsError
 from ..config.settings import CoreSettings
 from ..extras import missing_extra
-from .base import Keystore, KeystoreUnavailable, check_writes
+from .base import Keystore, KeystoreUnavailable, check_keystore_writes
 from .database import DatabaseKeystore
 from .memory import MemoryKeystore
 
@@ -24,7 +24,7 @@ __all__ = [
     "Keystore",
     "KeystoreUnavailable",
     "MemoryKeystore",
-    "check_writes",
+    "check_keystore_writes",
     "open_keystore",
 ]
 

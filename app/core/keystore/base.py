@@ -41,7 +41,7 @@ _PROBES = ("frontdesk-probe:1", "frontdesk-probe:2")
 _PROBE_SECONDS = 10
 
 
-def check_writes(keystore: Keystore) -> None:
+def check_keystore_writes(keystore: Keystore) -> None:
     """Raise KeystoreUnavailable unless the store accepts what requests ask of it. A store may
     answer and refuse writes: a full Redis does."""
     keystore.put(_PROBES[0], "1", _PROBE_SECONDS)

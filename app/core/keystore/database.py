@@ -30,7 +30,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.types import BigInteger
 
 from ..clock import Clock
-from ..db.base import Base, UtcDateTime, insert_of
+from ..db.base import Base, UtcDateTime, dialect_insert
 from ..types import JsonObject
 from .base import KeystoreUnavailable
 from .state_file import StateEngine
@@ -130,7 +130,7 @@ class DatabaseKeystore:
         self, key: str, value: str, seconds: int, changes: JsonObject, *, replace: bool
     ) -> Insert:
         """An expired entry is replaced in any case: it is there only until it is swept."""
-        insert = insert_of(self._engine().dialect)
+        insert = dialect_insert(self._engine().dialect)
         until = self._until(seconds)
         statement: Insert = (
             insert(KeystoreEntry)

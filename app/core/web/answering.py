@@ -19,7 +19,7 @@ from ..errors import SetupError
 from ..types import JsonObject, Values
 from .fields import IsUnset
 from .operation import (
-    DocumentedAnswer,
+    DocumentedResponse,
     Params,
     SchemaSource,
     View,
@@ -32,7 +32,7 @@ from .reading import instance, schema_for
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
 
-class Answering(Protocol):
+class ResponseDecorator(Protocol):
     """A decorator that keeps what the view takes, and makes a response of what it returns."""
 
     def __call__(self, view: Callable[Params, Any], /) -> Callable[Params, Response]: ...
@@ -49,7 +49,7 @@ def json_response(
     return response
 
 
-def row_reader(
+def row_serializer(
     schema: type[Schema], columns: Sequence[str] | None = None
 ) -> Callable[[Sequence[Any]], JsonObject]:
     """Makes what a read schema shows of rows that have just these columns, in this order; or those
@@ -59,7 +59,7 @@ def row_reader(
     Written out, as `dataclasses` write out an `__init__`: `dict(zip(…))` takes nearly
     twice as long.
     """
-    names = shown(schema)
+    names = field_names(schema)
     places = {name: index for index, name in enumerate(names if columns is None else columns)}
     items = []
     for name in names:
@@ -75,7 +75,7 @@ def row_reader(
 
 
 @cache
-def shown(schema: type[Schema]) -> tuple[str, ...]:
+def field_names(schema: type[Schema]) -> tuple[str, ...]:
     """The names of a read schema's fields, in its order."""
     for name, field in instance(schema).dump_fields.items():
         if isinstance(field, IsUnset):
@@ -95,7 +95,7 @@ def answers(
     ready: bool = False,
     media: Sequence[str] = (),
     description: str = "",
-) -> Answering:
+) -> ResponseDecorator:
     """`many`: the view returns a list. `paged`: a part of one, by the query's `offset` and `limit`;
     the view is asked for one row more than the client is, and where it comes a `Link` leads on.
     `sliced`: the same where the view returns a `Slice`, which knows where the next one begins.
@@ -123,7 +123,7 @@ def answers(
                 result = _dump(schema_for(schema), result, is_list, view)
             return json_response(result, status, headers)
 
-        operation(view_then_answer).answers[status] = DocumentedAnswer(
+        operation(view_then_answer).answers[status] = DocumentedResponse(
             schema, is_list, paged=paged or sliced, media=media, description=description
         )
         return view_then_answer

@@ -16,7 +16,7 @@ from flask.sansio.app import App
 from werkzeug.routing import BaseConverter, ValidationError
 
 from ..context import EXTENSION, Context
-from ..db.account_ids import WHOLE, IdKind
+from ..db.account_ids import INTEGER_IDS, IdKind
 from ..errors import SetupError
 from ..process.folders import templates_folder
 from ..types import SignalOptions
@@ -30,10 +30,10 @@ class RowId(BaseConverter):
     """A row's id in ASCII digits. One that no row can have is looked for all the same and not
     found, so that the answer is the resource's own 404."""
 
-    regex = WHOLE.pattern
+    regex = INTEGER_IDS.pattern
 
     def to_python(self, value: str) -> int:
-        return WHOLE.from_path(value)
+        return INTEGER_IDS.from_path(value)
 
 
 @cache

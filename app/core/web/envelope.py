@@ -14,9 +14,9 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
 from ..context import Context
 from ..errors import SetupError
-from ..request import request_id, request_itself
+from ..request import request_id, unwrap_request
 from .blueprint import exempt_from_csrf
-from .operation import misplaced
+from .operation import find_misplaced_decorators
 from .problems import handle_http_exception
 
 _OURS_KEY = "frontdesk.ours"
@@ -65,9 +65,9 @@ class Envelope:
     def _before_view(self) -> Response | None:
         if self._unguarded is None:
             # Not earlier: all routes and extensions are registered by the first request.
-            self._unguarded = misplaced(self._app)
+            self._unguarded = find_misplaced_decorators(self._app)
             exempt_from_csrf(self._app)
-        asked = request_itself()
+        asked = unwrap_request()
         if self._unguarded and asked.endpoint in self._unguarded:
             raise SetupError(
                 f"A decorator of '{asked.endpoint}' stands above its route and does nothing:"
@@ -92,7 +92,7 @@ class Envelope:
         return None
 
     def _after_view(self, response: Response) -> Response:
-        asked = request_itself()
+        asked = unwrap_request()
         owns_application = self._context.owns_application
         if not (
             owns_application

@@ -14,7 +14,7 @@ from uuid import UUID
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 
 from ..context import current_frontdesk
-from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, TextIds, WholeIds, shown
+from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, IntegerIds, StringIds, serialize_id
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 # White space, control characters, and characters that only join or direct others.
@@ -127,11 +127,11 @@ class Uuid(fields.UUID):
 def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[Any]:
     """As a field for the id of an account would be written where all have that kind."""
     match kind:
-        case WholeIds():
+        case IntegerIds():
             return (
                 StrictInteger(max=kind.most, **options) if received else fields.Integer(**options)
             )
-        case TextIds():
+        case StringIds():
             if not received:
                 return fields.String(**options)
             return Text(min=1, max=kind.most, **options)
@@ -160,7 +160,7 @@ class AccountId(fields.Field[Any]):
 
     def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> Any:
         # Most applications number their accounts.
-        return value if isinstance(value, int) else shown(value)
+        return value if isinstance(value, int) else serialize_id(value)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
         kind = current_frontdesk.tables.account_ids

@@ -33,13 +33,13 @@ _ATTRIBUTE = "_frontdesk_operation"
 _WRAPPED: WeakSet[View] = WeakSet()
 
 
-class Keeping(Protocol):
+class ViewDecorator(Protocol):
     """A decorator after which type checkers still know what the view takes and returns."""
 
     def __call__(self, view: Callable[Params, Result], /) -> Callable[Params, Result]: ...
 
 
-class DocumentedAnswer(NamedTuple):
+class DocumentedResponse(NamedTuple):
     schema: SchemaSource | None
     many: bool = False
     paged: bool = False
@@ -61,7 +61,7 @@ class AuthScheme(NamedTuple):
 @dataclass
 class Operation:
     reads: dict[str, SchemaSource] = field(default_factory=dict)
-    answers: dict[int, DocumentedAnswer] = field(default_factory=dict)
+    answers: dict[int, DocumentedResponse] = field(default_factory=dict)
     problems: list[type[Problem]] = field(default_factory=list)
     # Each finds what only some applications answer with.
     found_problems: list[Callable[[], Iterable[type[Problem]]]] = field(default_factory=list)
@@ -108,7 +108,7 @@ def note_needs(view: View | None, needs: type[Any] | None) -> None:
         described.needs = needs
 
 
-def misplaced(app: Flask) -> list[str]:
+def find_misplaced_decorators(app: Flask) -> list[str]:
     """Endpoints with a decorator of ours above the route's own: Flask has registered the view that
     is inside, which nobody guards."""
     views = app.view_functions
@@ -139,7 +139,7 @@ def synchronous(view: Callable[Params, Result]) -> Callable[Params, Result]:
     return run
 
 
-def raises(*problems: type[Problem]) -> Keeping:
+def raises(*problems: type[Problem]) -> ViewDecorator:
     """Documents which problems a view may answer with."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
@@ -149,7 +149,7 @@ def raises(*problems: type[Problem]) -> Keeping:
     return decorate
 
 
-def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> Keeping:
+def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> ViewDecorator:
     """As `raises`, for what only some applications answer with: found when it is asked for."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
@@ -177,7 +177,7 @@ def signs_in(view: Callable[Params, Result]) -> Callable[Params, Result]:
     return view
 
 
-def example(**examples: object) -> Keeping:
+def example(**examples: object) -> ViewDecorator:
     """Examples for the document: `json=` (or `form=`) for the body, `answer=` for the response,
     `answer_202=` for one with another status."""
 
@@ -188,7 +188,7 @@ def example(**examples: object) -> Keeping:
     return decorate
 
 
-def variables(**meanings: str) -> Keeping:
+def variables(**meanings: str) -> ViewDecorator:
     """What the variables of the path mean, where their names do not say all of it."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:

@@ -21,10 +21,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from ..errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMediaType
 from ..types import JsonObject, Values
 from .operation import (
-    Keeping,
     Params,
     Result,
     SchemaSource,
+    ViewDecorator,
     operation,
     synchronous,
 )
@@ -46,7 +46,7 @@ class UnreadableBody(BadRequest):
     security_event = "input"
 
 
-def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> Keeping:
+def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> ViewDecorator:
     """Load each named place (json, form, files, query, headers) and pass it on by that name."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:

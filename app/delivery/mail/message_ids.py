@@ -9,7 +9,7 @@ from sqlalchemy import Engine, SmallInteger, String, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from ...core.clock import Clock
-from ...core.db.base import Base, UtcDateTime, autocommitting, insert_of
+from ...core.db.base import Base, UtcDateTime, autocommit_engine, dialect_insert
 
 # The table has this one row.
 _ROW = 1
@@ -39,11 +39,11 @@ class MessageIds:
         """Return the secret, created by the first process that sends. Two processes that start
         together use the stored secret."""
         stored = select(Installation.secret).where(Installation.id == _ROW)
-        with autocommitting(self._engine).connect() as connection:
+        with autocommit_engine(self._engine).connect() as connection:
             found: str | None = connection.execute(stored).scalar_one_or_none()
             if found is not None:
                 return found
             new = {"id": _ROW, "secret": secrets.token_hex(32), "created_at": self._clock.now()}
-            insert = insert_of(connection.dialect)(Installation).values(new)
+            insert = dialect_insert(connection.dialect)(Installation).values(new)
             connection.execute(insert.on_conflict_do_nothing())
             return str(connection.execute(stored).scalar_one())

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as as_sql
 
 from ...core.clock import Clock
-from ...core.db.account_ids import LONGEST_TEXT, WHOLE, IdKind, WholeIds
+from ...core.db.account_ids import INTEGER_IDS, MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ..channel import Channel, Channels
 from ..message import NewMessage, Subject
@@ -66,7 +66,7 @@ class Outbox:
     workers: Workers
     clock: Clock
     # Of the accounts.
-    ids: IdKind = WHOLE
+    ids: IdKind = INTEGER_IDS
 
     def put(
         self,
@@ -166,9 +166,11 @@ class Outbox:
         for channel, off in handled:
             names.append(channel.name)
             receivers, why_not = channel.address_book.entries(targets)
-            if not isinstance(self.ids, WholeIds):
+            if not isinstance(self.ids, IntegerIds):
                 [receiver_id] = receivers.selected_columns
-                receivers = receivers.with_only_columns(as_sql(receiver_id, String(LONGEST_TEXT)))
+                receivers = receivers.with_only_columns(
+                    as_sql(receiver_id, String(MAX_STRING_LENGTH))
+                )
             state: ColumnElement[str] = case((why_not.is_(None), PENDING), else_=SKIPPED)
             if off is not None:
                 state, why_not = literal(SKIPPED), literal(off, String)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, case, cast, literal, select
 
-from ...core.db.account_ids import LONGEST_TEXT, IdKind, WholeIds
+from ...core.db.account_ids import MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession
 from ...core.types import AccountKey, JsonObject
 from ..channel import AccountAddressBook, Channels
@@ -48,9 +48,9 @@ class ReceivedDeliveries:
 
     def _theirs(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
         receiver: Any = literal(account_id, self.ids.type)
-        if not isinstance(self.ids, WholeIds):
+        if not isinstance(self.ids, IntegerIds):
             # As the database itself has written it.
-            receiver = cast(receiver, String(LONGEST_TEXT))
+            receiver = cast(receiver, String(MAX_STRING_LENGTH))
         theirs = [Delivery.receiver_id == receiver]
         # Other kinds of receivers have separate ids.
         others = [

@@ -10,7 +10,7 @@ from ...accounts.service import Accounts
 from ...auth.errors import InvalidProof
 from ...core.actions import Action, Target
 from ...core.clock import Clock
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.transaction import AnySession, transaction
 from ...core.errors import Problem
 from ...core.types import AccountKey
@@ -128,7 +128,7 @@ class ReceivedInvitations:
         self._report(INVITATION_DECLINED, invitation, None)
 
     def _report(self, action: Action, invitation: Invitation, account_id: AccountKey) -> None:
-        done(
+        report_action(
             self.session,
             action,
             invitation,

@@ -13,7 +13,7 @@ from ...accounts.errors import InvalidEmail
 from ...accounts.service import Accounts
 from ...core.actions import Action, Target
 from ...core.basics import BasicService
-from ...core.context import done
+from ...core.context import report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import after_commit, transaction
 from ...core.errors import Invalid, QuotaReached
@@ -133,7 +133,9 @@ class Invitations(BasicService):
     def _report(self, action: Action, invitation: Invitation, **data: object) -> None:
         target = Target("invitation", invitation.id)
         workspace_id = invitation.workspace_id
-        done(self.session, action, invitation, workspace_id=workspace_id, target=target, **data)
+        report_action(
+            self.session, action, invitation, workspace_id=workspace_id, target=target, **data
+        )
 
     def _hold(self, actor: Member, invitation_id: int) -> Invitation:
         """The open invitation, if it is this workspace's and the actor's to manage."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from ...types import JsonObject
-from ..operation import DocumentedAnswer, Operation
+from ..operation import DocumentedResponse, Operation
 
 
 def _header(description: str, **schema: object) -> JsonObject:
@@ -31,7 +31,7 @@ _WAIT = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVIC
 
 
 def headers_of(
-    status: int, described: Operation, answer: DocumentedAnswer | None = None
+    status: int, described: Operation, answer: DocumentedResponse | None = None
 ) -> JsonObject:
     names = ["X-Request-ID"]
     if status == HTTPStatus.UNAUTHORIZED:

@@ -9,7 +9,7 @@ from werkzeug.routing import Rule
 
 from ...context import current_frontdesk
 from ...types import JsonObject
-from ..operation import DocumentedAnswer, Operation, schema_class
+from ..operation import DocumentedResponse, Operation, schema_class
 from ..reading import may_be_missing
 from .failures import failures
 from .headers import headers_of
@@ -119,7 +119,7 @@ def _answers(described: Operation) -> JsonObject:
     answers = dict(described.answers)
     if described.polled:
         nothing_new = "Nothing has changed since the answer that `If-None-Match` names"
-        answers[HTTPStatus.NOT_MODIFIED] = DocumentedAnswer(None, description=nothing_new)
+        answers[HTTPStatus.NOT_MODIFIED] = DocumentedResponse(None, description=nothing_new)
     return {
         str(int(status)): {
             "description": answer.description or HTTPStatus(status).phrase,
@@ -130,7 +130,7 @@ def _answers(described: Operation) -> JsonObject:
     }
 
 
-def _content(answer: DocumentedAnswer, described: Operation, status: int) -> JsonObject:
+def _content(answer: DocumentedResponse, described: Operation, status: int) -> JsonObject:
     if answer.schema is None:
         binary = {"schema": {"type": "string", "format": "binary"}}
         return {"content": dict.fromkeys(answer.media, binary)} if answer.media else {}
