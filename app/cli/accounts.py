@@ -25,11 +25,15 @@ from ..core.keystore import MemoryKeystore
 from ..core.types import AnyFunction
 from ..core.web.problems import translate
 from ..core.web.reading import instance
+from .groups import HELP
 from .passwords import password_options
 
-STATUS_HELP = f"One of {', '.join(STATUSES)}, or another that counts as active here."
+STATUS_HELP = (
+    f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
+)
+ROLE_HELP = "The role, which decides what the account may do."
 
-group = AppGroup("accounts", help="Make, list, change and delete accounts.")
+group = AppGroup("accounts", help=HELP["accounts"])
 
 
 def in_words(command: AnyFunction) -> AnyFunction:
@@ -76,12 +80,21 @@ def warn_of(password: str) -> None:
 @group.command()
 @click.argument("email")
 @password_options(required=True)
-@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True)
+@click.option("--role", type=click.Choice(ROLES), default="user", show_default=True, help=ROLE_HELP)
 @click.option("--status", default="active", show_default=True, help=STATUS_HELP)
-@click.option("--phone", help="In international form, +1…")
+@click.option("--phone", help="The phone number in international format, such as +15005550006.")
 @in_words
 def create(email: str, password: str, role: str, status: str, phone: str | None) -> None:
-    """Create an account and tell `account-registered`."""
+    """Create an account with the email address EMAIL.
+
+    The command asks for the password if neither --password nor --password-file is given. It emits
+    the signal `account-registered`.
+
+    \b
+    Examples:
+      flask accounts create ada@example.com
+      flask accounts create ada@example.com --role admin --password-file password.txt
+    """
     check_status(status)
     warn_of(password)
     show(service(Accounts).create(email, password, role=role, status=status, phone=phone))
@@ -90,21 +103,38 @@ def create(email: str, password: str, role: str, status: str, phone: str | None)
 @group.command("list")
 @in_words
 def list_accounts() -> None:
-    """Print every account, one on a line."""
+    """List all accounts.
+
+    \b
+    Examples:
+      flask accounts list
+    """
     for account in service(Accounts).all():
         show(account)
 
 
 @group.command("set")
 @click.argument("email")
-@click.option("--email", "new_email")
-@click.option("--role", type=click.Choice(ROLES))
+@click.option("--email", "new_email", help="The new email address.")
+@click.option("--role", type=click.Choice(ROLES), help=ROLE_HELP)
 @click.option("--status", help=STATUS_HELP)
-@click.option("--phone", help="In international form; empty to remove it.")
+@click.option(
+    "--phone",
+    help="The phone number in international format; an empty value removes the phone number.",
+)
 @password_options(required=False)
 @in_words
 def change(email: str, new_email: str | None, **fields: Any) -> None:
-    """Change an account. A new email address or password ends its tokens."""
+    """Change the account with the email address EMAIL.
+
+    Only the given options change. A new email address or password signs the account out on all
+    devices.
+
+    \b
+    Examples:
+      flask accounts set ada@example.com --status suspended
+      flask accounts set ada@example.com --email countess@example.com --role admin
+    """
     if fields["status"] is not None:
         check_status(fields["status"])
     if fields["password"]:
@@ -120,7 +150,14 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
 @click.argument("email")
 @in_words
 def delete(email: str) -> None:
-    """Delete an account with all that is its own; the deleted one is printed."""
+    """Delete the account with the email address EMAIL and all its data.
+
+    The command prints the deleted account. A deleted account cannot be restored.
+
+    \b
+    Examples:
+      flask accounts delete ada@example.com
+    """
     accounts = service(Accounts)
     account = accounts.get(email)
     show(account)
@@ -131,11 +168,18 @@ def delete(email: str) -> None:
 @click.argument("email")
 @in_words
 def unlock(email: str) -> None:
-    """Reset the counters of wrong passwords and wrong second factors of an account."""
+    """Unlock the account with the email address EMAIL.
+
+    The command resets the account's counters of failed sign-ins and failed MFA codes.
+
+    \b
+    Examples:
+      flask accounts unlock ada@example.com
+    """
     if isinstance(current_frontdesk.keystore, MemoryKeystore):
         raise click.ClickException(
-            "The keystore is in the server's memory, where this command cannot reach it:"
-            " wait until the limit has passed, or restart the server."
+            "The counters are in the server's memory, where this command cannot reset them."
+            " Wait until the limit has passed, or restart the server."
         )
     account = service(Accounts).get(email)
     service(Failures).unlock(current_frontdesk.session, account)
@@ -144,12 +188,21 @@ def unlock(email: str) -> None:
 
 @group.command("sign-out")
 @click.argument("email", required=False)
-@click.option("--all", "everybody", is_flag=True, help="Everybody, instead of one account.")
+@click.option("--all", "everybody", is_flag=True, help="Sign out all accounts.")
 @in_words
 def sign_out(email: str | None, everybody: bool) -> None:
-    """End every token of an account, for good: the next login does not bring them back."""
+    """Sign the account with the email address EMAIL out on all devices.
+
+    The command revokes all access tokens, refresh tokens and sessions of the account. They stay
+    revoked after the next sign-in.
+
+    \b
+    Examples:
+      flask accounts sign-out ada@example.com
+      flask accounts sign-out --all
+    """
     if everybody is (email is not None):
-        raise click.UsageError("Name an account by its e-mail, or give --all.")
+        raise click.UsageError("Give either EMAIL or --all.")
     if email is None:
         click.echo(orjson.dumps({"accounts": service(LogOut).everybody()}).decode())
         return
@@ -162,7 +215,14 @@ def sign_out(email: str | None, everybody: bool) -> None:
 @click.argument("email")
 @in_words
 def unlink(email: str) -> None:
-    """Forget who signs in to an account through an identity provider, until the next time."""
+    """Remove the identity provider links of the account with the email address EMAIL.
+
+    The next sign-in through an identity provider links the account again.
+
+    \b
+    Examples:
+      flask accounts unlink ada@example.com
+    """
     account = service(Accounts).get(email)
     service(Identities).unlink(account)
     show(account)
@@ -172,10 +232,18 @@ def unlink(email: str) -> None:
 @click.argument("email")
 @in_words
 def reset_mfa(email: str) -> None:
-    """Take all second factors from an account whose owner has lost them, and end its tokens. Its
-    password opens it from then on: be sure who asks."""
+    """Remove all MFA methods of the account with the email address EMAIL.
+
+    Use the command if the owner has lost all authenticator apps, passkeys and recovery codes. The
+    command also signs the account out. The password alone is then enough to sign in: verify the
+    owner's identity first.
+
+    \b
+    Examples:
+      flask accounts reset-mfa ada@example.com
+    """
     if FactorResets not in current_frontdesk.services:
-        raise click.ClickException("There are no second factors here: AUTH__MFA is off.")
+        raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     account = service(Accounts).get(email)
     service(FactorResets).reset(account)
     show(account)
@@ -184,7 +252,14 @@ def reset_mfa(email: str) -> None:
 @group.command("ensure-superuser")
 @in_words
 def ensure_superuser() -> None:
-    """Create the first root account from FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD."""
+    """Create the first root account if it does not exist.
+
+    The settings FIRST_SUPERUSER and FIRST_SUPERUSER_PASSWORD decide its email address and password.
+
+    \b
+    Examples:
+      flask accounts ensure-superuser
+    """
     settings = current_frontdesk.settings
     email = settings.top_level("FIRST_SUPERUSER")
     password = settings.top_level("FIRST_SUPERUSER_PASSWORD")

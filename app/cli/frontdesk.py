@@ -14,14 +14,23 @@ from ..core.context import current_frontdesk, find_context, service
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import CHECKS, findings
 from .accounts import in_words
+from .groups import HELP
 
-group = AppGroup("frontdesk", help="Look after this installation.")
+group = AppGroup("frontdesk", help=HELP["frontdesk"])
 
 
 @group.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one line of JSON.")
 def doctor(as_json: bool) -> None:
-    """Print errors and warnings of this set-up; exit code 1 when there is an error."""
+    """Check the configuration and the servers that it names.
+
+    The command prints errors and warnings. The exit code is 1 if there is an error.
+
+    \b
+    Examples:
+      flask frontdesk doctor
+      flask frontdesk doctor --json
+    """
     found = findings(CHECKS)
     faults = [finding for finding in found if finding.level == "fault"]
     if as_json:
@@ -42,10 +51,17 @@ KEYSTORE_BATCH = 1_000
 @group.command()
 @in_words
 def prune() -> None:
-    """Delete what has had its time: expired keystore rows, pictures that no profile shows, old
-    notifications, invitations, changes of address, exports, records and sessions, authenticators
-    that were not confirmed and devices that are not trusted any more, accounts that have waited too
-    long for their address to be proven, and those whose owners want them to go."""
+    """Delete expired data and print the numbers of deleted rows and files.
+
+    Expired data are: entries of the state store, unused profile pictures, old notifications,
+    invitations, email changes, data exports, audit log entries, sessions, unconfirmed authenticator
+    apps, trusted devices, accounts with an email address that was not verified in time, and
+    accounts with a requested deletion. Run the command once a day.
+
+    \b
+    Examples:
+      flask frontdesk prune
+    """
     report = {"keystore_entries": _keystore()}
     for name, delete_expired in current_frontdesk.contributions.pruners.items():
         report[name] = delete_expired()
@@ -64,10 +80,17 @@ def _keystore() -> int:
 @group.command()
 @in_words
 def reencrypt() -> None:
-    """Encrypt the secrets of second factors anew, with the first of AUTH__ENCRYPTION_KEYS: then the
-    older ones can go. It may break off anywhere, and be begun again."""
+    """Encrypt all MFA secrets with the first key of AUTH__ENCRYPTION_KEYS.
+
+    Remove the older keys from the setting afterwards. An interrupted run can be repeated. The exit
+    code is 1 if a secret could not be decrypted.
+
+    \b
+    Examples:
+      flask frontdesk reencrypt
+    """
     if Reencryption not in current_frontdesk.services:
-        raise click.ClickException("There are no second factors here: AUTH__MFA is off.")
+        raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     report = service(Reencryption).run()
     click.echo(orjson.dumps(asdict(report)).decode())
     if report.unreadable:
@@ -77,10 +100,19 @@ def reencrypt() -> None:
 @group.command("first-root")
 @in_words
 def first_root() -> None:
-    """Print a link to the page that makes the first root account."""
+    """Print a link to the console page that creates the first root account.
+
+    The link expires after 24 hours.
+
+    \b
+    Examples:
+      flask frontdesk first-root
+    """
     context = find_context()
     if "console" not in context.mounted.names:
-        raise click.ClickException("There is no console here, whose page it would be.")
+        raise click.ClickException(
+            "The console is not mounted: use `flask accounts ensure-superuser` instead."
+        )
     first = FirstRoot(context)
     if not first.is_missing():
         raise RootExists

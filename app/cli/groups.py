@@ -1,4 +1,4 @@
-"""The groups of commands, each loaded when it is called: a server's start has no use for them."""
+"""The command groups, each imported when it is called, so that servers start without them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class LazyGroup(click.Group):
-    """Stands in for a group of commands, and gives way to it when called or listed."""
+    """Load a group of commands when one of its commands is called or listed."""
 
-    def __init__(self, name: str, load: Callable[[], click.Group]) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, about: str, load: Callable[[], click.Group]) -> None:
+        super().__init__(name, help=about)
         self._load = load
 
     def make_context(
@@ -37,11 +37,17 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return self._load().get_command(ctx, cmd_name)
 
-    def get_short_help_str(self, limit: int = 45) -> str:
-        return self._load().get_short_help_str(limit)
 
-
-# The module of each group; another module may add to it, and is loaded in its place.
+# `flask --help` prints these sentences without importing a group.
+HELP = {
+    "accounts": "Create, list, change, delete, import and export accounts.",
+    "frontdesk": "Check and maintain this installation.",
+    "mail": "Preview and test emails.",
+    "notifications": "Monitor, retry and prune notifications.",
+    "profiles": "Delete unused profile pictures.",
+    "workspaces": "Create workspaces and manage their members.",
+}
+# `transfer` adds its commands to the group of `accounts`.
 _MODULES = {"accounts": "transfer"}
 
 
@@ -50,11 +56,11 @@ def lazy_group(name: str) -> LazyGroup:
         group: click.Group = import_module(f".{_MODULES.get(name, name)}", __package__).group
         return group
 
-    return LazyGroup(name, load)
+    return LazyGroup(name, HELP[name], load)
 
 
 def migrations(app: Flask, db: SQLAlchemy) -> LazyGroup:
-    """`flask db …`: Flask-Migrate's own group. Alembic has no place in a server's start."""
+    """Return `flask db …`, Flask-Migrate's group, which imports Alembic when it is called."""
 
     def load() -> click.Group:
         from flask_migrate import Migrate
@@ -65,4 +71,4 @@ def migrations(app: Flask, db: SQLAlchemy) -> LazyGroup:
         commands: click.Group = group
         return commands
 
-    return LazyGroup("db", load)
+    return LazyGroup("db", "Perform database migrations.", load)

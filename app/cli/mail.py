@@ -1,4 +1,4 @@
-"""`flask mail …`: how mails look, in a file or in somebody's own inbox."""
+"""`flask mail …`: previews of emails in a file, and test emails."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from ..delivery.mail.base import Mailer
 from ..delivery.mail.previews import Previews
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
+from .groups import HELP
 
-group = AppGroup("mail", help="Look at the mails that are sent.")
+group = AppGroup("mail", help=HELP["mail"])
 
 
 def _previews() -> Previews:
@@ -36,7 +37,9 @@ def _values(_context: click.Context, _option: click.Parameter, text: str | None)
     return given
 
 
-_given = click.option("--values", "given", callback=_values, help="What it is given, as JSON.")
+_given = click.option(
+    "--values", "given", callback=_values, help="Values for the template, as a JSON object."
+)
 
 
 def _made(command: AnyFunction) -> AnyFunction:
@@ -49,11 +52,11 @@ def _made(command: AnyFunction) -> AnyFunction:
         except TemplateNotFound as error:
             ours = ", ".join(_previews().names())
             raise click.ClickException(
-                f"There is no mail template {error.name}. Ours: {ours}."
+                f"There is no email template {error.name}. Frontdesk's templates: {ours}."
             ) from None
         except (TemplateError, TypeError, ValueError) as error:
             raise click.ClickException(
-                f"It cannot be made: {error}. Give what it needs as --values."
+                f"The template cannot be rendered: {error}. Pass missing values with --values."
             ) from None
 
     return run
@@ -61,12 +64,31 @@ def _made(command: AnyFunction) -> AnyFunction:
 
 @group.command()
 @click.argument("name", required=False)
-@click.option("--as", "to", default="ada@example.com", show_default=True, help="Who receives it.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Instead of NAME.html")
+@click.option(
+    "--as",
+    "to",
+    default="ada@example.com",
+    show_default=True,
+    help="The email address of the recipient in the preview.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The HTML file to write, instead of NAME.html.",
+)
 @_given
 @_made
 def preview(name: str | None, to: str, out: Path | None, given: JsonObject) -> None:
-    """Write a mail's HTML, and its text beside it, from sample values; without NAME list them."""
+    """Write the HTML and the text of the email template NAME, with sample values.
+
+    Without NAME, the command lists the names of all templates.
+
+    \b
+    Examples:
+      flask mail preview
+      flask mail preview reset_password
+      flask mail preview order --values '{"number": 4711}' --out /tmp/order.html
+    """
     if name is None:
         click.echo("\n".join(_previews().names()))
         return
@@ -87,7 +109,14 @@ def preview(name: str | None, to: str, out: Path | None, given: JsonObject) -> N
 @_given
 @_made
 def send_test(name: str, to: str, given: JsonObject) -> None:
-    """Send a mail of sample values to TO, here and now, and say what became of it."""
+    """Send the email template NAME, with sample values, to the email address TO.
+
+    The command sends the email immediately, without a queue, and prints the result.
+
+    \b
+    Examples:
+      flask mail send-test reset_password ada@example.com
+    """
     _send(_previews().email(name.removesuffix(".html"), to, given))
     click.echo(f"Sent to {to}.")
 
@@ -99,4 +128,4 @@ def _send(mail: Email) -> None:
         with mailer.open() as connection:
             connection.send(letter)
     except DeliveryError as error:
-        raise click.ClickException(f"It did not leave: {error}") from None
+        raise click.ClickException(f"The email was not sent: {error}") from None

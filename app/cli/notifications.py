@@ -1,4 +1,4 @@
-"""`flask notifications …`: how deliveries stand, and what an operator can do about them."""
+"""`flask notifications …`: the state of deliveries, retries and retention."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ from ..notifications.expansions import CHORE, Expansions
 from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
 from .accounts import in_words
+from .groups import HELP
 
-group = AppGroup("notifications", help="Watch and mend the delivery of notifications.")
+group = AppGroup("notifications", help=HELP["notifications"])
 
 
 @group.command()
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as one line of JSON.")
 @in_words
 def status(as_json: bool) -> None:
-    """How many deliveries are in which state, and how long the oldest has waited."""
+    """Print the number of deliveries in each state and the age of the oldest pending delivery.
+
+    \b
+    Examples:
+      flask notifications status
+      flask notifications status --json
+    """
     session = current_frontdesk.session
     counts = counts_by_channel(session)
     expansions = expansions_by_state(session)
@@ -47,11 +54,21 @@ def status(as_json: bool) -> None:
 
 
 @group.command()
-@click.option("--channel", help="Only this channel.")
-@click.option("--notification", type=int, help="Only those of this notification's id.")
+@click.option("--channel", help="Retry only the deliveries of this channel, such as email.")
+@click.option(
+    "--notification", type=int, help="Retry only the deliveries of the notification with this id."
+)
 @in_words
 def retry(channel: str | None, notification: int | None) -> None:
-    """Have what failed tried again from the beginning, by the running workers."""
+    """Retry failed deliveries.
+
+    The command puts the deliveries into the queue again. The running workers send them.
+
+    \b
+    Examples:
+      flask notifications retry
+      flask notifications retry --channel email --notification 42
+    """
     subject = None if notification is None else Subject(SUBJECT, notification)
     count = service(Outbox).retry(channel, subject)
     if channel is None:
@@ -60,21 +77,40 @@ def retry(channel: str | None, notification: int | None) -> None:
 
 
 @group.command()
-@click.option("--channel", help="Only this channel.")
+@click.option("--channel", help="Send only the deliveries of this channel, such as email.")
 @in_words
 def send(channel: str | None) -> None:
-    """Send what is due now, here and not in a worker; what must wait is left."""
+    """Send due deliveries now, in this process instead of a worker.
+
+    Deliveries that are scheduled for a later retry stay in the queue.
+
+    \b
+    Examples:
+      flask notifications send
+      flask notifications send --channel email
+    """
     worker = service(Worker)
     worker.drain([channel] if channel else [CHORE, *worker.channels.names()])
     status.callback(as_json=False)  # type: ignore[misc]
 
 
 @group.command()
-@click.option("--days", type=click.IntRange(min=1), help="Instead of NOTIFICATIONS__KEEP_DAYS.")
+@click.option(
+    "--days",
+    type=click.IntRange(min=1),
+    help="The age in days, instead of NOTIFICATIONS__KEEP_DAYS.",
+)
 @in_words
 def prune(days: int | None) -> None:
-    """Delete notifications that are older, with their inbox rows and deliveries."""
+    """Delete old notifications with their inbox rows and deliveries.
+
+    Notifications that are still to be sent are kept.
+
+    \b
+    Examples:
+      flask notifications prune --days 90
+    """
     retention = service(Retention)
     if days is None and retention.keep_days is None:
-        raise click.ClickException("Say --days, or set NOTIFICATIONS__KEEP_DAYS.")
+        raise click.ClickException("Give --days, or set NOTIFICATIONS__KEEP_DAYS.")
     click.echo(orjson.dumps({"notifications": retention.prune(days)}).decode())

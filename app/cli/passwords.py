@@ -1,5 +1,4 @@
-"""How a command is given a password: typed twice, from a file or standard input, or as an argument,
-where every user of the machine can read it."""
+"""The options of commands that take a password: typed twice, read from a file, or an argument."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from ..core.types import AnyFunction
 
 PROMPT = "Password"
 _SEEN = (
-    "Warning: a password among the arguments can be read by every user of this machine, and stays"
-    " in the shell's history. Leave it out to be asked for it, or use --password-file."
+    "Warning: a password on the command line can be read by every user of this machine and stays"
+    " in the shell history. Leave out the value of --password, or use --password-file."
 )
 
 
@@ -29,12 +28,13 @@ def password_options(*, required: bool) -> Callable[[AnyFunction], AnyFunction]:
             prompt_required=False,
             hide_input=True,
             confirmation_prompt=True,
-            help="Without a value it is asked for. One that stands here is seen by others.",
+            help="The password. Without a value, the command asks for it. A value on the command"
+            " line can be read by other users of this machine.",
         )
         @click.option(
             "--password-file",
             type=click.File(),
-            help="Read the password from this file; `-` is standard input.",
+            help="The file to read the password from; - is standard input.",
         )
         @wraps(command)
         def run(

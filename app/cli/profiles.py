@@ -1,4 +1,4 @@
-"""`flask profiles …`"""
+"""`flask profiles …`: cleanup of profile pictures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,20 @@ from flask.cli import AppGroup
 from ..core.context import service
 from ..profiles.avatars import Avatars
 from .accounts import in_words
+from .groups import HELP
 
-group = AppGroup("profiles", help="Look after profiles.")
+group = AppGroup("profiles", help=HELP["profiles"])
 
 
 @group.command()
 @in_words
 def clean() -> None:
-    """Delete pictures that no profile shows; to be run now and then."""
+    """Delete profile pictures that no profile uses.
+
+    `flask frontdesk prune` deletes these pictures too.
+
+    \b
+    Examples:
+      flask profiles clean
+    """
     click.echo(orjson.dumps({"deleted": service(Avatars).clean()}).decode())

@@ -1,4 +1,4 @@
-"""`flask accounts import` and `export`: moving in with accounts from elsewhere, and moving out."""
+"""`flask accounts import` and `export`."""
 
 from __future__ import annotations
 
@@ -31,27 +31,36 @@ _STREAM = "-"
 @group.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--format", "form", type=click.Choice(list(READERS)), default="frontdesk", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(list(READERS)),
+    default="frontdesk",
+    show_default=True,
+    help="The format of the file.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would become of each row; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Check all rows and change nothing.")
 @click.option(
     "--update",
     is_flag=True,
-    help="Of accounts that are there change role, status, phone, profile and memberships, and add"
-    " what is missing. Neither addresses and ids are changed, nor a password that is there.",
+    help="Also change existing accounts: role, status, phone, profile and memberships. Add missing"
+    " passwords and identities. Never change email addresses, ids or existing passwords.",
 )
-@click.option("--emit", is_flag=True, help="Tell `account-registered` of each new account.")
+@click.option("--emit", is_flag=True, help="Emit `account-registered` for each new account.")
 @click.option(
     "--trust-addresses",
     is_flag=True,
-    help="Take those addresses for verified too of which the file says that nobody has done so.",
+    help="Import the email addresses that the file marks as unverified as verified.",
 )
 @click.option(
     "--hash-config",
     type=click.Path(exists=True, dir_okay=False),
-    help="A file with the hash parameters that Firebase's console shows.",
+    help="A file with the hash parameters of Firebase's console, for --format firebase.",
 )
-@click.option("--report", type=click.Path(dir_okay=False), help="Default: FILE.report.csv")
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False),
+    help="The CSV file for refused rows and new ids, instead of FILE.report.csv.",
+)
 @in_words
 def import_accounts(
     file: str,
@@ -63,10 +72,16 @@ def import_accounts(
     hash_config: str | None,
     report: str | None,
 ) -> None:
-    """Bring accounts in from FILE (or - for what is piped in).
+    """Import accounts from FILE; - is standard input.
 
-    Rows that cannot be taken are named in the report with the reason, and all others go in. An
-    import that was stopped goes on when it is run again: what is there already is passed over.
+    Rows with errors are refused, and the report names the reasons. All other rows are imported.
+    Existing accounts are skipped, so that an interrupted import can be repeated.
+
+    \b
+    Examples:
+      flask accounts import users.jsonl --dry-run
+      flask accounts import users.jsonl
+      flask accounts import realm.json --format keycloak --report refused.csv
     """
     accounts = service(Accounts)
     choices = ImportOptions(update, dry_run, emit, trust_addresses)
@@ -82,12 +97,17 @@ def import_accounts(
 
 @group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default=_STREAM)
-@click.option("--csv", "as_csv", is_flag=True, help="CSV in the place of JSON lines.")
+@click.option("--csv", "as_csv", is_flag=True, help="Write CSV instead of JSON lines.")
 @in_words
 def export_accounts(file: str, as_csv: bool) -> None:
-    """Write every account, with its hash, to FILE, in the form that `import` reads.
+    """Export all accounts with their password hashes to FILE; - is standard output.
 
-    The file is for nobody's eyes: it is made readable for its owner alone.
+    `flask accounts import` reads the file. Only the file's owner can read it.
+
+    \b
+    Examples:
+      flask accounts export users.jsonl
+      flask accounts export users.csv --csv
     """
     write = write_csv if as_csv else write_ndjson
     lines = Exporter(service(Accounts)).lines()

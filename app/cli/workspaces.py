@@ -1,4 +1,4 @@
-"""`flask workspaces …`: an operator's word about workspaces, each answer JSON on one line."""
+"""`flask workspaces …`: create workspaces, and add and remove members."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import unfit
 from .accounts import in_words
+from .groups import HELP
 
-group = AppGroup("workspaces", help="Make workspaces and say who is in them.")
+group = AppGroup("workspaces", help=HELP["workspaces"])
 
 
 def show(schema: type[Schema], thing: object) -> None:
@@ -36,7 +37,7 @@ def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> st
 def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
     def check(_context: click.Context, _option: click.Parameter, text: str) -> str:
         if len(text) > most or not is_not_blank(text):
-            raise click.BadParameter(f"Use 1 to {most} characters, and not blanks alone.")
+            raise click.BadParameter(f"Use 1 to {most} characters, including a visible one.")
         return text
 
     return check
@@ -44,11 +45,23 @@ def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
 
 @group.command()
 @click.argument("slug", callback=new_slug)
-@click.option("--name", required=True, callback=up_to(NAME_LENGTH))
-@click.option("--default", "is_default", is_flag=True, help="What `default` means to all others.")
+@click.option(
+    "--name", required=True, callback=up_to(NAME_LENGTH), help="The name that members see."
+)
+@click.option(
+    "--default",
+    "is_default",
+    is_flag=True,
+    help="Make the workspace the default workspace, in place of the present one.",
+)
 @in_words
 def create(slug: str, name: str, is_default: bool) -> None:
-    """Create a workspace without members."""
+    """Create a workspace with the slug SLUG and without members.
+
+    \b
+    Examples:
+      flask workspaces create team --name "The Team"
+    """
     workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
     show(CommonWorkspaceRead, workspace)
 
@@ -56,7 +69,12 @@ def create(slug: str, name: str, is_default: bool) -> None:
 @group.command("list")
 @in_words
 def list_workspaces() -> None:
-    """Print every workspace, one on a line."""
+    """List all workspaces.
+
+    \b
+    Examples:
+      flask workspaces list
+    """
     for workspace in service(Workspaces).all():
         show(CommonWorkspaceRead, workspace)
 
@@ -64,11 +82,32 @@ def list_workspaces() -> None:
 @group.command()
 @click.argument("slug")
 @click.argument("email")
-@click.option("--type", "kind", type=click.Choice(TYPES), default="member", show_default=True)
-@click.option("--status", default=ACTIVE, show_default=True, callback=up_to(STATUS_LENGTH))
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(TYPES),
+    default="member",
+    show_default=True,
+    help="The member's role in the workspace.",
+)
+@click.option(
+    "--status",
+    default=ACTIVE,
+    show_default=True,
+    callback=up_to(STATUS_LENGTH),
+    help="The member's status in the workspace.",
+)
 @in_words
 def add(slug: str, email: str, kind: str, status: str) -> None:
-    """Make an account a member, or a member what is said here."""
+    """Add the account with the email address EMAIL to the workspace SLUG.
+
+    If the account is already a member, the command changes its type and status.
+
+    \b
+    Examples:
+      flask workspaces add team ada@example.com
+      flask workspaces add team ada@example.com --type owner
+    """
     workspace = service(Workspaces).get(slug)
     show(MemberRead, service(Members).put(workspace, email, kind, status))
 
@@ -78,6 +117,13 @@ def add(slug: str, email: str, kind: str, status: str) -> None:
 @click.argument("email")
 @in_words
 def remove(slug: str, email: str) -> None:
-    """Take an account out of a workspace, be it the last owner."""
+    """Remove the account with the email address EMAIL from the workspace SLUG.
+
+    The command also removes the last owner.
+
+    \b
+    Examples:
+      flask workspaces remove team ada@example.com
+    """
     workspace = service(Workspaces).get(slug)
     show(MemberRead, service(Members).take_out(workspace, email))

@@ -55,8 +55,11 @@ def test_a_hosts_own_is_shown_with_what_is_given_and_with_the_names_of_the_rest(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nothing"], "There is no mail template nothing.html. Ours: account_deleted, "),
-        (["broken"], "It cannot be made: "),
+        (
+            ["nothing"],
+            "There is no email template nothing.html. Frontdesk's templates: account_deleted, ",
+        ),
+        (["broken"], "The template cannot be rendered: "),
         (["order", "--values", '{"number": 0, }'], "must be a JSON object"),
         (["order", "--out", "/nowhere/order.html"], "/nowhere/order.html cannot be written: "),
     ],
@@ -85,7 +88,7 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
     output = run(
         host_of(settings=settings), "mail", "send-test", "invitation", "bob@example.com", code=1
     )
-    assert output.startswith("Error: It did not leave: ")
+    assert output.startswith("Error: The email was not sent: ")
 
 
 @pytest.mark.parametrize(("text_color", "warnings"), [("", 0), ("#ffffff", 0), ("#2f5e89", 1)])

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from app.cli.groups import HELP, lazy_group
+
+from ..conftest import SECRET
+from ..rigs.servers import checkout_environment
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    for name in HELP:
+        group = lazy_group(name)
+        context = click.Context(group)
+        for command in group.list_commands(context):
+            found = group.get_command(context, command)
+            assert found is not None
+            yield f"{name} {command}", found
+
+
+COMMANDS = dict(commands())
+
+
+def test_every_group_has_commands() -> None:
+    assert {name.split()[0] for name in COMMANDS} == set(HELP)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_has_a_sentence_and_examples(name: str) -> None:
+    help_text = inspect.cleandoc(COMMANDS[name].help or "")
+    about, _, examples = help_text.partition("\b\nExamples:\n")
+    first = about.split("\n\n")[0]
+    assert re.fullmatch(r"[A-Z][^.].+\.", first, re.S), f"`flask {name}` has no description"
+    lines = examples.strip().splitlines()
+    assert lines, f"`flask {name}` has no example"
+    assert [line for line in lines if not line.strip().startswith(f"flask {name}")] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_option_has_a_sentence_and_argument_is_explained(name: str) -> None:
+    command = COMMANDS[name]
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            about = parameter.help or ""
+            assert re.match(r"[A-Z].+[.]$", about, re.S), f"`flask {name}` {parameter.opts[0]}"
+        else:
+            argument = (parameter.name or "").upper()
+            assert argument in (command.help or ""), f"`flask {name}` {argument}"
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_group_help_is_the_line_that_flask_lists(name: str) -> None:
+    group = lazy_group(name)
+    assert group.make_context(name, [], resilient_parsing=True).command.help == HELP[name]
+    assert group.help == HELP[name]
+    assert HELP[name].endswith(".")
+
+
+def test_flask_help_imports_no_commands(tmp_path: Path) -> None:
+    probe = (
+        "import sys; from flask.cli import main; sys.argv[1:] = ['--app', 'wsgi', '--help']\n"
+        "try: main()\n"
+        "finally: print([name for name in sys.modules if name.startswith('app.cli.')])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", probe],
+        env=checkout_environment(
+            SECRET_KEY=SECRET, CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(about in result.stdout for about in HELP.values())
+    assert result.stdout.splitlines()[-1] == "['app.cli.groups']"
