@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.core.process.loading import without
+from app.core.process.servers import block_import
 
 
 def load_service() -> Flask:
@@ -19,7 +19,7 @@ def load_service() -> Flask:
     # Nothing that a start creates is garbage: 146 ms.
     gc.disable()
     # PyJWT imports elliptic curves, and access tokens are signed with HMAC: 47 ms, 8 MiB.
-    with without("cryptography"):
+    with block_import("cryptography"):
         import jwt.algorithms  # noqa: F401
 
     from app import create_app

@@ -38,7 +38,7 @@ from .core.config.environment import SettingsError as SettingsError
 from .core.config.settings import CoreSettings as CoreSettings
 from .core.context import current_frontdesk as current_frontdesk
 from .core.db.base import UtcDateTime as UtcDateTime
-from .core.db.migration_state import render_item as render_item
+from .core.db.migrations import render_item as render_item
 from .core.db.migrations import run_migrations as run_migrations
 from .core.db.transaction import after_commit as after_commit
 from .core.db.transaction import after_rollback as after_rollback
@@ -46,13 +46,13 @@ from .core.db.transaction import transaction as transaction
 from .core.errors import Problem as Problem
 from .core.errors import SetupError as SetupError
 from .core.errors import Unauthorized as Unauthorized
-from .core.web.answering import answers as answers
-from .core.web.answering import polled as polled
 from .core.web.fields import AccountId as AccountId
 from .core.web.fields import Page as Page
 from .core.web.operation import anyone as anyone
 from .core.web.operation import raises as raises
-from .core.web.reading import takes as takes
+from .core.web.request_data import takes as takes
+from .core.web.responses import answers as answers
+from .core.web.responses import polled as polled
 from .delivery.mail.brand import BrandSettings as BrandSettings
 from .extension.frontdesk import Frontdesk as Frontdesk
 from .extension.options import Parts as Parts

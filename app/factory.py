@@ -25,13 +25,12 @@ from .core.context import service
 from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
 from .core.process.folders import ROOT, make_private_folder, templates_folder
-from .core.process.loading import without
 from .core.process.logging import configure_logging, log_requests
-from .core.process.servers import is_serving_process
+from .core.process.servers import block_import, is_serving_process
 from .core.types import SignalOptions
 from .core.web.application import Application, warn_of_proxies
 from .core.web.problems import handlers
-from .core.web.reading import MAX_BODY
+from .core.web.request_data import MAX_BODY
 from .extension.frontdesk import Frontdesk
 from .extension.options import NO_PARTS, Parts
 from .extension.settings import ServiceSettings
@@ -120,7 +119,7 @@ def _database(app: Flask) -> SQLAlchemy:
 def _load_redis() -> None:
     """Its client loads sixty modules for metrics of its own, where tracing is installed."""
     if not missing_extra("redis"):
-        with without("opentelemetry"):
+        with block_import("opentelemetry"):
             import redis  # noqa: F401  # only where it is configured
 
 

@@ -15,15 +15,15 @@ from sqlalchemy import Connection, MetaData, Table
 
 from .core.context import Context, current_frontdesk, service
 from .core.db.probe import check_write, probe_connection
-from .core.db.revisions import pending_migrations
+from .core.db.revisions import missing_columns, pending_migrations
 from .core.db.transaction import AnySession
 from .core.keystore import Keystore, check_keystore_writes
 from .core.process.folders import migrations_folder
 from .core.types import JsonObject
-from .core.web.answering import answers, json_response
 from .core.web.blueprint import Blueprint
 from .core.web.fields import EnumField, NamedEnum
 from .core.web.operation import anyone, example
+from .core.web.responses import answers, json_response
 
 log = logging.getLogger(__name__)
 
@@ -88,9 +88,7 @@ class Readiness:
         is_complete = pending is not None and self.is_service
         if pending or is_complete or self._is_fresh("columns"):
             return pending or []
-        from .core.db.migration_state import lacking_columns  # only for tables of other histories
-
-        missing = lacking_columns(connection, self.metadata, self.accounts)
+        missing = missing_columns(connection, self.metadata, self.accounts)
         if not missing:
             self._keep("columns", COLUMNS_FRESH_SECONDS)
         return missing

@@ -43,7 +43,7 @@ WAITING = (
     "tests/server/test_outages.py",
     "tests/server/test_raw_requests.py",
     "tests/notifications/test_together.py",
-    "tests/core/test_breaker.py",
+    "tests/core/test_circuit_breaker.py",
     "tests/delivery/test_one_off.py",
     "tests/delivery/test_background.py",
 )
@@ -61,7 +61,7 @@ ON_SQLITE = (
     "tests/administration/",
     "tests/auth/",
     "tests/console/",
-    "tests/core/test_nonsense.py",
+    "tests/core/test_malformed_requests.py",
     "tests/profiles/",
     "tests/workspaces/",
 )

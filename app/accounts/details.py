@@ -22,7 +22,7 @@ class Details:
     @cached_property
     def _read(self) -> Any:
         # A host that reads no account loads no schemas.
-        from ..core.web.answering import row_serializer
+        from ..core.web.responses import row_serializer
         from .schemas import AccountRead
 
         return row_serializer(AccountRead, self.accounts.rows.columns)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr
 
-from ..core.config.kinds import Origin
+from ..core.config.field_types import Origin
 from ..core.config.settings import Namespace
 
 

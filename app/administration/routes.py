@@ -15,12 +15,12 @@ from ..auth.guards import active_account_required, roles_required
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import AccountKey, Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from ..workspaces.lookup import Entry
 from . import schemas
 from .assembly import assemble

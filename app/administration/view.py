@@ -16,8 +16,8 @@ from ..accounts.service import Accounts
 from ..audit.service import Records
 from ..core.db.account_ids import serialize_id
 from ..core.types import AccountKey, AccountModel
-from ..core.web.answering import field_names
 from ..core.web.paging import Slice
+from ..core.web.responses import field_names
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..notifications.models import SUBJECT
 from ..workspaces.lookup import Entry

@@ -7,11 +7,11 @@ from ..auth.caller import caller
 from ..auth.guards import active_account_required, roles_required
 from ..core.context import service
 from ..core.types import Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example
 from ..core.web.paging import Slice
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from ..workspaces.guards import (
     active_member_required,
     current_workspace,

@@ -22,8 +22,8 @@ from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
 from ..core.records.models import MOST_FREQUENT, RARE, Record
 from ..core.types import AccountKey, Values
-from ..core.web.answering import field_names, row_serializer
 from ..core.web.paging import Slice
+from ..core.web.responses import field_names, row_serializer
 from .schemas import RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 

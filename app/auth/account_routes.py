@@ -12,10 +12,10 @@ from ..accounts.schemas import AccountRead, account_update
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers, json_response
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers, json_response
 from . import examples
 from .blueprint import address, blueprint
 from .caller import caller, find_caller

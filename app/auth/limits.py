@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..accounts.actions import ACCOUNT_UNLOCKED
 from ..accounts.models import AccountLike
-from ..core.config.rates import parse_rates
+from ..core.config.field_types import parse_rates
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, transaction
 from ..core.keystore import Keystore

@@ -10,11 +10,11 @@ from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..core.context import current_frontdesk, service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises, signs_in
 from ..core.web.pages import clear_browser_cache
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import account_routes as account_routes
 from . import examples
 from . import step_up_routes as step_up_routes

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr
 
-from ..core.config.kinds import Limit, UrlPath
+from ..core.config.field_types import Limit, UrlPath
 from .mfa.settings import FactorSettings
 
 

@@ -6,9 +6,9 @@ from ..accounts.errors import TooManyHashes
 from ..core.context import service
 from ..core.errors import Problem
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers
 from ..core.web.operation import example, raises, raises_found
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import examples
 from .blueprint import blueprint
 from .caller import caller

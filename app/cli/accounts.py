@@ -24,7 +24,7 @@ from ..core.errors import Problem
 from ..core.keystore import MemoryKeystore
 from ..core.types import AnyFunction
 from ..core.web.problems import translate
-from ..core.web.reading import instance
+from ..core.web.request_data import schema_instance
 from .groups import HELP
 from .passwords import password_options
 
@@ -60,7 +60,7 @@ def _refusal(error: DBAPIError) -> str:
 
 
 def show(account: AccountLike) -> None:
-    click.echo(orjson.dumps(instance(account_read()).dump(account)).decode())
+    click.echo(orjson.dumps(schema_instance(account_read()).dump(account)).decode())
 
 
 def check_status(status: str) -> None:

@@ -11,7 +11,7 @@ from marshmallow import Schema
 
 from ..core.context import service
 from ..core.web.fields import is_not_blank
-from ..core.web.reading import instance
+from ..core.web.request_data import schema_instance
 from ..workspaces.members import Members
 from ..workspaces.models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.rules import TYPES
@@ -25,7 +25,7 @@ group = AppGroup("workspaces", help=HELP["workspaces"])
 
 
 def show(schema: type[Schema], thing: object) -> None:
-    click.echo(orjson.dumps(instance(schema).dump(thing)).decode())
+    click.echo(orjson.dumps(schema_instance(schema).dump(thing)).decode())
 
 
 def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> str:

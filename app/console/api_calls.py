@@ -30,7 +30,7 @@ from ..core.security_log import Refusals
 from ..core.types import JsonObject, Values
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
-from ..core.web.reading import Presenter, presenting
+from ..core.web.request_data import RequestDataSource, override_request_data
 from .forms import note_refusal
 
 # No error of the form: the user must sign in, re-authenticate or show another factor first.
@@ -160,11 +160,11 @@ def _data(response: object) -> Any:
     return orjson.loads(response.get_data())
 
 
-def _call(view: View, present: Presenter, path: Values) -> Any:
+def _call(view: View, present: RequestDataSource, path: Values) -> Any:
     described = find_operation(view)
     if described is not None and described.needs is not None:
         _check_available(described.needs)
-    with presenting(present):
+    with override_request_data(present):
         return view(**path)
 
 

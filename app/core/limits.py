@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from .config.rates import parse_rates
+from .config.field_types import parse_rates
 from .errors import TooManyRequests
 from .keystore import Keystore
 

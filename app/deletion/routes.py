@@ -20,11 +20,11 @@ from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers, json_response
 from . import schemas
 from .schemas import DeleteAccount, DeletionOff, DeletionRead
 from .service import Deletion

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
-from ..core.config.kinds import UrlPath
+from ..core.config.field_types import UrlPath
 from ..core.config.settings import Namespace
 
 DEFAULT_SENDER = "frontdesk@localhost"

@@ -17,8 +17,7 @@ from ..auth.errors import ProviderUnavailable
 from ..auth.idp.service import IdpSignIn
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
-from ..core.db.migration_state import lacking_columns
-from ..core.db.revisions import pending_migrations
+from ..core.db.revisions import missing_columns, pending_migrations
 from ..core.errors import Unavailable
 from ..core.extras import missing_extra
 from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_keystore_writes
@@ -96,7 +95,7 @@ def check_migrations() -> Iterator[Finding]:
             text = f"pending: {', '.join(pending)}; run `{command}`"
             yield Finding("migrations", "fault", text)
             return
-        if lacking := lacking_columns(connection, context.metadata, context.tables.accounts):
+        if lacking := missing_columns(connection, context.metadata, context.tables.accounts):
             # Frontdesk's history creates no column in an application's own table of accounts.
             yield Finding(
                 "migrations",

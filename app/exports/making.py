@@ -22,7 +22,7 @@ from ..core.db.transaction import AnySession
 from ..core.hooks import Hooks
 from ..core.queue import LeasedQueue
 from ..core.types import AccountModel, JsonObject
-from ..core.web.reading import instance
+from ..core.web.request_data import schema_instance
 from ..delivery.worker.jobs import Job, JobRunner
 from ..delivery.worker.lease import insist
 from ..storage import LargeFileStore
@@ -130,7 +130,7 @@ def _account_data(account: object) -> JsonObject:
     """Return all columns that Frontdesk uses and all that the owner may read, without the hash."""
     names = (name for name in asked_of(type(account)) if name != "password_hash")
     columns = {name: getattr(account, name) for name in names}
-    readable: JsonObject = instance(account_read()).dump(account)
+    readable: JsonObject = schema_instance(account_read()).dump(account)
     return {**columns, **readable}
 
 

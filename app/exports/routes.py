@@ -12,10 +12,10 @@ from ..auth.guards import active_account_required, guard
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import example, raises
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import schemas
 from .models import AccountExport
 from .schemas import (

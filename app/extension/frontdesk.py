@@ -28,8 +28,8 @@ from ..core.db.transaction import transaction
 from ..core.errors import Problem, SetupError
 from ..core.hooks import Hooks, check_call, check_name
 from ..core.types import AnyFunction, Values
-from ..core.web.envelope import Envelope
 from ..core.web.problems import answer_problem
+from ..core.web.request_hooks import RequestHooks
 from ..delivery.worker.celery import celery_of
 from ..delivery.worker.engine import Engine
 from . import hooks
@@ -130,7 +130,7 @@ class Frontdesk(Recording, SigningIn[A]):
         # registered for our errors, before or afterwards, is used instead.
         if Problem not in app.error_handler_spec[None][None]:
             app.register_error_handler(Problem, answer_problem)
-        Envelope(app, context)
+        RequestHooks(app, context)
         check_production(context)
 
     @property
@@ -197,7 +197,7 @@ class Frontdesk(Recording, SigningIn[A]):
         The host's own claims and payload hooks take part as before; those registered later are
         given a payload with the workspaces in it.
         """
-        from ..core.web.reading import choose_schemas_again
+        from ..core.web.request_data import choose_schemas_again
         from ..workspaces.login import (
             delete_own_workspace,
             make_default_workspace,

@@ -10,12 +10,12 @@ from ..auth.caller import caller
 from ..auth.guards import active_account_required, roles_required
 from ..core.context import find_context, service
 from ..core.types import Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import examples
 from .errors import NoChannels, NotificationNotFound
 from .outcome import Outcome

@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 from ..core.errors import SetupError
 from ..core.hooks import check_known
 from ..core.types import AccountKey, Values
-from ..core.web.reading import instance
+from ..core.web.request_data import schema_instance
 from .models import ACCOUNT_SCOPE, SYSTEM
 from .schemas import CHANNEL, NotificationCreate
 
@@ -38,7 +38,7 @@ class Draft:
             own = f'registered first, with @frontdesk.channel("{name}")'
             check_known("channel", name, CHANNEL.known_values(), own)
         try:
-            texts = instance(NotificationCreate).load(
+            texts = schema_instance(NotificationCreate).load(
                 {name: given[name] for name in ("title", "message", "channels")}
             )
         except ValidationError as error:

@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.types import AccountKey
-from ..core.web.answering import field_names, row_serializer
+from ..core.web.responses import field_names, row_serializer
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification
 from .schemas import InboxItemRow

@@ -6,11 +6,11 @@ from ..auth.caller import caller
 from ..auth.guards import active_account_required
 from ..core.context import service
 from ..core.types import Loaded
-from ..core.web.answering import answers, polled
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import example, raises, variables
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers, polled
 from . import examples
 from .errors import NotificationNotFound
 from .inbox import Inbox, Item

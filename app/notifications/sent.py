@@ -13,7 +13,7 @@ from ..core.context import report_action
 from ..core.db.transaction import AnySession, extended_timeout, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
-from ..core.web.answering import field_names
+from ..core.web.responses import field_names
 from ..delivery.message import Subject
 from ..delivery.outbox.forget import forget
 from .actions import NOTIFICATION_DELETED

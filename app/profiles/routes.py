@@ -11,10 +11,10 @@ from ..auth.caller import caller
 from ..auth.guards import active_account_required
 from ..core.context import service
 from ..core.types import AccountKey, Loaded
-from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, example, raises, variables
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers, json_response
 from . import schemas
 from .avatars import Avatars
 from .errors import (

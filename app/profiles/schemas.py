@@ -22,7 +22,7 @@ from ..core.context import current_frontdesk
 from ..core.types import JsonObject, Loaded, Values
 from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp
 from ..core.web.operation import SchemaSource
-from ..core.web.reading import instance, schema_for
+from ..core.web.request_data import schema_for, schema_instance
 from .extra import faults_in
 from .links import NOT_AN_ADDRESS, is_own_path, is_web_address, picture_url
 from .models import PROPERTIES, URL_LENGTH, WRITABLE, Profile
@@ -186,7 +186,7 @@ def to_store(source: SchemaSource, loaded: Values) -> JsonObject:
 def blank_profile() -> JsonObject | None:
     """What an empty body would make; nothing where the schema asks for something."""
     try:
-        return to_store(create_schema, instance(create_schema()).load({}))
+        return to_store(create_schema, schema_instance(create_schema()).load({}))
     except ValidationError:
         return None
 

@@ -16,11 +16,11 @@ from ..auth.sign_in.policy import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Loaded
-from ..core.web.answering import answers, json_response
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import anyone, example, raises
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers, json_response
 from ..workspaces.invitations.schemas import InviterGone, OtherAddress
 from . import schemas
 from .schemas import RegistrationClosed, RegistrationRefused, VerificationMail, registration_create

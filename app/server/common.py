@@ -55,8 +55,8 @@ def problem(status: int, code: str, detail: str) -> tuple[str, list[tuple[str, s
     """
     # Here and not above: wsgi.py decides how the application is loaded.
     from ..core.request import new_request_id
-    from ..core.web.envelope import DATA_POLICY, SECURITY_HEADERS
     from ..core.web.problems import PROBLEM_TYPE, problem_document
+    from ..core.web.request_hooks import DATA_POLICY, SECURITY_HEADERS
 
     body = problem_document(status, code, detail)
     request_id = new_request_id()

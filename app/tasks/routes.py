@@ -9,11 +9,11 @@ from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import anyone, example, raises
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import schemas
 from .models import Task
 from .schemas import Owner, TaskCreate, TaskNotFound, TaskRead, TaskUpdate, TooManyTasks

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pydantic import Field, PositiveInt
 
-from ..core.config.kinds import Limit
+from ..core.config.field_types import Limit
 from ..core.config.settings import Namespace
 
 

@@ -22,7 +22,7 @@ from ..core.clock import Clock
 from ..core.db.base import MAX_ID
 from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..core.web.fields import is_not_blank, is_storable
-from ..core.web.reading import instance
+from ..core.web.request_data import schema_instance
 from ..profiles.links import PICTURE_NAME
 from ..profiles.schemas import to_store, update_schema
 from ..workspaces.models import NAME_LENGTH, STATUS_LENGTH
@@ -204,7 +204,7 @@ def _profile(given: Values) -> JsonObject:
     profile must have is asked for where people write theirs."""
     sent = {name: value for name, value in given.items() if name != "avatar_file"}
     try:
-        fields = to_store(update_schema, instance(update_schema()).load(sent))
+        fields = to_store(update_schema, schema_instance(update_schema()).load(sent))
     except ValidationError as error:
         names = sorted(map(str, error.messages_dict))
         raise RowFault("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None

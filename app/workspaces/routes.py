@@ -10,11 +10,11 @@ from ..auth.guards import active_account_required, fresh_required
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.types import AccountKey, Loaded
-from ..core.web.answering import answers
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
 from ..core.web.operation import example, raises, variables
-from ..core.web.reading import takes
+from ..core.web.request_data import takes
+from ..core.web.responses import answers
 from . import schemas
 from .errors import (
     AlreadyAMember,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt
 
-from ..core.config.kinds import UrlPath
+from ..core.config.field_types import UrlPath
 from ..core.config.settings import Namespace
 
 

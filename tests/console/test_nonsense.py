@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.database import rolled_back
 
-from ..core.test_nonsense import NASTY_TEXT, known_names
+from ..core.test_malformed_requests import NASTY_TEXT, known_names
 from ..rigs.console.asking import ask, path_of
 from ..rigs.console.faults import listed
 from ..rigs.console.routes import Route, form_routes, page_routes

@@ -11,7 +11,7 @@ from sqlalchemy import delete
 from app.core.errors import Invalid, Problem, TooManyRequests, Unauthorized
 from app.core.web.fields import RequestSchema, StrictInteger
 from app.core.web.problems import problem_response
-from app.core.web.reading import takes
+from app.core.web.request_data import takes
 from app.tasks.models import Task
 from app.tasks.service import Tasks
 from app.testing.client import Answer, Api

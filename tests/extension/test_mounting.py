@@ -21,9 +21,9 @@ from app.blueprints import (
     tasks,
     workspaces,
 )
-from app.core.web.answering import answers
 from app.core.web.blueprint import Blueprint
 from app.core.web.operation import anyone
+from app.core.web.responses import answers
 from app.testing.client import Api
 from app.testing.fakes import Fakes
 from app.testing.kit import Kit

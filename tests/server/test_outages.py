@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy.engine import make_url
 
 from app.core.config.environment import SettingsError
-from app.core.process.breaker import Breaker
+from app.core.process.circuit_breaker import CircuitBreaker
 from app.testing.client import Answer, Api
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on
@@ -91,7 +91,7 @@ def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
     api = person().api()
     api.post("/tasks/", 201, json={"title": "Before"})
     with monkeypatch.context() as silent:
-        silent.setattr(Breaker, "refuses", True)
+        silent.setattr(CircuitBreaker, "refuses", True)
         api.post("/tasks/", 503, json={"title": "Meanwhile"})
         api.get("/account", 503)
     api.post("/tasks/", 201, json={"title": "Afterwards"})

@@ -7,11 +7,11 @@ from marshmallow import Schema, fields
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject, Loaded
-from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, example, raises
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
+from ...core.web.responses import answers
 from ..blueprint import address
 from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
 from ..examples import CODE, EMAIL, SIGNED_IN

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...accounts.models import AccountLike
-from ...core.config.rates import Rate, parse_rates
+from ...core.config.field_types import Rate, parse_rates
 from ...core.db.account_ids import serialize_id
 from ...core.keystore import Keystore
 from ...core.request import rate_limit_network

@@ -11,10 +11,10 @@ from ...accounts.errors import AccountNotFound
 from ...core.context import current_frontdesk, service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import AccountKey, JsonObject, Loaded
-from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
+from ...core.web.responses import answers
 from ..caller import caller, find_caller
 from ..errors import (
     AccountDeleting,

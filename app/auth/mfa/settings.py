@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, SecretStr
 
-from ...core.config.kinds import Limit, Origin
+from ...core.config.field_types import Limit, Origin
 from ..sessions.settings import SessionSettings
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject, Loaded
-from ...core.web.answering import answers, json_response
 from ...core.web.blueprint import Blueprint
 from ...core.web.operation import anyone, example, raises
-from ...core.web.reading import instance, takes
+from ...core.web.request_data import schema_instance, takes
+from ...core.web.responses import answers, json_response
 from ..caller import caller, find_caller
 from ..errors import (
     AccountDeleting,
@@ -81,7 +81,7 @@ def add_passkey(json: Loaded) -> Any:
     if added.outcome is None:
         return added.passkey
     signed_in = {**payload_of(added.outcome), "recovery_codes": added.recovery_codes}
-    return json_response(instance(enrolled_read()).dump(signed_in))
+    return json_response(schema_instance(enrolled_read()).dump(signed_in))
 
 
 @blueprint.post("/login/passkey/options")

@@ -24,7 +24,7 @@ from ...core.db.transaction import (
 )
 from ...core.errors import Invalid
 from ...core.types import AccountKey, JsonObject, Values
-from ...core.web.reading import instance
+from ...core.web.request_data import schema_instance
 from ..actions import PASSKEY_SUSPECTED
 from ..caller import Caller
 from ..errors import PasskeyRefused
@@ -163,7 +163,7 @@ def by_passkey(proofs: PasskeyProofs) -> Way:
 
     def show(caller: Caller, given: Values, _: SignInOptions) -> str:
         try:
-            credential = instance(AssertedCredential).load(given)
+            credential = schema_instance(AssertedCredential).load(given)
         except ValidationError:
             # The route exists without passkeys too, so its schema does not check credentials.
             raise Invalid.about("credential", "Not what a browser makes of a passkey.") from None

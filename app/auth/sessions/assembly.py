@@ -8,8 +8,8 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import Context
 from ...core.types import JsonObject
-from ...core.web.envelope import origin_of
 from ...core.web.operation import AuthScheme
+from ...core.web.request_hooks import origin_of
 from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGGED_OUT

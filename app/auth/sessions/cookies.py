@@ -23,7 +23,7 @@ from ...core.clock import Clock
 from ...core.context import find_context
 from ...core.errors import Forbidden
 from ...core.types import Values
-from ...core.web.envelope import origin_of
+from ...core.web.request_hooks import origin_of
 from ..errors import InvalidCredentials
 
 PLAIN_NAME = "fd"

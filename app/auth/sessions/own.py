@@ -122,7 +122,7 @@ class OwnSessions:
         )
 
     def _live(self, account: AccountLike) -> ColumnElement[bool]:
-        """As each request asks of the one that it comes with (reading.py)."""
+        """As each request asks of the one that it comes with (request_data.py)."""
         now, since = self.clock.now(), account.tokens_valid_from
         live = and_(
             AccountSession.account_id == account.id,

@@ -8,12 +8,12 @@ from ...accounts.errors import AccountNotFound, TooManyHashes
 from ...accounts.service import Accounts
 from ...core.context import service
 from ...core.types import AccountKey, JsonObject, Loaded
-from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises, variables
 from ...core.web.pages import clear_browser_cache
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
+from ...core.web.responses import answers
 from ..caller import caller
 from ..errors import (
     AccountDeleting,

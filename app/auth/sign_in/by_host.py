@@ -15,7 +15,7 @@ from ...accounts.service import Accounts, state_of
 from ...core.context import find_context, service
 from ...core.errors import Invalid, SetupError
 from ...core.types import JsonObject, Values
-from ...core.web.reading import instance
+from ...core.web.request_data import schema_instance
 from ..caller import Caller, caller
 from ..guards import check_active
 from ..schemas import login_read
@@ -91,7 +91,7 @@ def enter(
 
 
 def dump(schema: type[Schema], outcome: SignInResult | Challenge, **more: object) -> JsonObject:
-    response: JsonObject = instance(schema).dump({**payload_of(outcome), **more})
+    response: JsonObject = schema_instance(schema).dump({**payload_of(outcome), **more})
     return response
 
 

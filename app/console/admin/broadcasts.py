@@ -10,7 +10,7 @@ from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import Loaded
 from ...core.web.fields import RequestSchema, StrictInteger
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
 from ...notifications import admin_routes as broadcasts_api
 from ...notifications.sent import SentItem, SentNotifications
 from ..api_calls import ApiCall, calls_api, get_from_api

@@ -11,7 +11,7 @@ from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
 from ...core.types import JsonObject
-from ...core.web.reading import checked
+from ...core.web.request_data import load_body
 from ...delivery.message import Email
 from ...delivery.settings import DeliverySettings
 from ...notifications import admin_routes as broadcasts_api
@@ -42,7 +42,7 @@ def compose() -> Response:
     if request.form.get("step") != "check":
         return _writing(draft)
     try:
-        checked(Broadcast, draft.body)
+        load_body(Broadcast, draft.body)
     except Invalid as problem:
         note_refusal(problem)
         return _writing(draft, status=problem.status)
@@ -66,7 +66,7 @@ def send_test() -> Response:
     """To who writes it alone, and into no inbox; what is wrong with it is said as when it is
     sent."""
     draft = DraftOfBroadcast.sent()
-    data = checked(Broadcast, {"data": draft.body["data"]})["data"]
+    data = load_body(Broadcast, {"data": draft.body["data"]})["data"]
     names = [name for name in data["channels"] if name != INAPP]
     account = caller().account
     if names:

@@ -13,7 +13,7 @@ from ...core.context import find_context, service
 from ...core.types import Loaded
 from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, hidden
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
 from ..api_calls import show_form_again
 from ..pages import page
 from ..texts import _

@@ -14,7 +14,7 @@ from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.errors import Fault
 from ...core.web.operation import anyone, hidden
-from ...core.web.reading import instance
+from ...core.web.request_data import schema_instance
 from ...deletion import routes as deletion_api
 from ...deletion.routes import deletion_required
 from ...exports import routes as exports_api
@@ -44,7 +44,7 @@ def account_page() -> Response:
     return page(
         "owner/account.html",
         account=account,
-        says=instance(account_update()).load_fields,
+        says=schema_instance(account_update()).load_fields,
         languages=languages_to_choose(account.get("locale")),
         zones=zones_to_choose(account.get("time_zone")),
         theme=theme(),

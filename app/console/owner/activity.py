@@ -16,7 +16,7 @@ from ...core.context import service
 from ...core.types import Loaded, Values
 from ...core.web.fields import RequestSchema
 from ...core.web.operation import hidden
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
 from ...extension.actions import ACTIONS
 from ..pages import page
 from ..texts import _

@@ -17,7 +17,7 @@ from ...core.errors import Conflict, Problem
 from ...core.types import JsonObject, Loaded
 from ...core.web.fields import RequestSchema, StrictInteger
 from ...core.web.operation import hidden
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
 from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item

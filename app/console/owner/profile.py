@@ -13,7 +13,7 @@ from ...auth.guards import active_account_required
 from ...core.errors import Fault, Problem, TooLarge
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden
-from ...core.web.reading import instance
+from ...core.web.request_data import schema_instance
 from ...profiles import routes as profiles_api
 from ...profiles.errors import PictureTooLarge, ProfileNotFound
 from ...profiles.models import PROPERTIES
@@ -29,7 +29,7 @@ from ..ways import go
 def profile_page() -> Response:
     profile = _profile()
     schema = create_schema() if profile is None else update_schema()
-    groups = groups_of(instance(schema))
+    groups = groups_of(schema_instance(schema))
     return page(
         "owner/profile.html",
         profile=profile,

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, SecretStr
 
 from ..types import Values
-from .kinds import Bind, DatabaseUrl, HeaderName, MountPath, Origin, RedisUrl, UrlPath
+from .field_types import Bind, DatabaseUrl, HeaderName, MountPath, Origin, RedisUrl, UrlPath
 
 
 class Namespace(BaseModel):

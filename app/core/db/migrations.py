@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from flask import current_app
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, False_, True_, text
 
 from ..errors import SetupError
 from ..types import JsonObject
+from .base import UtcDateTime
 from .first_schema import adopt_first_schema, drop_former_names
-from .migration_state import render_item
 
 MIGRATION_LOCK = 7_305_731_402
 ASK_SECONDS = 0.1
@@ -80,6 +80,23 @@ def _nothing_new(context: Any, _revision: Any, directives: list[Any]) -> None:
     command = getattr(context.config, "cmd_opts", None)
     if getattr(command, "autogenerate", False) and directives[0].upgrade_ops.is_empty():
         directives.clear()
+
+
+def render_item(kind: str, item: object, context: object) -> str | Literal[False]:
+    """For `Migrate(app, db, render_item=…)`: return our column types as SQLAlchemy's own, and
+    boolean server defaults as `sa.false()` and `sa.true()`. The migration then imports nothing of
+    ours, and runs on SQLite and PostgreSQL whichever of them it was generated on.
+    """
+    if kind == "type" and isinstance(item, UtcDateTime):
+        return "sa.DateTime(timezone=True)"
+    if kind == "server_default":
+        # Alembic renders the literal of the database at hand; PostgreSQL rejects SQLite's 0.
+        match getattr(item, "arg", None):
+            case False_():
+                return "sa.false()"
+            case True_():
+                return "sa.true()"
+    return False
 
 
 @contextmanager

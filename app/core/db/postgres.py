@@ -2,7 +2,7 @@
 
 The driver itself waits without end for a server that has accepted a question and says nothing.
 A connection that has waited too long is closed, which the pool takes for what it is: a lost one,
-and while the server stays silent nobody else waits for it (breaker.py).
+and while the server stays silent nobody else waits for it (circuit_breaker.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from psycopg import errors
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import ExceptionContext
 
-from ..process.breaker import Breaker
+from ..process.circuit_breaker import CircuitBreaker
 from ..types import JsonObject
 
 PATIENCE_SECONDS = 2.0
@@ -26,7 +26,7 @@ _SILENT = "the server is silent"
 
 class PatientConnection(psycopg.Connection[Any]):
     patience: float | None = PATIENCE_SECONDS
-    breaker: Breaker | None = None
+    breaker: CircuitBreaker | None = None
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         breaker = self.breaker
@@ -63,7 +63,7 @@ def prepare_postgres(engine: Engine) -> None:
     def reach() -> None:
         psycopg.connect(*arguments, **quick).close()
 
-    breaker = Breaker("database", reach)
+    breaker = CircuitBreaker("database", reach)
 
     @event.listens_for(engine, "do_connect")
     def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:

@@ -1,4 +1,4 @@
-"""Which of our migrations a database has, without loading Alembic."""
+"""Compares a database with our migrations and models, without loading Alembic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, MetaData, Table, inspect, text
+
+from .tables import our_tables
 
 _REVISION = re.compile(r'^revision\b[^=]*= *"([^"]+)"', re.MULTILINE)
 _DOWN_REVISION = re.compile(r"^down_revision\b[^=]*=(.*)$", re.MULTILINE)
@@ -16,8 +18,10 @@ _QUOTED = re.compile(r'"([^"]+)"')
 def pending_migrations(
     connection: Connection, folder: Path, *, is_service: bool
 ) -> list[str] | None:
-    """The revisions of our history that the database lacks. None where our history cannot decide:
-    an application has our tables in a history of its own, or the database is newer than the code.
+    """Return the revisions of Frontdesk that were not applied to the database.
+
+    None if they cannot be told: an application's own migrations create the tables, or the database
+    is newer than the code.
     """
     known = _history(folder)
     heads = _heads(connection)
@@ -35,7 +39,7 @@ def pending_migrations(
 
 @cache
 def _history(folder: Path) -> dict[str, list[str]]:
-    """Return each of Frontdesk's revisions with the revisions before it."""
+    """Return each of Frontdesk's revisions with the revisions that it follows."""
     found = {}
     for file in (folder / "versions").glob("*.py"):
         source = file.read_text(encoding="utf-8")
@@ -49,3 +53,20 @@ def _heads(connection: Connection) -> list[str]:
     if not inspect(connection).has_table("alembic_version"):
         return []
     return list(connection.scalars(text("SELECT version_num FROM alembic_version")))
+
+
+def missing_columns(
+    connection: Connection, metadata: MetaData, accounts: Table | None
+) -> list[str]:
+    """Return the tables and columns of the models that the database does not have."""
+    inspector = inspect(connection)
+    missing = []
+    for table in [*our_tables(metadata), *([] if accounts is None else [accounts])]:
+        if not inspector.has_table(table.name, schema=table.schema):
+            missing.append(table.fullname)
+            continue
+        columns = inspector.get_columns(table.name, schema=table.schema)
+        found = {column["name"] for column in columns}
+        needed = [column.name for column in table.columns]
+        missing += [f"{table.fullname}.{name}" for name in needed if name not in found]
+    return sorted(set(missing))

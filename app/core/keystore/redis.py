@@ -10,7 +10,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from ..process.breaker import Breaker
+from ..process.circuit_breaker import CircuitBreaker
 from .base import KeystoreUnavailable
 
 # A silent server must not hold a request for longer than this, connecting included.
@@ -50,7 +50,7 @@ class RedisKeystore:
     def __init__(self, pool: redis.ConnectionPool) -> None:
         self._pool = pool
         self._client: Any = redis.Redis(connection_pool=pool)
-        self.breaker = Breaker("keystore", self._reach)
+        self.breaker = CircuitBreaker("keystore", self._reach)
 
     @classmethod
     def from_url(cls, url: str, **options: object) -> RedisKeystore:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from flask import Flask
 
@@ -46,3 +48,19 @@ def is_serving_process() -> bool:
     if reloads is None:
         reloads = get_debug_flag()
     return is_running_from_reloader() or not reloads
+
+
+@contextmanager
+def block_import(name: str) -> Iterator[None]:
+    """Make imports of an optional module fail inside the block, unless it was imported before.
+
+    Only for processes of the service: in an application, other code may need the module.
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[name]

@@ -15,10 +15,10 @@ from flask import Response, current_app, send_from_directory, url_for
 from ..context import current_frontdesk
 from ..errors import NotFound, Problem
 from ..extras import missing_extra
-from .answering import polled
 from .blueprint import Blueprint
 from .operation import anyone, hidden
 from .pages import protect_page
+from .responses import polled
 
 blueprint = Blueprint("docs", __name__)
 

@@ -10,11 +10,11 @@ from ...auth.errors import InvalidProof
 from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.types import Loaded
-from ...core.web.answering import answers
 from ...core.web.blueprint import Blueprint
 from ...core.web.fields import Message, Page
 from ...core.web.operation import anyone, example, raises
-from ...core.web.reading import takes
+from ...core.web.request_data import takes
+from ...core.web.responses import answers
 from .. import schemas
 from ..members import ListedMember
 from ..schemas import MemberRead

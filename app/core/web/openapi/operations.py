@@ -10,7 +10,7 @@ from werkzeug.routing import Rule
 from ...context import current_frontdesk
 from ...types import JsonObject
 from ..operation import DocumentedResponse, Operation, schema_class
-from ..reading import may_be_missing
+from ..request_data import may_be_missing
 from .failures import failures
 from .headers import headers_of
 from .paths import variables_of

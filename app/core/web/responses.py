@@ -27,7 +27,7 @@ from .operation import (
     synchronous,
 )
 from .paging import one_more, page_of
-from .reading import instance, schema_for
+from .request_data import schema_for, schema_instance
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
@@ -63,7 +63,7 @@ def row_serializer(
     places = {name: index for index, name in enumerate(names if columns is None else columns)}
     items = []
     for name in names:
-        field = instance(schema).dump_fields[name]
+        field = schema_instance(schema).dump_fields[name]
         if isinstance(field, IsUnset) and field.attribute in places:
             items.append(f"{name!r}: row[{places[field.attribute]}] is None")
         elif name in places:
@@ -77,12 +77,12 @@ def row_serializer(
 @cache
 def field_names(schema: type[Schema]) -> tuple[str, ...]:
     """The names of a read schema's fields, in its order."""
-    for name, field in instance(schema).dump_fields.items():
+    for name, field in schema_instance(schema).dump_fields.items():
         if isinstance(field, IsUnset):
             continue
         if field.attribute or field.data_key or isinstance(field, (fields.Nested, fields.Method)):
             raise TypeError(f"{schema.__name__}.{name} is not shown as it is: dump it.")
-    return tuple(instance(schema).dump_fields)
+    return tuple(schema_instance(schema).dump_fields)
 
 
 def answers(

@@ -9,8 +9,8 @@ from threading import Event, Thread
 
 import pytest
 
-from app.core.process import breaker as breaker_module
-from app.core.process.breaker import Breaker
+from app.core.process import circuit_breaker as breaker_module
+from app.core.process.circuit_breaker import CircuitBreaker
 
 
 class Server:
@@ -33,7 +33,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def test_a_silent_server_is_refused_until_it_answers() -> None:
     server = Server(there=False)
-    breaker = Breaker("server", server.reach)
+    breaker = CircuitBreaker("server", server.reach)
     breaker.suspect()
     assert breaker.refuses
     server.there = True
@@ -41,7 +41,7 @@ def test_a_silent_server_is_refused_until_it_answers() -> None:
 
 
 def test_a_server_that_was_slow_only_once_is_refused_to_nobody() -> None:
-    breaker = Breaker("server", Server(there=True).reach)
+    breaker = CircuitBreaker("server", Server(there=True).reach)
     breaker.suspect()
     assert not breaker.refuses
 
@@ -54,7 +54,7 @@ def test_many_suspicions_send_one_to_look() -> None:
         asked.append(1)
         looking.wait(2)
 
-    breaker = Breaker("server", reach)
+    breaker = CircuitBreaker("server", reach)
     for _ in range(5):
         breaker.suspect()
     assert breaker.refuses
@@ -65,7 +65,7 @@ def test_many_suspicions_send_one_to_look() -> None:
 
 def test_it_trips_again_after_it_has_recovered() -> None:
     server = Server(there=True)
-    breaker = Breaker("server", server.reach)
+    breaker = CircuitBreaker("server", server.reach)
     breaker.suspect()
     wait_until(lambda: server.asked == 1)
     server.there = False
@@ -78,7 +78,7 @@ def test_it_trips_again_after_it_has_recovered() -> None:
 
 def test_who_comes_with_the_suspicion_waits_for_what_is_thought_of_it() -> None:
     server = Server(there=False)
-    breaker = Breaker("server", server.reach)
+    breaker = CircuitBreaker("server", server.reach)
     first = Thread(target=breaker.suspect)
     first.start()
     wait_until(lambda: server.asked > 0)
@@ -101,7 +101,7 @@ def in_child(question: Callable[[], bool]) -> bool:
 
 def test_forked_workers_know_it_of_each_other() -> None:
     server = Server(there=False)
-    breaker = Breaker("server", server.reach)
+    breaker = CircuitBreaker("server", server.reach)
 
     def refuses_after_a_suspicion() -> bool:
         breaker.suspect()
@@ -116,7 +116,7 @@ def test_what_a_dead_worker_has_said_does_not_hold_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(breaker_module, "HOLDS_SECONDS", 0.2)
-    breaker = Breaker("server", Server(there=False).reach)
+    breaker = CircuitBreaker("server", Server(there=False).reach)
 
     def suspects() -> bool:
         breaker.suspect()
@@ -129,7 +129,7 @@ def test_what_a_dead_worker_has_said_does_not_hold_for_ever(
 
 def test_a_worker_that_was_forked_in_the_midst_of_a_suspicion_can_have_one_of_its_own() -> None:
     server = Server(there=False)
-    breaker = Breaker("server", server.reach)
+    breaker = CircuitBreaker("server", server.reach)
     breaker.suspect()
 
     def finds_out_for_itself() -> bool:

@@ -32,7 +32,7 @@ from .operation import (
 MAX_BODY = 1024 * 1024
 
 # What a place of the request holds, for the schema that is to read it.
-Presenter = Callable[[str, Schema], Any]
+RequestDataSource = Callable[[str, Schema], Any]
 _PRESENTER = "frontdesk.presenter"
 _CHOSEN = "frontdesk.schemas"
 
@@ -84,10 +84,10 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> ViewDecorator:
     return decorate
 
 
-def checked(schema: type[Schema], body: Values) -> Any:
+def load_body(schema: type[Schema], body: Values) -> Any:
     """As `takes` reads it, for what was put together here."""
     try:
-        return instance(schema).load(body)
+        return schema_instance(schema).load(body)
     except ValidationError as error:
         raise Invalid(faults=_faults_of(error, "json")) from None
 
@@ -97,7 +97,7 @@ def _faults_of(error: ValidationError, place: str) -> list[Fault]:
 
 
 @contextmanager
-def presenting(present: Presenter) -> Iterator[None]:
+def override_request_data(present: RequestDataSource) -> Iterator[None]:
     """Within it, views read what `present` returns in the place of what the request carries: for a
     form in this process that does what a route does. Files are the request's in any case."""
     before = request.environ.get(_PRESENTER)
@@ -128,7 +128,7 @@ def _load_query(schema: Schema, query: str) -> Values:
 
 
 def _read(place: str, schema: Schema) -> Any:
-    present: Presenter | None = request.environ.get(_PRESENTER)
+    present: RequestDataSource | None = request.environ.get(_PRESENTER)
     if present is None or place in ("files", "headers"):
         return _READERS[place](schema)
     return present(place, schema)
@@ -151,7 +151,7 @@ def _names(schema: Schema) -> Iterator[str]:
 
 
 @cache
-def instance(schema: type[Schema]) -> Schema:
+def schema_instance(schema: type[Schema]) -> Schema:
     """One instance for each schema: making one copies all its fields."""
     return schema()
 
@@ -160,11 +160,11 @@ def schema_for(source: SchemaSource) -> Schema:
     """Return the schema of a view. One that the application's settings choose is chosen once for
     each application."""
     if isinstance(source, type):
-        return instance(source)
+        return schema_instance(source)
     chosen: dict[SchemaSource, Schema] = current_app.extensions.setdefault(_CHOSEN, {})
     found = chosen.get(source)
     if found is None:
-        found = chosen[source] = instance(source())
+        found = chosen[source] = schema_instance(source())
     return found
 
 

@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.25
 HOLDS_SECONDS = 3.0
 
 
-class Breaker:
+class CircuitBreaker:
     def __init__(self, name: str, reach: Callable[[], object]) -> None:
         """`reach` pings the server and raises without a response; it must end
         within two seconds, so that a server is found again within two of its return."""

@@ -48,7 +48,7 @@ _HSTS = "max-age=31536000"
 _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
 
 
-class Envelope:
+class RequestHooks:
     """What happens before each view and to each response, of Frontdesk's own routes."""
 
     def __init__(self, app: Flask, context: Context) -> None:

@@ -11,7 +11,7 @@ from marshmallow import post_load
 
 from app.core.errors import Invalid
 from app.core.web.fields import Page
-from app.core.web.reading import takes
+from app.core.web.request_data import takes
 
 
 class AlikePage(Page):

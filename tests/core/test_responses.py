@@ -10,9 +10,9 @@ from marshmallow import Schema, fields
 
 from app.accounts.schemas import AccountRead
 from app.auth import examples
-from app.core.web.answering import answers, row_serializer
 from app.core.web.fields import IsUnset
 from app.core.web.operation import find_operation
+from app.core.web.responses import answers, row_serializer
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person

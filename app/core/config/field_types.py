@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, SecretStr
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
-from .rates import parse_rates
-
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "month": 2592000}
+_RATE = re.compile(
+    rf"\s*(\d+)\s*(?:/|\s+per\s+)\s*(\d*)\s*({'|'.join(_SECONDS)})s?\s*", re.ASCII | re.IGNORECASE
+)
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
+
+
+class Rate(NamedTuple):
+    """Part of a rate limit: so many requests in a window that starts with the first request."""
+
+    amount: int
+    seconds: int
+
+
+def parse_rates(notation: str) -> list[Rate]:
+    """Parse Flask-Limiter's notation: `5 per 5 minutes`, `100/hour`, several separated by `;`.
+
+    Raises ValueError.
+    """
+    rates = []
+    for part in re.split("[,;|]", notation):
+        match = _RATE.fullmatch(part)
+        if match is None:
+            raise ValueError(f"not a limit: {part.strip()!r}")
+        rates.append(Rate(int(match[1]), int(match[2] or 1) * _SECONDS[match[3].lower()]))
+    return rates
 
 
 def _path(value: str) -> str:
