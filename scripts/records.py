@@ -24,8 +24,8 @@ _EVENTS = re.compile(
 
 def rewritten(text: str) -> str:
     """Return the page with a table of actions and a table of rejected requests."""
-    completed = [each for each in ACTIONS.values() if not each.refused]
-    tables = iter((completed, [each for each in ACTIONS.values() if each.refused]))
+    completed = [each for each in ACTIONS.values() if not each.rejection_events]
+    tables = iter((completed, [each for each in ACTIONS.values() if each.rejection_events]))
     return _TABLE.sub(lambda _: "\n".join(_rows(next(tables))), text)
 
 
@@ -33,7 +33,7 @@ def log_events() -> Mapping[str, str]:
     """Return each event of the security log with the titles of its actions."""
     titles: dict[str, list[str]] = {}
     for each in DECLARED:
-        for event in filter(None, (each.log_event, *each.refused)):
+        for event in filter(None, (each.log_event, *each.rejection_events)):
             titles.setdefault(event, []).append(each.title)
     return {event: "; ".join(found) for event, found in titles.items()}
 

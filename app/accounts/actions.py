@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.actions import Action, Signal
-from ..core.security_log import REFUSAL_DATA
+from ..core.security_log import REJECTION_DATA
 
 _ROLE_AND_STATUS = "role and status, if they changed"
 
@@ -60,7 +60,10 @@ REGISTRATION_PASSED_OVER = Action(
     "registration.passed_over", "Registration attempted with an unavailable email address"
 )
 REGISTRATION_REFUSED = Action(
-    "registration.refused", "Registration rejected", REFUSAL_DATA, refused=("account_creation",)
+    "registration.refused",
+    "Registration rejected",
+    REJECTION_DATA,
+    rejection_events=("account_creation",),
 )
 ACCOUNT_VERIFIED = Action("account.verified", "Email address verified", log_event="address_proof")
 EMAIL_VERIFIED = Action(

@@ -18,7 +18,7 @@ def assemble(context: Context) -> None:
     context.contributions.commands += ["accounts", "frontdesk"]
     model = context.tables.account_model
     if model is None:
-        context.lack(AccountModelMissing)
+        context.mark_unavailable(AccountModelMissing)
         log.warning("%s", AccountModelMissing.remedy)
         return
     settings = context.settings.of(AccountSettings)

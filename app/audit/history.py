@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, case, func, select, type_coerce
 
+from ..core.audit_log.models import AuditEntry
 from ..core.db.transaction import AnySession
-from ..core.records.models import Record
 
 MOST = 10_000
 _OTHER = ""
@@ -34,9 +34,9 @@ def happened(
     session: AnySession, types: Collection[str], since: datetime, most: int = MOST
 ) -> EventHistory:
     newest = (
-        select(Record.type, Record.at)
-        .where(Record.at >= since)
-        .order_by(Record.at.desc(), Record.id.desc())
+        select(AuditEntry.type, AuditEntry.at)
+        .where(AuditEntry.at >= since)
+        .order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
         .limit(most)
         .subquery()
     )

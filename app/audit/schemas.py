@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from ..core.records.models import TARGET_LENGTH, TYPE_LENGTH
+from ..core.audit_log.models import TARGET_LENGTH, TYPE_LENGTH
 from ..core.web.fields import (
     AccountId,
     EnumField,

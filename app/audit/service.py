@@ -13,6 +13,7 @@ import orjson
 from sqlalchemy import ColumnElement, Select, select, tuple_
 
 from ..core.actions import Action
+from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ..core.clock import Clock
 from ..core.context import Context
 from ..core.data_export import DataSubject, Reading
@@ -20,7 +21,6 @@ from ..core.db.account_ids import MAX_ID
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
 from ..core.errors import Invalid
-from ..core.records.models import MOST_FREQUENT, RARE, Record
 from ..core.types import AccountKey, Values
 from ..core.web.paging import Slice
 from ..core.web.responses import field_names, row_serializer
@@ -50,12 +50,14 @@ class Records:
         return self._slice(RecordRead, self._matching(filters), after, limit)
 
     def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
-        return self._slice(WorkspaceRecordRead, [Record.workspace_id == workspace_id], after, limit)
+        return self._slice(
+            WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], after, limit
+        )
 
     def of_oneself(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
         """From where others act on the account is theirs."""
         recent = self.clock.now() - RECENT
-        which = [Record.account_id == account_id, Record.at >= recent]
+        which = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
         found = self._slice(RecordRead, which, after, limit)
         for item in found.rows:
             if item["actor_id"] not in (None, account_id):
@@ -65,7 +67,7 @@ class Records:
     def lines(self, filters: Values) -> Iterator[bytes]:
         """All of them as JSON lines, the oldest first; some at a time are in memory."""
         which = self._matching(filters)
-        in_order = _columns(RecordRead).where(*which).order_by(Record.at, Record.id)
+        in_order = _columns(RecordRead).where(*which).order_by(AuditEntry.at, AuditEntry.id)
         # Code of the application may use the session: it stays unchanged.
         in_use = is_in_use(self.session)
         # The first ones are read before anything is answered.
@@ -76,7 +78,7 @@ class Records:
     ) -> Iterator[bytes]:
         while items:
             yield b"".join(orjson.dumps(item) + b"\n" for item in items)
-            last = tuple_(Record.at, Record.id) > (items[-1]["at"], items[-1]["id"])
+            last = tuple_(AuditEntry.at, AuditEntry.id) > (items[-1]["at"], items[-1]["id"])
             items = self._some(in_order.where(last), in_use)
 
     def _some(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
@@ -94,9 +96,9 @@ class Records:
         after: str | None,
         limit: int,
     ) -> Slice:
-        query = _columns(schema).where(*which).order_by(Record.at.desc(), Record.id.desc())
+        query = _columns(schema).where(*which).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
         if after is not None:
-            query = query.where(tuple_(Record.at, Record.id) < _read_place(after))
+            query = query.where(tuple_(AuditEntry.at, AuditEntry.id) < _read_place(after))
         rows = self.session.execute(query.limit(limit + 1)).all()
         read = row_serializer(schema)
         items = [read(row) for row in rows[:limit]]
@@ -105,10 +107,10 @@ class Records:
     def _matching(self, filters: Values) -> list[ColumnElement[bool]]:
         given = {name: value for name, value in filters.items() if value is not None}
         columns = {
-            "type": Record.type,
-            "actor": Record.actor_id,
-            "account": Record.account_id,
-            "workspace": Record.workspace_id,
+            "type": AuditEntry.type,
+            "actor": AuditEntry.actor_id,
+            "account": AuditEntry.account_id,
+            "workspace": AuditEntry.workspace_id,
         }
         if "type" in given and given["type"] not in self.actions:
             # Mistyped, it would look as if nothing had happened.
@@ -116,21 +118,21 @@ class Records:
         which = [column == given[name] for name, column in columns.items() if name in given]
         if "type" in given and given["type"] != MOST_FREQUENT:
             # In the very words of the index, without which it would not be looked at.
-            which.append(RARE)
+            which.append(NOT_FREQUENT)
         if "target" in given:
             kind, colon, target_id = given["target"].partition(":")
             if not (kind and colon and target_id):
                 raise Invalid.about("target", "Write its kind and id, as `invitation:17`.")
-            which += [Record.target_kind == kind, Record.target_id == target_id]
+            which += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
         if "since" in given:
-            which.append(Record.at >= given["since"])
+            which.append(AuditEntry.at >= given["since"])
         if "until" in given:
-            which.append(Record.at < given["until"])
+            which.append(AuditEntry.at < given["until"])
         return which
 
 
 def _columns(schema: object) -> Select[Any]:
-    return select(*(getattr(Record, name) for name in field_names(schema)))
+    return select(*(getattr(AuditEntry, name) for name in field_names(schema)))
 
 
 def _place(item: RecordItem) -> str:
@@ -147,25 +149,25 @@ def _read_place(after: str) -> tuple[datetime, int]:
 
 
 def export_events(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
-    if reading.has(Record):
+    if reading.has(AuditEntry):
         events = reading.rows(_events(subject.id), "at", "id")
         yield "events.jsonl", (_without_others_address(subject.id, row) for row in events)
 
 
 def _events(account_id: AccountKey) -> Any:
     return select(
-        Record.id,
-        Record.type,
-        Record.at,
-        Record.actor_kind,
-        Record.actor_id,
-        Record.workspace_id,
-        Record.target_kind,
-        Record.target_id,
-        Record.address,
-        Record.user_agent,
-        Record.data,
-    ).where(Record.account_id == account_id)
+        AuditEntry.id,
+        AuditEntry.type,
+        AuditEntry.at,
+        AuditEntry.actor_kind,
+        AuditEntry.actor_id,
+        AuditEntry.workspace_id,
+        AuditEntry.target_kind,
+        AuditEntry.target_id,
+        AuditEntry.address,
+        AuditEntry.user_agent,
+        AuditEntry.data,
+    ).where(AuditEntry.account_id == account_id)
 
 
 def _without_others_address(account_id: AccountKey, event: Values) -> Values:
@@ -187,7 +189,7 @@ class RecordRetention:
             return 0
         before = self.clock.now() - timedelta(days=self.settings.KEEP_DAYS)
         return delete_in_batches(
-            self.session, Record, Record.at < before, batch=batch, order_by=Record.at
+            self.session, AuditEntry, AuditEntry.at < before, batch=batch, order_by=AuditEntry.at
         )
 
 

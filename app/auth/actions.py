@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.actions import Action, Signal
-from ..core.security_log import REFUSAL_DATA
+from ..core.security_log import REJECTION_DATA
 
 _KIND = {"kind": "`totp` or `passkey`"}
 
@@ -51,7 +51,9 @@ LOGIN_CHALLENGED = Action(
 LOGIN_CODE_REQUESTED = Action(
     "login.code_requested", "Sign-in code requested by email", log_event="login_code_request"
 )
-LOGIN_FAILED = Action("login.failed", "Sign-in failed", REFUSAL_DATA, refused=("sign_in",))
+LOGIN_FAILED = Action(
+    "login.failed", "Sign-in failed", REJECTION_DATA, rejection_events=("sign_in",)
+)
 REAUTHENTICATION_SUCCEEDED = Action(
     "reauthentication.succeeded",
     "Re-authenticated",
@@ -61,8 +63,8 @@ REAUTHENTICATION_SUCCEEDED = Action(
 REAUTHENTICATION_REFUSED = Action(
     "reauthentication.refused",
     "Re-authentication failed",
-    REFUSAL_DATA,
-    refused=("reauthentication",),
+    REJECTION_DATA,
+    rejection_events=("reauthentication",),
 )
 LOGOUT_SUCCEEDED = Action("logout.succeeded", "Signed out", signal=LOGGED_OUT, log_event="logout")
 TOKENS_ENDED = Action(
@@ -93,8 +95,8 @@ PASSWORD_RESET_REQUESTED = Action(
 PASSWORD_RESET_REFUSED = Action(
     "password.reset_refused",
     "Password reset rejected",
-    REFUSAL_DATA,
-    refused=("recovery_request", "password_reset"),
+    REJECTION_DATA,
+    rejection_events=("recovery_request", "password_reset"),
 )
 PASSWORD_RESET = Action(
     "password.reset",
@@ -185,16 +187,23 @@ DEVICE_FORGOTTEN = Action(
 )
 
 PROOF_REFUSED = Action(
-    "proof.refused", "Emailed link or code rejected", REFUSAL_DATA, refused=("proof",)
+    "proof.refused", "Emailed link or code rejected", REJECTION_DATA, rejection_events=("proof",)
 )
-ACCESS_REFUSED = Action("access.refused", "Access denied", REFUSAL_DATA, refused=("entry",))
+ACCESS_REFUSED = Action(
+    "access.refused", "Access denied", REJECTION_DATA, rejection_events=("entry",)
+)
 LIMIT_REACHED = Action(
-    "limit.reached", "Rate limit or quota reached", REFUSAL_DATA, refused=("limit",)
+    "limit.reached", "Rate limit or quota reached", REJECTION_DATA, rejection_events=("limit",)
 )
 AUTHENTICATOR_REFUSED = Action(
-    "authenticator.refused", "Authenticator rejected", refused=("factor_change",), is_audited=False
+    "authenticator.refused",
+    "Authenticator rejected",
+    rejection_events=("factor_change",),
+    is_audited=False,
 )
 CREDENTIAL_REFUSED = Action(
-    "credential.refused", "Credentials rejected", refused=("credential",), is_audited=False
+    "credential.refused", "Credentials rejected", rejection_events=("credential",), is_audited=False
 )
-INPUT_REFUSED = Action("input.refused", "Invalid input", refused=("input",), is_audited=False)
+INPUT_REFUSED = Action(
+    "input.refused", "Invalid input", rejection_events=("input",), is_audited=False
+)

@@ -58,7 +58,7 @@ def assemble(context: Context) -> None:
     if auth.ENABLE_IDP_OAUTH:
         _assemble_idp(context, auth)
     else:
-        context.lack(IdpDisabled, IdpSignIn)
+        context.mark_unavailable(IdpDisabled, IdpSignIn)
 
 
 def _check(auth: AuthSettings, public_url: str | None) -> None:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts, held_with
-from ..core.basics import BasicService
-from ..core.context import report_action
+from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
 from ..delivery.mail.one_off import OwnerMail

@@ -7,8 +7,7 @@ from ..accounts.addresses import fold
 from ..accounts.errors import AccountNotFound
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
-from ..core.basics import BasicService
-from ..core.context import report_action
+from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_RESET, PASSWORD_RESET_REQUESTED

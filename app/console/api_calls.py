@@ -26,7 +26,7 @@ from ..auth.errors import (
 from ..auth.mfa.errors import EnrolmentRequired, SecondFactorRequired
 from ..core.context import find_context
 from ..core.errors import NotFound, Problem, SetupError
-from ..core.security_log import Refusals
+from ..core.security_log import RejectionLog
 from ..core.types import JsonObject, Values
 from ..core.web.operation import View, find_operation, operation
 from ..core.web.problems import known_problem
@@ -151,7 +151,7 @@ def called_view(form: View) -> View | None:
 
 def report(problem: Problem) -> None:
     """Write a refusal to the security log and the audit log."""
-    find_context().get(Refusals).tell(problem)
+    find_context().get(RejectionLog).log(problem)
 
 
 def _data(response: object) -> Any:
@@ -171,7 +171,7 @@ def _call(view: View, present: RequestDataSource, path: Values) -> Any:
 def _check_available(needs: type[Any]) -> None:
     """Raise the problem of a feature that is switched off, before its view is called."""
     context = find_context()
-    if context.why_not(needs) is None and needs not in context.services:
+    if context.unavailable_reason(needs) is None and needs not in context.services:
         raise NotFound
     context.get(needs)
 

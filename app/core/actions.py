@@ -16,11 +16,11 @@ import orjson
 from blinker import Namespace
 from sqlalchemy import Connection, insert
 
+from .audit_log.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, AuditEntry
 from .clock import Clock
 from .db.transaction import AnySession, after_commit, is_open, unwrap_session, write_last
 from .errors import SetupError
 from .hooks import check_known
-from .records.models import ADDRESS_LENGTH, TARGET_LENGTH, USER_AGENT_LENGTH, Record
 from .request import Origin, current_origin
 from .security_log import log, log_action
 from .types import AccountKey, JsonObject, SignalOptions, Values
@@ -49,7 +49,7 @@ class Action(NamedTuple):
     # Constant fields of the security log entry.
     log_fields: Values = _NO_DATA
     # For a rejected request: the security log events that lead to this action.
-    refused: tuple[str, ...] = ()
+    rejection_events: tuple[str, ...] = ()
     is_audited: bool = True
 
 
@@ -64,7 +64,7 @@ class Target(NamedTuple):
 Row = Mapping[str, Any]
 Listener = Callable[[Any, dict[str, Any]], object]
 
-_INSERT = insert(Record).inline()
+_INSERT = insert(AuditEntry).inline()
 # The actor's kind where no account acts.
 _ACCOUNT = "account"
 _OTHERS = {"request": "anonymous", "command": "cli", "system": "system"}
@@ -157,9 +157,9 @@ class Actions:
             return
         row = self.row(current_origin(), action.name, account_id, workspace_id, target, data)
         if has_transaction:
-            write_last(session, write_records, row)
+            write_last(session, write_audit_entries, row)
         else:
-            write_records(session, [row])
+            write_audit_entries(session, [row])
 
     def row(
         self,
@@ -207,7 +207,7 @@ def check_signal(signal: str, known: Iterable[str]) -> None:
     check_known("event", signal, known, f'declared first, with frontdesk.event("{signal}")')
 
 
-def write_records(session: AnySession | Connection, rows: Sequence[Row]) -> None:
+def write_audit_entries(session: AnySession | Connection, rows: Sequence[Row]) -> None:
     """Insert audit log entries in the transaction of the session or connection."""
     connection = session if isinstance(session, Connection) else session.connection()
     connection.execute(_INSERT, rows)

@@ -16,7 +16,7 @@ from flask import Flask, current_app
 from werkzeug.local import LocalProxy
 
 from .actions import Action, Actions, Target
-from .basics import Basics
+from .clock import Clock
 from .config.settings import LoadedSettings
 from .data_export import Exporter
 from .db.accounts_table import AccountsTable
@@ -24,6 +24,8 @@ from .db.session import Database
 from .db.tables import ApplicationTables
 from .db.transaction import AnySession
 from .errors import Problem, SetupError
+from .hooks import Hooks
+from .keystore import Keystore
 from .types import AccountKey, Values
 
 if TYPE_CHECKING:
@@ -41,6 +43,28 @@ Service = TypeVar("Service")
 Reclaimer = Callable[[AnySession, Any, datetime | None], object]
 
 
+@dataclass(frozen=True)
+class Basics:
+    """What nearly every service of an application needs."""
+
+    session: AnySession
+    clock: Clock
+    hooks: Hooks
+    keystore: Keystore
+
+
+@dataclass(eq=False)
+class BasicService:
+    """A service with the basics as attributes."""
+
+    basics: Basics
+
+    def __post_init__(self) -> None:
+        self.session = self.basics.session
+        self.clock = self.basics.clock
+        self.hooks = self.basics.hooks
+
+
 class Services:
     """The services of one application, each found by its class."""
 
@@ -48,7 +72,7 @@ class Services:
         self.services: dict[type[Any], Any] = {}
         # Those for pages alone: the API has no routes that need them.
         self._for_pages: set[type[Any]] = set()
-        self._lacking: dict[type[Any] | None, type[Problem]] = {}
+        self._unavailable: dict[type[Any] | None, type[Problem]] = {}
 
     def add(
         self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
@@ -58,9 +82,9 @@ class Services:
         if for_pages:
             self._for_pages.add(kind or type(service))
 
-    def lack(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
+    def mark_unavailable(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
         """Set the problem of a request that needs this service, or any that is missing."""
-        self._lacking[kind] = problem
+        self._unavailable[kind] = problem
 
     def has(self, kind: type[Any]) -> bool:
         """Return whether routes of the API may need the service."""
@@ -71,15 +95,15 @@ class Services:
         found: Service | None = self.services.get(kind)
         return found
 
-    def why_not(self, kind: type[Any]) -> type[Problem] | None:
-        return self._lacking.get(kind) or self._lacking.get(None)
+    def unavailable_reason(self, kind: type[Any]) -> type[Problem] | None:
+        return self._unavailable.get(kind) or self._unavailable.get(None)
 
     def get(self, kind: type[Service]) -> Service:
         """Return the service. Raises the problem that says why it is missing."""
         found = self.services.get(kind)
         if found is not None:
             return cast(Service, found)
-        problem = self.why_not(kind)
+        problem = self.unavailable_reason(kind)
         if problem is not None:
             raise problem
         raise RuntimeError(f"This application has no {kind.__name__}.")
@@ -98,7 +122,7 @@ class Contributions:
     # To the command line: groups of commands.
     commands: list[str] = field(default_factory=list)
     # To the OpenAPI document: kinds of credentials next to the bearer token.
-    ways_in: list[AuthScheme] = field(default_factory=list)
+    auth_schemes: list[AuthScheme] = field(default_factory=list)
     # To what a worker of the server's begins with, next to its requests.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
 

@@ -23,12 +23,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
 
 
-def newest(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
+def use_last(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Of several, the one that was registered last counts."""
     return registered[-1] if registered else default
 
 
-def merged(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
+def merge_results(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Call each hook in order and merge the mappings that they return."""
     if not registered:
         return default
@@ -42,7 +42,7 @@ def merged(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     return call
 
 
-def chained(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
+def chain(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Call each hook in order with the mapping that the hook before it returned."""
     if not registered:
         return default
@@ -55,7 +55,7 @@ def chained(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     return call
 
 
-def each(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
+def call_all(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
     """Each takes part, in order; nothing is returned."""
 
     def call(*args: object) -> None:
@@ -83,7 +83,7 @@ class Hook(Generic[F]):
     """One moment. As an attribute of `Frontdesk` it is the decorator that registers a function."""
 
     default: F
-    combine: Combine = newest
+    combine: Combine = use_last
 
     @property
     def name(self) -> str:
@@ -95,15 +95,15 @@ class Hook(Generic[F]):
 
     @property
     def by_name(self) -> bool:
-        return any(each.kind is inspect.Parameter.KEYWORD_ONLY for each in self.parameters)
+        return any(call_all.kind is inspect.Parameter.KEYWORD_ONLY for call_all in self.parameters)
 
     @property
     def arguments(self) -> str:
         """As they are shown to people: `account, session`, or `email_to=, token=`."""
-        return _shown([each.name for each in self.parameters], self.by_name)
+        return _shown([call_all.name for call_all in self.parameters], self.by_name)
 
     def check(self, function: object, shown: str = "") -> None:
-        names = [each.name for each in self.parameters]
+        names = [call_all.name for call_all in self.parameters]
         check_call(function, names, shown or f"@frontdesk.{self.name}", by_name=self.by_name)
 
     def __get__(self, frontdesk: HookRegistrar, _owner: object = None) -> Callable[[F], F]:
@@ -137,12 +137,12 @@ class NamedHook(Hook[F]):
         return named
 
 
-def moment(combine: Combine = newest) -> Callable[[F], Hook[F]]:
+def hook(combine: Combine = use_last) -> Callable[[F], Hook[F]]:
     """Declares a hook; the decorated function is its default."""
     return lambda default: Hook(default, combine)
 
 
-def named_moment(default: F) -> NamedHook[F]:
+def named_hook(default: F) -> NamedHook[F]:
     return NamedHook(default)
 
 
@@ -206,8 +206,8 @@ class Hooks:
     def copy(self) -> Hooks:
         """So that what one application is given later is not seen by another."""
         made = Hooks(self._table)
-        made._registered = {hook: list(each) for hook, each in self._registered.items()}
-        made._named = {hook: dict(each) for hook, each in self._named.items()}
+        made._registered = {hook: list(call_all) for hook, call_all in self._registered.items()}
+        made._named = {hook: dict(call_all) for hook, call_all in self._named.items()}
         return made
 
     def registered(self, hook: str) -> Sequence[AnyFunction]:

@@ -23,7 +23,7 @@ from .types import JsonObject, Values
 log = logging.getLogger("frontdesk.security")
 
 # What an audit log entry of a rejected request can hold, each with its description.
-REFUSAL_DATA: Mapping[str, str] = {
+REJECTION_DATA: Mapping[str, str] = {
     "reason": "the error code of the response",
     "method": "the HTTP method",
     "route": "the route's rule",
@@ -34,11 +34,11 @@ SUCCEEDED, REFUSED = "succeeded", "refused"
 
 WINDOW_SECONDS = 60.0
 # Rejected requests that are logged in a window: of one event and IP address, and in total.
-EACH = 10
-IN_ALL = 600
+MAX_PER_SOURCE = 10
+MAX_TOTAL = 600
 # The number of events with IP addresses that are counted, and of those logged at the window's end.
-COUNTED = 10_000
-NAMED = 50
+MAX_SOURCES = 10_000
+MAX_NAMED_SOURCES = 50
 
 
 def log_action(event: str, fields: Values) -> None:
@@ -53,75 +53,75 @@ class LogSource(NamedTuple):
 
 
 # Writes a rejected request to the audit log, by the event and the fields.
-Keep = Callable[[str, Mapping[str, Any]], object]
+RecordRejection = Callable[[str, Mapping[str, Any]], object]
 
 
-class Refusals:
+class RejectionLog:
     """Logs the rejected requests of one application, with a limit against floods."""
 
-    def __init__(self, clock: Clock, keep: Keep | None = None) -> None:
+    def __init__(self, clock: Clock, record: RecordRejection | None = None) -> None:
         self._clock = clock
-        self._keep = keep
+        self._record = record
         self._lock = Lock()
         self._ends = 0.0
         self._logged = 0
         self._seen: Counter[LogSource] = Counter()
-        self._left_out: Counter[LogSource] = Counter()
+        self._omitted: Counter[LogSource] = Counter()
 
-    def tell(self, problem: Problem) -> None:
+    def log(self, problem: Problem) -> None:
         event = problem.note.get("event", problem.security_event)
-        if not event or not (self._keep or log.isEnabledFor(logging.INFO)):
+        if not event or not (self._record or log.isEnabledFor(logging.INFO)):
             return
-        is_logged, left_out = self._count(
+        is_logged, omitted = self._count(
             LogSource(event, rate_limit_network(request.remote_addr or ""))
         )
-        for where, number in left_out.items():
-            facts = {"address": where.address or None, "left_out": number}
-            _write({"event": where.event, "outcome": REFUSED, **facts})
-            if self._keep:
-                self._keep(where.event, facts)
+        for source, count in omitted.items():
+            data = {"address": source.address or None, "left_out": count}
+            _write({"event": source.event, "outcome": REFUSED, **data})
+            if self._record:
+                self._record(source.event, data)
         if is_logged:
             # The path can contain a secret, the rule cannot.
             route = request.url_rule.rule if request.url_rule is not None else None
-            asked = {"method": request.method, "route": route}
-            refused = {"reason": problem.code, **asked, **problem.note}
+            target = {"method": request.method, "route": route}
+            refused = {"reason": problem.code, **target, **problem.note}
             _write(_fields(event, REFUSED, refused))
-            if self._keep:
-                self._keep(event, refused)
+            if self._record:
+                self._record(event, refused)
 
-    def _count(self, where: LogSource) -> tuple[bool, Mapping[LogSource, int]]:
+    def _count(self, source: LogSource) -> tuple[bool, Mapping[LogSource, int]]:
         """Return whether to log this request, and the omitted counts if a window has ended."""
-        left_out: Mapping[LogSource, int] = {}
+        omitted: Mapping[LogSource, int] = {}
         with self._lock:
             now = self._clock.now().timestamp()
             if now >= self._ends:
-                left_out = _summed(self._left_out)
-                self._seen, self._left_out, self._logged = Counter(), Counter(), 0
+                omitted = _sum_by_source(self._omitted)
+                self._seen, self._omitted, self._logged = Counter(), Counter(), 0
                 self._ends = now + WINDOW_SECONDS
-            if len(self._seen) >= COUNTED and where not in self._seen:
-                where = where._replace(address="")
-            self._seen[where] += 1
-            is_logged = self._seen[where] <= EACH and self._logged < IN_ALL
+            if len(self._seen) >= MAX_SOURCES and source not in self._seen:
+                source = source._replace(address="")
+            self._seen[source] += 1
+            is_logged = self._seen[source] <= MAX_PER_SOURCE and self._logged < MAX_TOTAL
             if is_logged:
                 self._logged += 1
             else:
-                self._left_out[where] += 1
-        return is_logged, left_out
+                self._omitted[source] += 1
+        return is_logged, omitted
 
 
-def _summed(left_out: Counter[LogSource]) -> Mapping[LogSource, int]:
+def _sum_by_source(omitted: Counter[LogSource]) -> Mapping[LogSource, int]:
     """Return the counts of the busiest IP addresses, and the sums of the others by event."""
-    named = dict(left_out.most_common(NAMED))
+    named = dict(omitted.most_common(MAX_NAMED_SOURCES))
     others: Counter[LogSource] = Counter()
-    for where, number in left_out.items():
-        if where not in named:
-            others[where._replace(address="")] += number
+    for source, count in omitted.items():
+        if source not in named:
+            others[source._replace(address="")] += count
     return others + Counter(named)
 
 
-def _fields(event: str, outcome: str, facts: Values) -> JsonObject:
+def _fields(event: str, outcome: str, fields: Values) -> JsonObject:
     origin = current_origin()
-    affected = facts.get("account_id", origin.account_id)
+    affected = fields.get("account_id", origin.account_id)
     return {
         "event": event,
         "outcome": outcome,
@@ -132,7 +132,7 @@ def _fields(event: str, outcome: str, facts: Values) -> JsonObject:
         "workspace_id": origin.workspace_id,
         "address": origin.address,
         "request_id": origin.request_id,
-        **facts,
+        **fields,
     }
 
 
@@ -143,8 +143,8 @@ class _Sentence:
         self.fields = fields
 
     def __str__(self) -> str:
-        facts = (f"{name}={value}" for name, value in list(self.fields.items())[2:])
-        return " ".join((self.fields["event"], self.fields["outcome"], *facts))
+        fields = (f"{name}={value}" for name, value in list(self.fields.items())[2:])
+        return " ".join((self.fields["event"], self.fields["outcome"], *fields))
 
 
 def _write(fields: Values) -> None:

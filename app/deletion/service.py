@@ -18,9 +18,8 @@ from ..auth.errors import InvalidProof
 from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
-from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
-from ..core.context import report_action
+from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id
 from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
 from ..core.types import AccountKey

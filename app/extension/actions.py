@@ -19,6 +19,6 @@ DECLARED = [each for each in _VALUES if isinstance(each, Action)]
 ACTIONS: Mapping[str, Action] = {each.name: each for each in DECLARED if each.is_audited}
 SIGNALS: Mapping[str, Signal] = {each.name: each for each in _VALUES if isinstance(each, Signal)}
 # The action of a rejected request, by the security log's event.
-REFUSALS: Mapping[str, Action] = {
-    event: action for action in ACTIONS.values() for event in action.refused
+REJECTIONS: Mapping[str, Action] = {
+    event: action for action in ACTIONS.values() for event in action.rejection_events
 }

@@ -13,17 +13,16 @@ from ..audit.settings import AuditSettings
 from ..auth import assembly as auth
 from ..auth.settings import AuthSettings
 from ..core.actions import Actions
-from ..core.basics import Basics
+from ..core.audit_log.rejections import RejectionRecorder
 from ..core.clock import Clock, SystemClock
-from ..core.context import ApplicationChoices, Context
+from ..core.context import ApplicationChoices, Basics, Context
 from ..core.db.account_ids import set_id_kind
 from ..core.db.base import prepare_sqlite
 from ..core.db.session import Database, follow_session
 from ..core.db.tables import ApplicationTables
 from ..core.hooks import Hooks
 from ..core.keystore import open_keystore
-from ..core.records.refused import RefusalRecorder
-from ..core.security_log import Refusals
+from ..core.security_log import RejectionLog
 from ..deletion.assembly import assemble as deletion
 from ..delivery.assembly import assemble as delivery
 from ..exports.assembly import assemble as exports
@@ -33,7 +32,7 @@ from ..notifications.assembly import assemble as notifications
 from ..profiles.assembly import assemble as profiles
 from ..registration.service import assemble as registration
 from ..workspaces.assembly import assemble as workspaces
-from .actions import REFUSALS
+from .actions import REJECTIONS
 from .checks import check_proxies
 from .sources import application_settings, service_settings
 
@@ -110,8 +109,10 @@ def assemble(context: Context) -> None:
 def _assemble_records(context: Context) -> None:
     """Before all others, which record what they do."""
     is_on = context.actions.audits
-    keeper = RefusalRecorder(context.session, context.actions, REFUSALS, context.owns_application)
-    context.add(Refusals(context.clock, keeper.keep if is_on else None))
+    recorder = RejectionRecorder(
+        context.session, context.actions, REJECTIONS, context.owns_application
+    )
+    context.add(RejectionLog(context.clock, recorder.record if is_on else None))
 
 
 def make_context(

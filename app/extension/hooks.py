@@ -15,12 +15,12 @@ from ..auth.recovery import Recovery
 from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.errors import Problem
-from ..core.hooks import Hook, chained, each, merged, moment, named_moment
+from ..core.hooks import Hook, call_all, chain, hook, merge_results, named_hook
 from ..core.types import JsonObject, Values
 from ..delivery.errors import SwitchedOff
 
 
-@moment(merged)
+@hook(merge_results)
 def claims(account: Any, session: AnySession, /) -> Values:
     """The claims of a token
 
@@ -35,7 +35,7 @@ def claims(account: Any, session: AnySession, /) -> Values:
     return {}
 
 
-@moment(chained)
+@hook(chain)
 def payload(payload: JsonObject, session: AnySession, /) -> Values:
     """The login response
 
@@ -49,7 +49,7 @@ def payload(payload: JsonObject, session: AnySession, /) -> Values:
     return payload
 
 
-@moment()
+@hook()
 def may_register(email: str, door: str, session: AnySession, /) -> bool | Problem:
     """Who may register
 
@@ -66,7 +66,7 @@ def may_register(email: str, door: str, session: AnySession, /) -> bool | Proble
     return True
 
 
-@moment()
+@hook()
 def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> object:
     """The recovery mail
 
@@ -80,7 +80,7 @@ def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> obj
     return None
 
 
-@moment()
+@hook()
 def workspace_resolver(
     session: AnySession,
     account: Any,
@@ -98,7 +98,7 @@ def workspace_resolver(
     return path_params.get("workspace_slug")
 
 
-@moment()
+@hook()
 def receivers(accounts: list[Any], session: AnySession, /) -> Iterable[Any]:
     """Who receives a notification
 
@@ -111,7 +111,7 @@ def receivers(accounts: list[Any], session: AnySession, /) -> Iterable[Any]:
     return accounts
 
 
-@named_moment
+@named_hook
 def channel(message: Any, receiver: Any, /) -> str | None:
     """A channel of the host's own
 
@@ -124,7 +124,7 @@ def channel(message: Any, receiver: Any, /) -> str | None:
     raise SwitchedOff("Nothing handles this channel")
 
 
-@named_moment
+@named_hook
 def exporter(account: Any, session: AnySession, /) -> Iterable[tuple[str, Any]]:
     """What else is held of an account
 
@@ -138,7 +138,7 @@ def exporter(account: Any, session: AnySession, /) -> Iterable[tuple[str, Any]]:
     return ()
 
 
-@moment(each)
+@hook(call_all)
 def eraser(account: Any, session: AnySession, /) -> object:
     """What else goes with an account
 

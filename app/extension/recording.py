@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from ..core.actions import Action, Target
+from ..core.audit_log.models import TYPE_LENGTH
 from ..core.context import find_context
 from ..core.errors import SetupError
-from ..core.records.models import TYPE_LENGTH
 from .actions import ACTIONS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+", re.ASCII)

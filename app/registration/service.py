@@ -23,9 +23,8 @@ from ..auth.proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.attempt import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
-from ..core.basics import BasicService
 from ..core.config.environment import SettingsError
-from ..core.context import Context, report_action
+from ..core.context import BasicService, Context, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
@@ -193,7 +192,7 @@ def assemble(context: Context) -> None:
     keep_days = auth.UNVERIFIED_KEEP_DAYS
     context.contributions.pruners["unverified_accounts"] = lambda: verification.prune(keep_days)
     if auth.REGISTRATION == "closed":
-        context.lack(RegistrationClosed, Registration)
+        context.mark_unavailable(RegistrationClosed, Registration)
         return
     _check(auth, accounts.model)
     context.add(

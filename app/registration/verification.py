@@ -12,9 +12,8 @@ from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import IssuedProof, PurposeProofs
 from ..auth.settings import AuthSettings
-from ..core.basics import BasicService
 from ..core.config.settings import CoreSettings
-from ..core.context import report_action
+from ..core.context import BasicService, report_action
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import after_commit, transaction
 from ..delivery.mail.one_off import OwnerMail

@@ -10,8 +10,8 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.accounts.account import Account
+from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
-from app.core.records.models import Record
 from app.workspaces.models import Workspace
 
 from ..conftest import Backend
@@ -31,7 +31,7 @@ def test_each_committed_deed_has_one_record_when_processes_are_killed(
         session.connection(execution_options={"isolation_level": "SERIALIZABLE"})
         accounts = {account.id: account.phone for account in session.scalars(select(Account))}
         workspaces = set(session.scalars(select(Workspace.id)))
-        found = session.scalars(select(Record)).all()
+        found = session.scalars(select(AuditEntry)).all()
     done = Counter((each.type, each.account_id) for each in found)
     rooms = Counter((each.type, each.workspace_id) for each in found if each.workspace_id)
     assert len(found) > TIMES

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from app import Frontdesk, roles_required
 from app.accounts.account import Account, ServiceBase
 from app.core.context import current_frontdesk
-from app.core.security_log import EACH
+from app.core.security_log import MAX_PER_SOURCE
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.people import make_person
@@ -66,10 +66,10 @@ def test_of_a_flood_some_are_recorded_and_then_how_many_were_not(
 ) -> None:
     app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
     flood, other = from_address(app, "203.0.113.66"), from_address(app, "203.0.113.9")
-    for _ in range(EACH + 7):
+    for _ in range(MAX_PER_SOURCE + 7):
         log_in(flood, ada.email, WRONG, 400)
     log_in(other, ada.email, WRONG, 400)
-    assert len(records(app, type="login.failed")) == EACH + 1
+    assert len(records(app, type="login.failed")) == MAX_PER_SOURCE + 1
     clock.step(minutes=2)
     log_in(other, ada.email, WRONG, 400)
     counted, last = records(app, type="login.failed")[-2:]
@@ -90,7 +90,7 @@ def test_who_is_refused_is_told_so_though_it_cannot_be_recorded(
         with app.app_context():
             current_frontdesk.session.execute(text("ALTER TABLE gone RENAME TO frontdesk_events"))
             current_frontdesk.session.commit()
-    assert "A refusal could not be recorded" in caplog.text
+    assert "Cannot write the audit log entry of a rejected request" in caplog.text
 
 
 @pytest.mark.parametrize(("writes", "recorded"), [(False, 1), (True, 0)])

@@ -18,7 +18,7 @@ from app import account_required, current_account
 from app.auth.sessions.cookie_sessions import CookieSessions
 from app.auth.sessions.cookies import CrossSiteCheck
 from app.core.context import current_frontdesk
-from app.extension.actions import REFUSALS
+from app.extension.actions import REJECTIONS
 
 from ..conftest import MakeApp, Person
 from ..core.test_matrix import rows
@@ -156,7 +156,7 @@ def stored_rows(app: Flask) -> dict[str, str]:
     with app.app_context():
         kinds = current_frontdesk.session.scalars(text("SELECT type FROM frontdesk_events")).all()
         current_frontdesk.session.rollback()
-    refusals = {each.name for each in REFUSALS.values()}
+    refusals = {each.name for each in REJECTIONS.values()}
     changes = [kind for kind in kinds if kind not in refusals]
     return {**tables, "frontdesk_events": " ".join(sorted(changes))}
 

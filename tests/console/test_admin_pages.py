@@ -12,8 +12,8 @@ from werkzeug.test import TestResponse
 
 from app.administration.estimate import estimate
 from app.audit.history import happened
+from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
-from app.core.records.models import Record
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.statistics import finished, waiting
 from app.testing.database import noted_queries
@@ -109,7 +109,7 @@ def test_what_happened_is_counted_by_the_hour(world: World) -> None:
         before = happened(session, ["login.failed"], since).total("login.failed")
         hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
         for at in (hour, hour + timedelta(minutes=59), since - timedelta(hours=1)):
-            session.add(Record(type="login.failed", at=at, actor_kind="anonymous", data={}))
+            session.add(AuditEntry(type="login.failed", at=at, actor_kind="anonymous", data={}))
         session.commit()
         found = happened(session, ["login.failed"], since)
         assert found.is_whole

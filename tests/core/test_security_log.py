@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.auth.errors import IncorrectCredentials, InvalidCredentials
 from app.core import security_log
-from app.core.security_log import EACH, IN_ALL, NAMED, Refusals
+from app.core.security_log import MAX_NAMED_SOURCES, MAX_PER_SOURCE, MAX_TOTAL, RejectionLog
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -256,23 +256,23 @@ def test_for_people_the_facts_stand_in_the_line(
 @pytest.fixture
 def flooded(app: Flask) -> Callable[[str], None]:
     """One refusal from an address, as far as the log is concerned."""
-    refusals = Refusals(SteppingClock())
+    rejections = RejectionLog(SteppingClock())
 
     def refuse(address: str) -> None:
         with app.test_request_context("/", environ_base={"REMOTE_ADDR": address}):
-            refusals.tell(InvalidCredentials())
+            rejections.log(InvalidCredentials())
 
-    refuse.clock = refusals._clock  # type: ignore[attr-defined]
+    refuse.clock = rejections._clock  # type: ignore[attr-defined]
     return refuse
 
 
 def test_in_a_flood_some_lines_of_an_address_are_told_and_the_others_counted(
     flooded: Any, told: Told
 ) -> None:
-    for _ in range(EACH + 25):
+    for _ in range(MAX_PER_SOURCE + 25):
         flooded("203.0.113.66")
     flooded("203.0.113.9")
-    assert len(told("credential")) == EACH + 1
+    assert len(told("credential")) == MAX_PER_SOURCE + 1
     flooded.clock.step(minutes=2)
     flooded("203.0.113.9")
     *_, counted, again = told("credential", outcome="refused")
@@ -281,14 +281,14 @@ def test_in_a_flood_some_lines_of_an_address_are_told_and_the_others_counted(
 
 
 def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, told: Told) -> None:
-    for number in range(4 * IN_ALL):
+    for number in range(4 * MAX_TOTAL):
         flooded(f"10.0.{number % 1000 // 250}.{number % 250}")
-    assert len(told("credential")) == IN_ALL
+    assert len(told("credential")) == MAX_TOTAL
     flooded.clock.step(minutes=2)
     flooded("203.0.113.9")
     counted = [line["left_out"] for line in told("credential") if "left_out" in line]
-    assert sum(counted) == 3 * IN_ALL
-    assert len(counted) == NAMED + 1
+    assert sum(counted) == 3 * MAX_TOTAL
+    assert len(counted) == MAX_NAMED_SOURCES + 1
 
 
 def test_addresses_without_end_take_no_memory_without_end(

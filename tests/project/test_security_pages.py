@@ -28,7 +28,9 @@ def refused_in_the_code() -> set[str]:
 
 
 def test_every_event_of_a_rejected_request_has_an_action_and_the_other_way_round() -> None:
-    assert refused_in_the_code() == {event for action in DECLARED for event in action.refused}
+    assert refused_in_the_code() == {
+        event for action in DECLARED for event in action.rejection_events
+    }
 
 
 def test_the_page_lists_the_words_of_the_code() -> None:

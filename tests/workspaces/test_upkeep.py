@@ -6,8 +6,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
+from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
-from app.core.records.models import Record
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.workspaces.invitations.models import Invitation
@@ -26,7 +26,9 @@ def api(ada: Person) -> Api:
 
 def audit_entries(app: Flask, name: str) -> list[dict[str, object]]:
     with app.app_context():
-        found = current_frontdesk.session.scalars(select(Record.data).where(Record.type == name))
+        found = current_frontdesk.session.scalars(
+            select(AuditEntry.data).where(AuditEntry.type == name)
+        )
         return list(found)
 
 

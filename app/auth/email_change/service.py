@@ -14,8 +14,7 @@ from sqlalchemy import delete, select
 from ...accounts.addresses import read_new_email
 from ...accounts.models import PENDING, AccountLike
 from ...accounts.service import Accounts
-from ...core.basics import BasicService
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.basics import BasicService
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ..actions import EMAIL_CHANGE_UNDONE
 from ..errors import InvalidProof

@@ -18,8 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from ...accounts.addresses import folds_to_ascii, read_email
 from ...accounts.errors import EmailTaken, InvalidEmail
 from ...accounts.service import Accounts
-from ...core.basics import BasicService
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import Values
 from ...delivery.mail.one_off import OwnerMail

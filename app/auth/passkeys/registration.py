@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ...core.basics import BasicService
+from ...core.context import BasicService
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import transaction
 from ...core.errors import Conflict

@@ -55,7 +55,7 @@ def assemble(context: Context) -> None:
     context.add(own, for_pages=not auth.keeps_sessions)
     context.contributions.pruners["sessions"] = lambda: prune_sessions(session, clock)
     if not auth.REFRESH_TOKEN_DAYS:
-        context.lack(UnsupportedGrant, Refresh)
+        context.mark_unavailable(UnsupportedGrant, Refresh)
         return
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     context.add(
@@ -101,7 +101,7 @@ def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
     context.actions.on(LOGGED_OUT.name, signed_out)
     if of_pages:
         return CookieFeature(read_on_pages, door.opened)
-    context.contributions.ways_in.append(_cookie_in_documents(context, cookies))
+    context.contributions.auth_schemes.append(_cookie_in_documents(context, cookies))
     return CookieFeature(door.read, door.opened)
 
 

@@ -16,9 +16,8 @@ from sqlalchemy import select, update
 from ...accounts.models import DELETING, PENDING, AccountLike
 from ...accounts.service import Accounts
 from ...core.actions import Target
-from ...core.basics import BasicService
 from ...core.config.settings import CoreSettings
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.transaction import after_commit, transaction
 from ...core.types import JsonObject
 from ...delivery.mail.one_off import OneOffMail

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ...accounts.models import DELETING, PENDING, SUSPENDED, AccountLike
 from ...accounts.service import Accounts, SignInState, state_of
-from ...core.basics import BasicService
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.transaction import is_locked, transaction
 from ...core.errors import Problem
 from ...core.request import set_origin_account

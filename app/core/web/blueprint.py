@@ -109,7 +109,7 @@ class Blueprint(flask.Blueprint):
     def _check_needs(self, context: Context) -> None:
         if self.needs is None or context.has(self.needs):
             return
-        problem = context.why_not(self.needs)
+        problem = context.unavailable_reason(self.needs)
         found = getattr(problem, "remedy", None) or self.remedy
         remedy = found or f"it needs {self.needs.__name__}."
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")

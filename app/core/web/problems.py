@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..context import find_context
 from ..errors import Conflict, Problem, Unavailable
-from ..security_log import Refusals
+from ..security_log import RejectionLog
 from ..types import JsonObject
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ def problem_response(problem: Problem) -> Response:
 
 def answer_problem(problem: Problem) -> Response:
     """Return the response of a problem, and write a rejected request to the security log."""
-    find_context().get(Refusals).tell(problem)
+    find_context().get(RejectionLog).log(problem)
     return problem_response(problem)
 
 

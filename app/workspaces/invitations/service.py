@@ -12,8 +12,7 @@ from ...accounts.addresses import read_email
 from ...accounts.errors import InvalidEmail
 from ...accounts.service import Accounts
 from ...core.actions import Action, Target
-from ...core.basics import BasicService
-from ...core.context import report_action
+from ...core.context import BasicService, report_action
 from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import after_commit, transaction
 from ...core.errors import Invalid, QuotaReached

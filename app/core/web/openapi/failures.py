@@ -58,7 +58,7 @@ def documented(described: Operation, method: str, rule: Rule) -> dict[int, list[
         # A value that the converter rejects, such as `abc` for a row's id, matches no route.
         kinds.append(NotFound)
     if described.bearer and method not in SAFE_METHODS:
-        for way in find_context().contributions.ways_in:
+        for way in find_context().contributions.auth_schemes:
             kinds.extend(way.problems)
     for kind in dict.fromkeys(kinds):
         found[kind.status].append(kind)

@@ -53,7 +53,7 @@ class Operations:
             flows = {"password": {"tokenUrl": token_urls[0], "scopes": {}}}
             spec.components.security_scheme("login", {"type": "oauth2", "flows": flows})
             self._ways.append("login")
-        for way in current_frontdesk.contributions.ways_in:
+        for way in current_frontdesk.contributions.auth_schemes:
             spec.components.security_scheme(way.name, dict(way.scheme()))
             self._ways.append(way.name)
 

@@ -12,16 +12,18 @@ USER_AGENT_LENGTH = 255
 REQUEST_ID_LENGTH = 128
 TARGET_LENGTH = 255
 
-# A sign-in, by far the most of them, does not pay for what finds others.
+# The index on `type` leaves out sign-ins, which are by far the most frequent entries.
 MOST_FREQUENT = "login.succeeded"
-RARE = text(f"type <> '{MOST_FREQUENT}'")
-_IN_A_WORKSPACE = text("workspace_id IS NOT NULL")
-_HAS_A_TARGET = text("target_id IS NOT NULL")
+NOT_FREQUENT = text(f"type <> '{MOST_FREQUENT}'")
+_HAS_WORKSPACE = text("workspace_id IS NOT NULL")
+_HAS_TARGET = text("target_id IS NOT NULL")
 
 
-class Record(Base):
-    """Who did what, to whom, when and from where. It is written once and refers to nothing, so that
-    it is true when all that it names is gone."""
+class AuditEntry(Base):
+    """Who did what, to whom, when and from where.
+
+    An entry is never changed and has no foreign keys, so it outlives the rows that it names.
+    """
 
     __tablename__ = "frontdesk_events"
     __table_args__ = (
@@ -31,8 +33,8 @@ class Record(Base):
             "type",
             "at",
             "id",
-            sqlite_where=RARE,
-            postgresql_where=RARE,
+            sqlite_where=NOT_FREQUENT,
+            postgresql_where=NOT_FREQUENT,
         ),
         Index("ix_frontdesk_events_actor_id", "actor_id", "at", "id"),
         Index("ix_frontdesk_events_account_id", "account_id", "at", "id"),
@@ -41,8 +43,8 @@ class Record(Base):
             "workspace_id",
             "at",
             "id",
-            sqlite_where=_IN_A_WORKSPACE,
-            postgresql_where=_IN_A_WORKSPACE,
+            sqlite_where=_HAS_WORKSPACE,
+            postgresql_where=_HAS_WORKSPACE,
         ),
         Index(
             "ix_frontdesk_events_target",
@@ -50,8 +52,8 @@ class Record(Base):
             "target_id",
             "at",
             "id",
-            sqlite_where=_HAS_A_TARGET,
-            postgresql_where=_HAS_A_TARGET,
+            sqlite_where=_HAS_TARGET,
+            postgresql_where=_HAS_TARGET,
         ),
     )
 
