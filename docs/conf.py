@@ -26,7 +26,7 @@ project_copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
-# A page says what it says to who reads its source as well: the addresses of the README among them.
+# The README's headings and links are written for package indexes too.
 suppress_warnings = ["myst.header", "myst.domains"]
 
 myst_heading_anchors = 3
@@ -39,6 +39,10 @@ autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 add_module_names = False
 
+# "Edit this page" needs the repository's address. Read the Docs passes it to its builds; elsewhere
+# it is the `Repository` of [project.urls], and without one the pages have no such link.
+_REPOSITORY = os.environ.get("READTHEDOCS_GIT_CLONE_URL") or _PROJECT["urls"].get("Repository", "")
+
 html_theme = "furo"
 html_title = f"Frontdesk {release}"
 html_baseurl = _PROJECT["urls"]["Documentation"]
@@ -46,6 +50,15 @@ html_static_path = ["_static"]
 html_css_files = ["frontdesk.css"]
 html_favicon = "_static/favicon.svg"
 html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+if _REPOSITORY:
+    html_theme_options |= {
+        "source_repository": _REPOSITORY.removesuffix(".git") + "/",
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
+
+copybutton_exclude = ".linenos, .gp, .go"
 
 
 def _plain(

@@ -1,6 +1,6 @@
 """`python -m app.server.granian`: the service on granian, with gunicorn's variables.
 
-Which of the two to take: docs/operations.md. The application is loaded before the workers are
+Which of the two to take: docs/gunicorn.md. The application is loaded before the workers are
 forked off, which share its memory and one socket, that of systemd or one of our own.
 """
 

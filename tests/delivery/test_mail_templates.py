@@ -82,7 +82,7 @@ def test_a_hosts_own_template_is_given_what_is_documented() -> None:
 
 
 def test_the_pages_example_of_a_hosts_template_fills_our_layout() -> None:
-    page = re.search(r"```html\n(.*?)```", (ROOT / "docs" / "hosts.md").read_text(), re.S)
+    page = re.search(r"```html\n(.*?)```", (ROOT / "docs" / "custom-emails.md").read_text(), re.S)
     assert page is not None
     mail = notification(
         host_with({"order.html": page[1]}), template_file="order.html", context={"number": 4711}

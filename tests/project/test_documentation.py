@@ -122,9 +122,9 @@ def test_every_name_of_the_package_is_in_the_reference() -> None:
     assert [name for name in names if not re.search(rf"\b{name}\b", told)] == []
 
 
-def first_cells(heading: str) -> list[str]:
-    """The names in the first column of the table that follows a heading of docs/hosts.md."""
-    section = (ROOT / "docs" / "hosts.md").read_text().partition(f"{heading}\n")[2]
+def first_cells(page: str, heading: str) -> list[str]:
+    """Return the names in the first column of the table that follows a heading of a page."""
+    section = (ROOT / "docs" / page).read_text().partition(f"{heading}\n")[2]
     table = section.partition("|---|")[2].partition("\n\n")[0]
     return [
         name for row in table.splitlines()[1:] for name in re.findall(r"`(.+?)`", row.split("|")[1])
@@ -134,8 +134,8 @@ def first_cells(heading: str) -> list[str]:
 def test_extras_table_lists_the_extras_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [f"[{name}]" for name in project["optional-dependencies"]]
-    assert sorted(first_cells("### Extras")) == sorted(extras)
+    assert sorted(first_cells("installation.md", "## Extras")) == sorted(extras)
 
 
 def test_mounting_table_lists_all_blueprints() -> None:
-    assert sorted(first_cells("## Mount the blueprints")) == sorted(blueprints.__all__)
+    assert sorted(first_cells("hosts.md", "## Mount the blueprints")) == sorted(blueprints.__all__)

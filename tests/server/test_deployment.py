@@ -273,7 +273,7 @@ def test_every_metric_is_described(make_app: MakeApp) -> None:
     make_app(CORE__METRICS_ENABLED="true")
     from app.monitoring.metrics import Metrics
 
-    told = (ROOT / "docs" / "operations.md").read_text()
+    told = (ROOT / "docs" / "metrics.md").read_text()
     for metric in vars(Metrics()).values():
         name = getattr(metric, "_name", None)
         assert name is None or f"`{name}" in told, name

@@ -102,5 +102,5 @@ def test_the_pools_limit_is_told(make_app: MakeApp) -> None:
 
 
 def test_every_alarm_is_explained() -> None:
-    told = (ROOT / "docs" / "operations.md").read_text()
+    told = (ROOT / "docs" / "monitoring.md").read_text()
     assert [rule["alert"] for rule in RULES if f"`{rule['alert']}`" not in told] == []

@@ -52,8 +52,7 @@ def test_a_service_is_kept_in_a_sandbox(name: str) -> None:
 
 def steps() -> list[str]:
     """The blocks of commands on the page."""
-    page = (ROOT / "docs" / "operations.md").read_text()
-    part = page.partition("\n### systemd\n")[2].partition("\n## ")[0]
+    part = (ROOT / "docs" / "systemd.md").read_text()
     return re.findall(r"^```sh\n(.*?)^```$", part, re.M | re.S)
 
 
