@@ -1,15 +1,11 @@
-"""`flask accounts …`: accounts from the command line, each printed as JSON on one line."""
+"""`flask accounts …`: create, list, change and delete accounts."""
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 
 import click
-import orjson
 from flask import current_app
-from flask.cli import AppGroup
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, ProgrammingError
 
 from ..accounts.models import ROLES, STATUSES, AccountLike
 from ..accounts.passwords import DEFAULT_PASSWORD
@@ -20,47 +16,29 @@ from ..auth.mfa.authenticators import FactorResets
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
-from ..core.errors import Problem
 from ..core.keystore import MemoryKeystore
-from ..core.types import AnyFunction
-from ..core.web.problems import translate
 from ..core.web.request_data import schema_instance
+from .commands import CommandGroup
 from .groups import HELP
 from .passwords import password_options
+from .terminal import Record, json_option, print_record, print_records
 
 STATUS_HELP = (
     f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
 )
+COLUMNS = ("id", "email", "role", "status", "phone", "created_at")
 ROLE_HELP = "The role, which decides what the account may do."
 
-group = AppGroup("accounts", help=HELP["accounts"])
+group = CommandGroup("accounts", help=HELP["accounts"])
 
 
-def in_words(command: AnyFunction) -> AnyFunction:
-    """A problem is one sentence here, and exit code 1; so is a database that cannot be used."""
-
-    @wraps(command)
-    def run(*args: object, **kwargs: object) -> Any:
-        try:
-            return command(*args, **kwargs)
-        except Problem as problem:
-            raise click.ClickException(problem.detail) from None
-        except (OperationalError, ProgrammingError, InterfaceError) as error:
-            raise click.ClickException(_refusal(error)) from None
-
-    return run
-
-
-def _refusal(error: DBAPIError) -> str:
-    """What an operator meets who has not migrated yet, or names a database that is not there."""
-    reason = str(error.orig).splitlines()[0]
-    if (problem := translate(error)) is not None:
-        return f"{problem.detail}: {reason}"
-    return f"{reason}. If the database is not migrated yet, run `flask db upgrade`."
+def _record(account: AccountLike) -> Record:
+    record: Record = schema_instance(account_read()).dump(account)
+    return record
 
 
 def show(account: AccountLike) -> None:
-    click.echo(orjson.dumps(schema_instance(account_read()).dump(account)).decode())
+    print_record(_record(account))
 
 
 def check_status(status: str) -> None:
@@ -83,7 +61,7 @@ def warn_of(password: str) -> None:
 @click.option("--role", type=click.Choice(ROLES), default="user", show_default=True, help=ROLE_HELP)
 @click.option("--status", default="active", show_default=True, help=STATUS_HELP)
 @click.option("--phone", help="The phone number in international format, such as +15005550006.")
-@in_words
+@json_option
 def create(email: str, password: str, role: str, status: str, phone: str | None) -> None:
     """Create an account with the email address EMAIL.
 
@@ -101,7 +79,7 @@ def create(email: str, password: str, role: str, status: str, phone: str | None)
 
 
 @group.command("list")
-@in_words
+@json_option
 def list_accounts() -> None:
     """List all accounts.
 
@@ -109,8 +87,7 @@ def list_accounts() -> None:
     Examples:
       flask accounts list
     """
-    for account in service(Accounts).all():
-        show(account)
+    print_records(map(_record, service(Accounts).all()), COLUMNS, "There are no accounts.")
 
 
 @group.command("set")
@@ -123,7 +100,7 @@ def list_accounts() -> None:
     help="The phone number in international format; an empty value removes the phone number.",
 )
 @password_options(required=False)
-@in_words
+@json_option
 def change(email: str, new_email: str | None, **fields: Any) -> None:
     """Change the account with the email address EMAIL.
 
@@ -148,7 +125,7 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
 
 @group.command()
 @click.argument("email")
-@in_words
+@json_option
 def delete(email: str) -> None:
     """Delete the account with the email address EMAIL and all its data.
 
@@ -166,7 +143,7 @@ def delete(email: str) -> None:
 
 @group.command()
 @click.argument("email")
-@in_words
+@json_option
 def unlock(email: str) -> None:
     """Unlock the account with the email address EMAIL.
 
@@ -189,7 +166,7 @@ def unlock(email: str) -> None:
 @group.command("sign-out")
 @click.argument("email", required=False)
 @click.option("--all", "everybody", is_flag=True, help="Sign out all accounts.")
-@in_words
+@json_option
 def sign_out(email: str | None, everybody: bool) -> None:
     """Sign the account with the email address EMAIL out on all devices.
 
@@ -204,7 +181,7 @@ def sign_out(email: str | None, everybody: bool) -> None:
     if everybody is (email is not None):
         raise click.UsageError("Give either EMAIL or --all.")
     if email is None:
-        click.echo(orjson.dumps({"accounts": service(LogOut).everybody()}).decode())
+        print_record({"accounts": service(LogOut).everybody()})
         return
     account = service(Accounts).get(email)
     service(LogOut).by_operator(account)
@@ -213,7 +190,7 @@ def sign_out(email: str | None, everybody: bool) -> None:
 
 @group.command()
 @click.argument("email")
-@in_words
+@json_option
 def unlink(email: str) -> None:
     """Remove the identity provider links of the account with the email address EMAIL.
 
@@ -230,7 +207,7 @@ def unlink(email: str) -> None:
 
 @group.command("reset-mfa")
 @click.argument("email")
-@in_words
+@json_option
 def reset_mfa(email: str) -> None:
     """Remove all MFA methods of the account with the email address EMAIL.
 
@@ -250,7 +227,7 @@ def reset_mfa(email: str) -> None:
 
 
 @group.command("ensure-superuser")
-@in_words
+@json_option
 def ensure_superuser() -> None:
     """Create the first root account if it does not exist.
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import click
-import orjson
-from flask.cli import AppGroup
 
 from ..auth.mfa.reencryption import Reencryption
 from ..console.first_run.first_root import FirstRoot, RootExists
 from ..core.context import current_frontdesk, find_context, service
 from ..core.keystore import DatabaseKeystore
 from ..doctor.checks import CHECKS, findings
-from .accounts import in_words
+from ..doctor.findings import Finding
+from .commands import CommandGroup
 from .groups import HELP
+from .terminal import json_option, print_record, print_text
 
-group = AppGroup("frontdesk", help=HELP["frontdesk"])
+group = CommandGroup("frontdesk", help=HELP["frontdesk"])
 
 
 @group.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as one line of JSON.")
-def doctor(as_json: bool) -> None:
+@json_option
+def doctor() -> None:
     """Check the configuration and the servers that it names.
 
     The command prints errors and warnings. The exit code is 1 if there is an error.
@@ -32,24 +32,25 @@ def doctor(as_json: bool) -> None:
       flask frontdesk doctor --json
     """
     found = findings(CHECKS)
-    faults = [finding for finding in found if finding.level == "fault"]
-    if as_json:
-        report = {"ok": not faults, "findings": [finding._asdict() for finding in found]}
-        click.echo(orjson.dumps(report).decode())
-    else:
-        for finding in found:
-            level = "error" if finding.level == "fault" else finding.level
-            click.echo(f"{level:8}{finding.check}: {finding.message}")
-        click.echo(f"{len(faults)} errors, {len(found) - len(faults)} warnings")
-    if faults:
+    errors = [finding for finding in found if finding.level == "fault"]
+    lines = [f"{_level(finding):8}{finding.check}: {finding.message}" for finding in found]
+    print_text(
+        "\n".join([*lines, f"{len(errors)} errors, {len(found) - len(errors)} warnings"]),
+        {"ok": not errors, "findings": [finding._asdict() for finding in found]},
+    )
+    if errors:
         raise SystemExit(1)
+
+
+def _level(finding: Finding) -> str:
+    return "error" if finding.level == "fault" else finding.level
 
 
 KEYSTORE_BATCH = 1_000
 
 
 @group.command()
-@in_words
+@json_option
 def prune() -> None:
     """Delete expired data and print the numbers of deleted rows and files.
 
@@ -65,7 +66,7 @@ def prune() -> None:
     report = {"keystore_entries": _keystore()}
     for name, delete_expired in current_frontdesk.contributions.pruners.items():
         report[name] = delete_expired()
-    click.echo(orjson.dumps(report).decode())
+    print_record(report)
 
 
 def _keystore() -> int:
@@ -78,7 +79,7 @@ def _keystore() -> int:
 
 
 @group.command()
-@in_words
+@json_option
 def reencrypt() -> None:
     """Encrypt all MFA secrets with the first key of AUTH__ENCRYPTION_KEYS.
 
@@ -92,13 +93,13 @@ def reencrypt() -> None:
     if Reencryption not in current_frontdesk.services:
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     report = service(Reencryption).run()
-    click.echo(orjson.dumps(asdict(report)).decode())
+    print_record(asdict(report))
     if report.unreadable:
         raise SystemExit(1)
 
 
 @group.command("first-root")
-@in_words
+@json_option
 def first_root() -> None:
     """Print a link to the console page that creates the first root account.
 
@@ -116,4 +117,5 @@ def first_root() -> None:
     first = FirstRoot(context)
     if not first.is_missing():
         raise RootExists
-    click.echo(first.link())
+    link = first.link()
+    print_text(link, {"link": link})

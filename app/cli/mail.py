@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import orjson
-from flask.cli import AppGroup
 from jinja2 import TemplateError, TemplateNotFound
 
 from ..core.context import current_frontdesk, service
@@ -18,41 +17,43 @@ from ..delivery.mail.base import Mailer
 from ..delivery.mail.previews import Previews
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
+from .commands import CommandGroup
 from .groups import HELP
+from .terminal import json_option, print_text
 
-group = AppGroup("mail", help=HELP["mail"])
+group = CommandGroup("mail", help=HELP["mail"])
 
 
 def _previews() -> Previews:
     return Previews(service(Templates), current_frontdesk.settings.core)
 
 
-def _values(_context: click.Context, _option: click.Parameter, text: str | None) -> JsonObject:
+def _json_object(_context: click.Context, _option: click.Parameter, text: str | None) -> JsonObject:
     try:
-        given = orjson.loads(text or "{}")
+        values = orjson.loads(text or "{}")
     except orjson.JSONDecodeError:
-        given = None
-    if not isinstance(given, dict):
+        values = None
+    if not isinstance(values, dict):
         raise click.BadParameter('must be a JSON object such as {"number": 4711}.')
-    return given
+    return values
 
 
-_given = click.option(
-    "--values", "given", callback=_values, help="Values for the template, as a JSON object."
+_values_option = click.option(
+    "--values", "values", callback=_json_object, help="Values for the template, as a JSON object."
 )
 
 
-def _made(command: AnyFunction) -> AnyFunction:
-    """A template that is not there, or that fails, is one sentence."""
+def _template_errors(command: AnyFunction) -> AnyFunction:
+    """Report a template that does not exist, or cannot be rendered, in one sentence."""
 
     @wraps(command)
     def run(*args: object, **kwargs: object) -> Any:
         try:
             return command(*args, **kwargs)
         except TemplateNotFound as error:
-            ours = ", ".join(_previews().names())
+            names = ", ".join(_previews().names())
             raise click.ClickException(
-                f"There is no email template {error.name}. Frontdesk's templates: {ours}."
+                f"There is no email template {error.name}. Frontdesk's templates: {names}."
             ) from None
         except (TemplateError, TypeError, ValueError) as error:
             raise click.ClickException(
@@ -76,9 +77,10 @@ def _made(command: AnyFunction) -> AnyFunction:
     type=click.Path(dir_okay=False, path_type=Path),
     help="The HTML file to write, instead of NAME.html.",
 )
-@_given
-@_made
-def preview(name: str | None, to: str, out: Path | None, given: JsonObject) -> None:
+@_values_option
+@json_option
+@_template_errors
+def preview(name: str | None, to: str, out: Path | None, values: JsonObject) -> None:
     """Write the HTML and the text of the email template NAME, with sample values.
 
     Without NAME, the command lists the names of all templates.
@@ -90,25 +92,28 @@ def preview(name: str | None, to: str, out: Path | None, given: JsonObject) -> N
       flask mail preview order --values '{"number": 4711}' --out /tmp/order.html
     """
     if name is None:
-        click.echo("\n".join(_previews().names()))
+        names = _previews().names()
+        print_text("\n".join(names), {"templates": names})
         return
     name = name.removesuffix(".html")
-    mail = _previews().email(name, to, given)
+    mail = _previews().email(name, to, values)
     page = out or Path(f"{Path(name).name}.html")
-    for path, text in ((page, mail.html), (page.with_suffix(".txt"), mail.text)):
+    plain = page.with_suffix(".txt")
+    for path, text in ((page, mail.html), (plain, mail.text)):
         try:
             path.write_text(text)
         except OSError as error:
             raise click.ClickException(f"{path} cannot be written: {error.strerror}") from None
-        click.echo(path)
+    print_text(f"{page}\n{plain}", {"html": str(page), "text": str(plain)})
 
 
 @group.command("send-test")
 @click.argument("name")
 @click.argument("to")
-@_given
-@_made
-def send_test(name: str, to: str, given: JsonObject) -> None:
+@_values_option
+@json_option
+@_template_errors
+def send_test(name: str, to: str, values: JsonObject) -> None:
     """Send the email template NAME, with sample values, to the email address TO.
 
     The command sends the email immediately, without a queue, and prints the result.
@@ -117,15 +122,15 @@ def send_test(name: str, to: str, given: JsonObject) -> None:
     Examples:
       flask mail send-test reset_password ada@example.com
     """
-    _send(_previews().email(name.removesuffix(".html"), to, given))
-    click.echo(f"Sent to {to}.")
+    _send(_previews().email(name.removesuffix(".html"), to, values))
+    print_text(f"Sent to {to}.", {"template": name, "to": to})
 
 
 def _send(mail: Email) -> None:
     mailer = service(Mailer)  # type: ignore[type-abstract]
     try:
-        letter = mailer.writer.write(mail, current_frontdesk.clock.now())
+        message = mailer.writer.write(mail, current_frontdesk.clock.now())
         with mailer.open() as connection:
-            connection.send(letter)
+            connection.send(message)
     except DeliveryError as error:
         raise click.ClickException(f"The email was not sent: {error}") from None

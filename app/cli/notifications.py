@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import click
-import orjson
-from flask.cli import AppGroup
 
 from ..core.context import current_frontdesk, service
 from ..delivery.message import Subject
@@ -14,16 +14,19 @@ from ..notifications.counts import expansions_by_state, oldest_expansion
 from ..notifications.expansions import CHORE, Expansions
 from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
-from .accounts import in_words
+from .commands import CommandGroup
 from .groups import HELP
+from .terminal import Record, json_option, print_record, print_records, print_text, prints_json
 
-group = AppGroup("notifications", help=HELP["notifications"])
+COLUMNS = ("channel", "state", "count")
+NO_DELIVERIES = "There are no deliveries."
+
+group = CommandGroup("notifications", help=HELP["notifications"])
 
 
 @group.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as one line of JSON.")
-@in_words
-def status(as_json: bool) -> None:
+@json_option
+def status() -> None:
     """Print the number of deliveries in each state and the age of the oldest pending delivery.
 
     \b
@@ -31,26 +34,7 @@ def status(as_json: bool) -> None:
       flask notifications status
       flask notifications status --json
     """
-    session = current_frontdesk.session
-    counts = counts_by_channel(session)
-    expansions = expansions_by_state(session)
-    now = current_frontdesk.clock.now()
-    oldest = (oldest_waiting(session), oldest_expansion(session))
-    waited = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
-    if as_json:
-        report = {
-            "deliveries": counts,
-            "expansions": expansions,
-            "oldest_waits_seconds": round(waited, 1),
-        }
-        click.echo(orjson.dumps(report).decode())
-        return
-    for channel, states in counts.items():
-        line = ", ".join(f"{count} {state}" for state, count in states.items())
-        click.echo(f"{channel}: {line}")
-    for state, count in expansions.items():
-        click.echo(f"Large broadcasts: {count} {state}")
-    click.echo(f"The oldest unfinished one has waited for {waited:.0f} seconds.")
+    _print_status()
 
 
 @group.command()
@@ -58,7 +42,7 @@ def status(as_json: bool) -> None:
 @click.option(
     "--notification", type=int, help="Retry only the deliveries of the notification with this id."
 )
-@in_words
+@json_option
 def retry(channel: str | None, notification: int | None) -> None:
     """Retry failed deliveries.
 
@@ -73,12 +57,12 @@ def retry(channel: str | None, notification: int | None) -> None:
     count = service(Outbox).retry(channel, subject)
     if channel is None:
         service(Expansions).retry(notification)
-    click.echo(f"{count} failed deliveries will be tried again.")
+    print_text(f"{count} failed deliveries will be retried.", {"deliveries": count})
 
 
 @group.command()
 @click.option("--channel", help="Send only the deliveries of this channel, such as email.")
-@in_words
+@json_option
 def send(channel: str | None) -> None:
     """Send due deliveries now, in this process instead of a worker.
 
@@ -91,7 +75,7 @@ def send(channel: str | None) -> None:
     """
     worker = service(Worker)
     worker.drain([channel] if channel else [CHORE, *worker.channels.names()])
-    status.callback(as_json=False)  # type: ignore[misc]
+    _print_status()
 
 
 @group.command()
@@ -100,7 +84,7 @@ def send(channel: str | None) -> None:
     type=click.IntRange(min=1),
     help="The age in days, instead of NOTIFICATIONS__KEEP_DAYS.",
 )
-@in_words
+@json_option
 def prune(days: int | None) -> None:
     """Delete old notifications with their inbox rows and deliveries.
 
@@ -113,4 +97,33 @@ def prune(days: int | None) -> None:
     retention = service(Retention)
     if days is None and retention.keep_days is None:
         raise click.ClickException("Give --days, or set NOTIFICATIONS__KEEP_DAYS.")
-    click.echo(orjson.dumps({"notifications": retention.prune(days)}).decode())
+    print_record({"notifications": retention.prune(days)})
+
+
+def _print_status() -> None:
+    session, now = current_frontdesk.session, current_frontdesk.clock.now()
+    counts, expansions = counts_by_channel(session), expansions_by_state(session)
+    oldest = (oldest_waiting(session), oldest_expansion(session))
+    waited = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
+    age = f"The oldest pending delivery has waited for {waited:.0f} seconds."
+    if not prints_json():
+        print_records(_rows({**counts, "large broadcasts": expansions}), COLUMNS, NO_DELIVERIES)
+        click.echo(age)
+        return
+    lines = [
+        f"{channel}: {', '.join(f'{count} {state}' for state, count in states.items())}"
+        for channel, states in counts.items()
+    ]
+    lines += [f"Large broadcasts: {count} {state}" for state, count in expansions.items()]
+    report = {
+        "deliveries": counts,
+        "expansions": expansions,
+        "oldest_waits_seconds": round(waited, 1),
+    }
+    print_text("\n".join([*lines, age]), report)
+
+
+def _rows(counts: Mapping[str, Mapping[str, int]]) -> Iterator[Record]:
+    for channel, states in counts.items():
+        for state, count in states.items():
+            yield {"channel": channel, "state": state, "count": count}

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import click
-import orjson
-from flask.cli import AppGroup
-
 from ..core.context import service
 from ..profiles.avatars import Avatars
-from .accounts import in_words
+from .commands import CommandGroup
 from .groups import HELP
+from .terminal import json_option, print_record
 
-group = AppGroup("profiles", help=HELP["profiles"])
+group = CommandGroup("profiles", help=HELP["profiles"])
 
 
 @group.command()
-@in_words
+@json_option
 def clean() -> None:
     """Delete profile pictures that no profile uses.
 
@@ -25,4 +22,4 @@ def clean() -> None:
     Examples:
       flask profiles clean
     """
-    click.echo(orjson.dumps({"deleted": service(Avatars).clean()}).decode())
+    print_record({"deleted": service(Avatars).clean()})

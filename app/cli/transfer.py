@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO, cast
 
 import click
-import orjson
 
 from ..accounts.service import Accounts
 from ..core.context import service
@@ -23,7 +22,7 @@ from ..transfer.formats import READERS, Reader, firebase
 from ..transfer.importing import Importer, ImportOptions
 from ..transfer.report import Report
 from .accounts import group as group
-from .accounts import in_words
+from .terminal import json_option, print_record
 
 _STREAM = "-"
 
@@ -61,7 +60,7 @@ _STREAM = "-"
     type=click.Path(dir_okay=False),
     help="The CSV file for refused rows and new ids, instead of FILE.report.csv.",
 )
-@in_words
+@json_option
 def import_accounts(
     file: str,
     form: str,
@@ -92,13 +91,12 @@ def import_accounts(
         try:
             Importer(accounts, result, choices).run(read(stream))
         finally:
-            click.echo(orjson.dumps({**result.numbers(), "report": said}).decode())
+            print_record({**result.numbers(), "report": said})
 
 
 @group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default=_STREAM)
 @click.option("--csv", "as_csv", is_flag=True, help="Write CSV instead of JSON lines.")
-@in_words
 def export_accounts(file: str, as_csv: bool) -> None:
     """Export all accounts with their password hashes to FILE; - is standard output.
 

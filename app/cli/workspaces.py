@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import click
-import orjson
-from flask.cli import AppGroup
 from marshmallow import Schema
 
 from ..core.context import service
@@ -18,14 +16,18 @@ from ..workspaces.rules import TYPES
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
 from ..workspaces.slugs import unfit
-from .accounts import in_words
+from .commands import CommandGroup
 from .groups import HELP
+from .terminal import Record, json_option, print_record, print_records
 
-group = AppGroup("workspaces", help=HELP["workspaces"])
+COLUMNS = ("id", "slug", "name", "is_default", "created_at")
+
+group = CommandGroup("workspaces", help=HELP["workspaces"])
 
 
-def show(schema: type[Schema], thing: object) -> None:
-    click.echo(orjson.dumps(schema_instance(schema).dump(thing)).decode())
+def _record(schema: type[Schema], row: object) -> Record:
+    record: Record = schema_instance(schema).dump(row)
+    return record
 
 
 def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> str:
@@ -54,7 +56,7 @@ def up_to(most: int) -> Callable[[click.Context, click.Parameter, str], str]:
     is_flag=True,
     help="Make the workspace the default workspace, in place of the present one.",
 )
-@in_words
+@json_option
 def create(slug: str, name: str, is_default: bool) -> None:
     """Create a workspace with the slug SLUG and without members.
 
@@ -63,11 +65,11 @@ def create(slug: str, name: str, is_default: bool) -> None:
       flask workspaces create team --name "The Team"
     """
     workspace = service(Workspaces).create_common(name, slug, is_default=is_default)
-    show(CommonWorkspaceRead, workspace)
+    print_record(_record(CommonWorkspaceRead, workspace))
 
 
 @group.command("list")
-@in_words
+@json_option
 def list_workspaces() -> None:
     """List all workspaces.
 
@@ -75,8 +77,8 @@ def list_workspaces() -> None:
     Examples:
       flask workspaces list
     """
-    for workspace in service(Workspaces).all():
-        show(CommonWorkspaceRead, workspace)
+    records = (_record(CommonWorkspaceRead, row) for row in service(Workspaces).all())
+    print_records(records, COLUMNS, "There are no workspaces.")
 
 
 @group.command()
@@ -97,7 +99,7 @@ def list_workspaces() -> None:
     callback=up_to(STATUS_LENGTH),
     help="The member's status in the workspace.",
 )
-@in_words
+@json_option
 def add(slug: str, email: str, kind: str, status: str) -> None:
     """Add the account with the email address EMAIL to the workspace SLUG.
 
@@ -109,13 +111,13 @@ def add(slug: str, email: str, kind: str, status: str) -> None:
       flask workspaces add team ada@example.com --type owner
     """
     workspace = service(Workspaces).get(slug)
-    show(MemberRead, service(Members).put(workspace, email, kind, status))
+    print_record(_record(MemberRead, service(Members).put(workspace, email, kind, status)))
 
 
 @group.command()
 @click.argument("slug")
 @click.argument("email")
-@in_words
+@json_option
 def remove(slug: str, email: str) -> None:
     """Remove the account with the email address EMAIL from the workspace SLUG.
 
@@ -126,4 +128,4 @@ def remove(slug: str, email: str) -> None:
       flask workspaces remove team ada@example.com
     """
     workspace = service(Workspaces).get(slug)
-    show(MemberRead, service(Members).take_out(workspace, email))
+    print_record(_record(MemberRead, service(Members).take_out(workspace, email)))

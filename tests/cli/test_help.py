@@ -56,6 +56,13 @@ def test_option_has_a_sentence_and_argument_is_explained(name: str) -> None:
             assert argument in (command.help or ""), f"`flask {name}` {argument}"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_json(name: str) -> None:
+    """An export has a format of its own."""
+    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+    assert ("--json" in options) is (name != "accounts export")
+
+
 @pytest.mark.parametrize("name", HELP)
 def test_group_help_is_the_line_that_flask_lists(name: str) -> None:
     group = lazy_group(name)

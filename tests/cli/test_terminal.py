@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import Result
+from flask import Flask
+
+from app.cli import terminal
+
+from ..conftest import Backend, Person, only_on
+from ..rigs.terminals import TerminalProgram
+
+
+@pytest.fixture
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
+
+
+def run(app: Flask, *arguments: str, code: int = 0, typed: str | None = None) -> Result:
+    result = app.test_cli_runner().invoke(args=arguments, input=typed)
+    assert result.exit_code == code, result.output
+    return result
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_list_is_a_table_on_a_terminal(app: Flask, ada: Person) -> None:
+    head, row = run(app, "accounts", "list").stdout.splitlines()
+    assert head.split() == ["ID", "EMAIL", "ROLE", "STATUS", "PHONE", "CREATED", "AT"]
+    assert row.split()[:5] == ["1", "ada@example.com", "user", "active", "-"]
+    assert row.endswith(" UTC")
+    assert head.index("ROLE") == row.index("user")
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_account_is_a_line_for_each_field_on_a_terminal(app: Flask, ada: Person) -> None:
+    lines = run(app, "accounts", "set", ada.email, "--role", "admin").stdout.splitlines()
+    fields = dict(line.split("  ", 1) for line in lines)
+    assert fields["role"].strip() == "admin"
+    assert fields["email verified"].strip() == "yes"
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_json_option_prints_json_on_a_terminal(app: Flask, ada: Person) -> None:
+    assert json.loads(run(app, "accounts", "list", "--json").stdout)["email"] == ada.email
+    assert json.loads(run(app, "frontdesk", "doctor", "--json", code=1).stdout)["ok"] is False
+    status = json.loads(run(app, "notifications", "status", "--json").stdout)
+    assert status["oldest_waits_seconds"] == 0
+    assert "templates" in json.loads(run(app, "mail", "preview", "--json").stdout)
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_empty_lists_are_a_sentence_on_a_terminal(app: Flask) -> None:
+    assert run(app, "workspaces", "list").stdout == "There are no workspaces.\n"
+    assert run(app, "notifications", "status").stdout.startswith("There are no deliveries.\n")
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_control_characters_do_not_reach_the_terminal(app: Flask) -> None:
+    run(app, "workspaces", "create", "team", "--name", "a\x1b[31m\u202eb")
+    table = run(app, "workspaces", "list").stdout
+    assert r"a\x1b[31m\u202eb" in table
+    assert "\x1b" not in table
+
+
+def test_table_columns_are_as_wide_as_their_widest_cell() -> None:
+    rows = [["1", "a"], ["22", "東京"], ["3", "é"]]
+    assert list(terminal._table(["N", "NAME"], iter(rows), "")) == [
+        "N   NAME",
+        "1   a",
+        "22  東京",
+        "3   é",
+    ]
+
+
+def test_missing_standard_stream_is_no_terminal() -> None:
+    assert terminal.is_terminal(None) is False
+
+
+@only_on("sqlite")
+def test_program_prints_a_table_on_a_terminal_and_json_into_a_pipe(
+    app: Flask, ada: Person, backend: Backend
+) -> None:
+    with TerminalProgram(backend.database_url, "accounts", "list") as program:
+        shown = program.finish()
+    assert "EMAIL" in shown
+    assert '"email"' not in shown
+    with TerminalProgram(backend.database_url, "accounts", "list", piped=True) as program:
+        assert ada.email not in program.finish()
+        account = json.loads(program.output())
+    assert account["email"] == ada.email
