@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ sbom: ## Write the list of what Frontdesk is made of anew, for programs and for 
 
 settings: ## Write docs/settings.md anew from the code
 	$(TOOL) scripts.settings
+
+errors: ## Write docs/error-codes.md and the proxies' error responses from the code
+	$(TOOL) scripts.error_codes
 
 hooks: ## Write the tables in docs/hooks/ anew from the code
 	$(TOOL) scripts.hooks

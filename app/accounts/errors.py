@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 from typing import ClassVar
 
-from ..core.errors import Conflict, Invalid, NotFound, Problem, Unavailable
+from ..core.errors import Busy, Conflict, Invalid, NotFound, Problem
 
 log = logging.getLogger(__name__)
 
@@ -15,6 +15,9 @@ class AccountModelMissing(Problem):
 
     code = "account_model_missing"
     detail = "Account model is not configured"
+    title = "The account model is not configured"
+    cause = "The application did not pass a mapped account model to `frontdesk.init_app`."
+    fix = "Pass `account_model=`, a mapped class with `AccountMixin`, to `frontdesk.init_app`."
     remedy: ClassVar[str] = f"The account model is not configured: {REMEDY}"
 
     def __init__(self) -> None:
@@ -25,29 +28,54 @@ class AccountModelMissing(Problem):
 class AccountNotFound(NotFound):
     code = "account_not_found"
     detail = "Account not found"
+    title = "The account does not exist"
+    cause = (
+        "No account has this id or email address, or the email address of the token's account"
+        " has changed."
+    )
+    fix = (
+        "Check the id or the email address. If the request was sent with an access token, sign"
+        " in again."
+    )
 
 
 class EmailTaken(Conflict):
     code = "email_taken"
     detail = "An account with this email already exists"
+    title = "The email address is in use"
+    cause = "Another account has this email address."
+    fix = "Use another email address, or sign in to the existing account."
 
 
 class InvalidEmail(Invalid):
     code = "invalid_email"
     detail = "Not a valid email address"
+    title = "The email address is not valid"
+    cause = "The value is not a valid email address."
+    fix = "Correct the email address."
 
 
 class InvalidPhone(Invalid):
     code = "invalid_phone"
     detail = "Not a valid phone number; write it with + and the country code"
+    title = "The phone number is not valid"
+    cause = "The value is not a valid phone number in international format."
+    fix = "Send the number with `+` and the country code, such as `+4915112345678`."
 
 
 class UnfitPassword(Invalid):
     code = "unfit_password"
     detail = "The password cannot be used"
+    title = "The password does not meet the rules"
+    cause = "The password is too short, too long, or equal to the email address."
+    fix = "Choose another password. `detail` or `errors` has the rule."
 
 
-class TooManyHashes(Unavailable):
-    code = "busy"
+class TooManyHashes(Busy):
     detail = "Too many sign-ins at once"
+    cause = "More sign-ins arrive at once than the server can check."
+    fix = (
+        "Wait for the number of seconds in `Retry-After`, then sign in again. Operators raise"
+        " `AUTH__LOGINS_AT_ONCE` or add workers."
+    )
     security_event = "limit"

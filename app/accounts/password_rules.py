@@ -34,11 +34,17 @@ DOCUMENTED = frozenset(
 
 class CommonPassword(Invalid):
     code = "common_password"
+    title = "The password is too common"
+    cause = "The password is one of the most common passwords, or it appears in the documentation."
+    fix = "Choose another password. Operators change the rule with `AUTH__COMMON_PASSWORDS`."
     message = "This is among the passwords that are tried first; choose another one."
 
 
 class BreachedPassword(Invalid):
     code = "breached_password"
+    title = "The password appeared in a data breach"
+    cause = "The password is in the Have I Been Pwned database of leaked passwords."
+    fix = "Choose another password. Operators change the rule with `AUTH__BREACHED_PASSWORDS`."
     message = "This password was found among those that others have lost; choose another one."
 
 

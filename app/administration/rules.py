@@ -18,11 +18,17 @@ class OwnAccount(Forbidden):
 
     code = "own_account"
     detail = "Nobody looks after their own account here"
+    title = "Administrators cannot change their own account here"
+    cause = "The admin API does not change the account that sends the request."
+    fix = "Use the account routes for your own account, or ask another administrator."
 
 
 class LastRoot(Conflict):
     code = "last_root"
     detail = "There must be an active root"
+    title = "The last active root account must stay"
+    cause = "The request would leave the service without an active account with the role `root`."
+    fix = "Give another active account the role `root` first."
 
 
 class SoleOwner(Conflict):
@@ -30,6 +36,12 @@ class SoleOwner(Conflict):
 
     code = "sole_owner"
     detail = "The account is the only active owner of workspaces that others are in"
+    title = "The account is the only active owner of a workspace"
+    cause = (
+        "The account is the only active owner of the `workspaces` in the response, which have"
+        " other members."
+    )
+    fix = "Make another member of each workspace an owner, or delete the workspace first."
 
     def __init__(self, slugs: Sequence[str] = ()) -> None:
         super().__init__(members={"workspaces": list(slugs)})

@@ -1,31 +1,66 @@
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
 from ..core.types import JsonObject
 
 # Of a sign-in by which a second factor was shown, in the words of OpenID Connect's `acr`.
 WITH_A_FACTOR = "mfa"
 
+# Two codes in use have this one meaning.
+_NOT_ACTIVE = "The account is not active"
+
 
 class IncorrectCredentials(BadRequest):
     code = "incorrect_credentials"
     detail = "Incorrect email or password"
+    title = "The email address or the password is incorrect"
+    cause = (
+        "No account has this email address, or the password is wrong. The response does not say"
+        " which."
+    )
+    fix = (
+        "Correct the email address and the password, or reset the password with `POST"
+        " /password-recovery`."
+    )
     security_event = "sign_in"
 
 
 class InactiveAccount(BadRequest):
-    """Refused where it would sign in or set a password; a caller's is `InactiveCaller`."""
+    """Raised where the account would sign in or set a password; for a caller: `InactiveCaller`."""
 
     code = "inactive_account"
     detail = "Inactive account"
+    title = _NOT_ACTIVE
+    anchor = "account_inactive"
+    cause = (
+        "The status of the account is not one of `AUTH__ACTIVE_STATUSES`, so the account cannot"
+        " sign in or set a password."
+    )
+    fix = "Ask an administrator to activate the account."
     security_event = "sign_in"
 
 
-class AwaitsVerification(BadRequest):
-    """Told only to who has the right password."""
+class Unverified:
+    """What the problems of an unverified email address have in common."""
 
-    code = "email_not_verified"
+    code: ClassVar[str] = "email_not_verified"
+    title: ClassVar[str] = "The email address is not verified"
+
+
+class AwaitsVerification(Unverified, BadRequest):
+    """Raised only if the password is right."""
+
     detail = "Inactive account"
+    cause = (
+        "The password is correct, but the account has not verified its email address since"
+        " registration."
+    )
+    fix = (
+        "Open the link in the verification email, or request a new email with"
+        " `POST /email-verification/mail`."
+    )
     security_event = "sign_in"
 
 
@@ -33,6 +68,9 @@ class AccountDeleting(InactiveAccount):
     """Told only to who has the right password."""
 
     code = "account_deleting"
+    title = "The account is scheduled for deletion"
+    cause = "The owner requested the deletion of the account, and the grace period has not ended."
+    fix = "To keep the account, open the link in the email about the deletion."
 
 
 class InvalidProof(BadRequest):
@@ -40,6 +78,12 @@ class InvalidProof(BadRequest):
 
     code = "invalid_token"
     detail = "Invalid token"
+    title = "The token or code is not valid"
+    cause = (
+        "The token or code is wrong, expired, already used, replaced by a newer one, or belongs"
+        " to another account. The response does not say which."
+    )
+    fix = "Request a new email, and use the newest token or code."
     security_event = "proof"
 
 
@@ -48,6 +92,12 @@ class PasskeyRefused(BadRequest):
 
     code = "passkey_refused"
     detail = "The passkey was refused"
+    title = "The passkey was rejected"
+    cause = (
+        "The passkey is unknown, its signature is invalid, or its challenge is expired or"
+        " already used. The log has the reason."
+    )
+    fix = "Request new passkey options and try again, or use another sign-in method."
     security_event = "sign_in"
 
     def __init__(self, why: str, **note: object) -> None:
@@ -57,21 +107,33 @@ class PasskeyRefused(BadRequest):
 class InvalidCredentials(Unauthorized):
     code = "invalid_credentials"
     detail = "Could not validate credentials"
+    title = "The credentials are not valid"
+    cause = "The access token or session cookie is missing, malformed, expired or revoked."
+    fix = "Sign in again, or refresh the access token."
 
 
 class LoggedOut(Unauthorized):
     code = "token_expired"
     detail = "Token expired"
+    title = "The access token is revoked"
+    cause = "The account signed out after this access token was issued."
+    fix = "Sign in again."
 
 
 class InactiveCaller(Unauthorized):
     code = "account_inactive"
     detail = "The account is inactive"
+    title = _NOT_ACTIVE
+    cause = "The status of the account that sent the request is not one of `AUTH__ACTIVE_STATUSES`."
+    fix = "Ask an administrator to activate the account."
 
 
 class NotAuthorized(Forbidden):
     code = "not_authorized"
     detail = "Not authorized"
+    title = "The account is not authorized"
+    cause = "The role of the account, or its role in the workspace, does not allow this request."
+    fix = "Ask an administrator or an owner of the workspace for the required role."
 
 
 def _step_up(seconds: float | None, factors: int) -> JsonObject:
@@ -90,6 +152,9 @@ class FreshSignInRequired(Forbidden):
 
     code = "fresh_sign_in_required"
     detail = "Sign in again first"
+    title = "A recent sign-in is required"
+    cause = "The last sign-in is older than `AUTH__FRESH_MINUTES`, and the request has no password."
+    fix = "Sign in again, or send the account's `password` in the same request."
 
     def __init__(self, seconds: float = 900) -> None:
         super().__init__(**_step_up(seconds, 1))
@@ -101,6 +166,12 @@ class ReauthenticationRequired(Unauthorized):
 
     code = "reauthentication_required"
     detail = "Sign in again first"
+    title = "Re-authentication is required"
+    cause = (
+        "The route requires a recent sign-in, or a sign-in with multi-factor authentication."
+        " `max_age` and `acr_values` have the requirement."
+    )
+    fix = "Re-authenticate with `POST /reauthenticate`, then send the request again."
 
     def __init__(self, seconds: float | None = 900, factors: int = 1) -> None:
         super().__init__(**_step_up(seconds, factors))
@@ -109,16 +180,31 @@ class ReauthenticationRequired(Unauthorized):
 class EmailRefused(Forbidden):
     code = "email_refused"
     detail = "This address cannot be used here"
+    title = "The email address is not allowed"
+    cause = "A hook of the application does not allow this email address."
+    fix = "Use another email address."
 
 
 class TooManyAttempts(TooManyRequests):
     code = "too_many_attempts"
     detail = "Too many attempts"
+    title = "Too many failed attempts"
+    cause = (
+        "Too many wrong passwords, codes or emails in a short time: a rate limit of the `AUTH`"
+        " settings is exceeded."
+    )
+    fix = (
+        "Wait for the number of seconds in `Retry-After`. Administrators unlock an account with"
+        " `POST /admin/accounts/{account_id}/unlock`."
+    )
 
 
 class IdpDisabled(Forbidden):
     code = "idp_disabled"
     detail = "Sign-in through an identity provider is disabled"
+    title = "Sign-in with an identity provider is disabled"
+    cause = "`AUTH__ENABLE_IDP_OAUTH` is off."
+    fix = "Use another sign-in method. Operators enable it with `AUTH__ENABLE_IDP_OAUTH=true`."
     security_event = ""
 
 
@@ -127,6 +213,12 @@ class UnknownSignIn(BadRequest):
 
     code = "unknown_sign_in"
     detail = "This sign-in was not begun here"
+    title = "The sign-in is unknown"
+    cause = (
+        "The sign-in was started in another browser, is too old, is already finished, or was"
+        " started with another `redirect_uri`."
+    )
+    fix = "Start again with `GET /idp/login`, in the same browser and with cookies."
     security_event = "sign_in"
 
 
@@ -135,12 +227,19 @@ class SignInRefused(BadRequest):
 
     code = "sign_in_refused"
     detail = "The sign-in was refused"
+    title = "The identity provider's response was rejected"
+    cause = (
+        "The identity provider rejected the authorization code, or its ID token is not valid."
+        " The log has the reason."
+    )
+    fix = "Start again with `GET /idp/login`."
     security_event = "sign_in"
 
 
-class EmailNotVerified(BadRequest):
-    code = "email_not_verified"
+class EmailNotVerified(Unverified, BadRequest):
     detail = "The identity provider has not verified the email"
+    cause = "The identity provider does not confirm that the email address is verified."
+    fix = "Verify the email address at the identity provider, then sign in again."
     security_event = "sign_in"
 
 
@@ -149,6 +248,15 @@ class AmbiguousEmail(BadRequest):
 
     code = "ambiguous_email"
     detail = "The email could be taken for another one"
+    title = "The email address is ambiguous"
+    cause = (
+        "The email address from the identity provider contains characters that look like other"
+        " characters."
+    )
+    fix = (
+        "Use an email address with ASCII characters at the identity provider, or ask an"
+        " administrator."
+    )
     security_event = "sign_in"
 
 
@@ -157,18 +265,39 @@ class LinkedToAnother(BadRequest):
 
     code = "linked_to_another"
     detail = "The account is linked to another identity of this provider"
+    title = "The account is linked to another identity"
+    cause = (
+        "The account with this email address is linked to another user of the same identity"
+        " provider."
+    )
+    fix = "Sign in with the identity that the account is linked to, or ask an administrator."
     security_event = "sign_in"
 
 
 class SignUpClosed(BadRequest):
     code = "no_account"
     detail = "No account has this email"
+    title = "No account has this email address"
+    cause = (
+        "No account has the email address from the identity provider, and sign-up through the"
+        " provider is not allowed."
+    )
+    fix = (
+        "Ask an administrator for an account. Operators allow sign-up with"
+        " `AUTH__ALLOW_IDP_OAUTH_SIGNUP`."
+    )
     security_event = "sign_in"
 
 
 class NoAccountCreated(Problem):
     code = "no_account_created"
     detail = "No account could be created"
+    title = "The account could not be created"
+    cause = (
+        "Sign-up through the identity provider is allowed, but no listener of the event"
+        " `idp-account-create` created an account."
+    )
+    fix = "Developers register a listener for the event `idp-account-create`."
     security_event = "sign_in"
 
 
@@ -177,6 +306,12 @@ class ProviderUnavailable(BadGateway):
 
     code = "provider_unavailable"
     detail = "The identity provider did not answer as expected"
+    title = "The identity provider is unavailable"
+    cause = (
+        "The identity provider is unreachable, slow, or returned an invalid response. The log"
+        " has the reason."
+    )
+    fix = "Try again later, or use another sign-in method."
 
     def __init__(self) -> None:
         super().__init__(headers={"Retry-After": "1"})

@@ -30,8 +30,24 @@ class Problem(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal_error"
     detail: str = "Internal server error"
+    # The short sentence of the problem's type: one for each code (RFC 9457, section 4.2.1). A code
+    # without a title has no type URL, and its documents have `about:blank`.
+    title: ClassVar[str] = "The server failed unexpectedly"
+    # For docs/error-codes.md: why the problem occurs, and what to do about it.
+    cause: ClassVar[str] = "An unexpected error occurred. The log has the details."
+    fix: ClassVar[str] = (
+        "Send the request again later, and give the operator the `X-Request-ID` of the response."
+    )
+    # The section of docs/error-codes.md that describes the code.
+    anchor: ClassVar[str] = code
     # The event in the security log for requests that this problem rejects; empty: not logged.
     security_event: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        """Take the title from the class that declares the code, so that a code has one title."""
+        declared = vars(next(each for each in cls.__mro__ if "code" in vars(each)))
+        cls.title = declared.get("title", "")
+        cls.anchor = declared.get("anchor", cls.code)
 
     def __init__(
         self,
@@ -61,12 +77,18 @@ class BadRequest(Problem):
     status = 400
     code = "bad_request"
     detail = "Bad request"
+    title = "The request is not valid"
+    cause = "The request is not valid HTTP/1.1, or the server cannot read it."
+    fix = "Check the request line, the headers and the encoding of the request."
 
 
 class Unauthorized(Problem):
     status = 401
     code = "unauthorized"
     detail = "Could not validate credentials"
+    title = "The request is not authenticated"
+    cause = "The request has no valid credentials."
+    fix = "Sign in, and send the access token as `Authorization: Bearer`."
     security_event = "credential"
 
 
@@ -74,6 +96,9 @@ class Forbidden(Problem):
     status = 403
     code = "forbidden"
     detail = "Not authorized"
+    title = "The request is not allowed"
+    cause = "The caller is authenticated, but not allowed to send this request."
+    fix = "Ask an administrator for access."
     security_event = "entry"
 
 
@@ -81,12 +106,18 @@ class NotFound(Problem):
     status = 404
     code = "not_found"
     detail = "Not found"
+    title = "Not found"
+    cause = "No route or resource has this path."
+    fix = "Check the path, the HTTP method and the API prefix."
 
 
 class Conflict(Problem):
     status = 409
     code = "conflict"
     detail = "This conflicts with what is stored"
+    title = "The request conflicts with stored data"
+    cause = "Another request stored or deleted the same data at the same time."
+    fix = "Read the current data, then send the request again."
 
 
 class QuotaReached(Conflict):
@@ -94,6 +125,9 @@ class QuotaReached(Conflict):
 
     code = "quota_reached"
     detail = "There are as many of these as are allowed"
+    title = "A quota is reached"
+    cause = "A maximum number of stored resources is reached. Waiting does not help."
+    fix = "Delete resources that are no longer needed, or ask the operator to raise the limit."
     security_event = "limit"
 
 
@@ -101,6 +135,9 @@ class TooLarge(Problem):
     status = 413
     code = "too_large"
     detail = "The request body is too large"
+    title = "The request body is too large"
+    cause = "The request body is larger than the route accepts: 1 MiB, or 5 MiB for an avatar."
+    fix = "Send a smaller body."
     security_event = "input"
 
 
@@ -108,6 +145,9 @@ class UnsupportedMediaType(Problem):
     status = 415
     code = "unsupported_media_type"
     detail = "Unsupported media type"
+    title = "The content type is not supported"
+    cause = "The route does not accept the `Content-Type` of the request."
+    fix = "Send the content type that the HTTP API reference lists for the operation."
     security_event = "input"
 
 
@@ -115,6 +155,12 @@ class Invalid(Problem):
     status = 422
     code = "validation_error"
     detail = "Validation error"
+    title = "The request contains invalid values"
+    cause = "One or more values in the body, the query, the headers or the path are invalid."
+    fix = (
+        "Read `errors`, which lists all invalid values with their location and field, and"
+        " correct them."
+    )
     security_event = "input"
 
     @classmethod
@@ -127,6 +173,9 @@ class TooManyRequests(Problem):
     status = 429
     code = "too_many_requests"
     detail = "Too many requests"
+    title = "Too many requests"
+    cause = "A rate limit is exceeded."
+    fix = "Wait for the number of seconds in `Retry-After`, then send the request again."
     security_event = "limit"
 
     def __init__(self, retry_after: int, *, note: Values | None = None) -> None:
@@ -137,12 +186,29 @@ class BadGateway(Problem):
     status = 502
     code = "bad_gateway"
     detail = "A server that this one asks did not answer as expected"
+    title = "Another server did not respond as expected"
+    cause = "A server that this service calls is unreachable or returned an invalid response."
+    fix = "Send the request again later. Operators find the cause in the log."
 
 
 class Unavailable(Problem):
     status = 503
     code = "unavailable"
     detail = "The service is temporarily unavailable"
+    title = "The service is temporarily unavailable"
+    cause = (
+        "The database, the file storage or another required service is unreachable or overloaded."
+    )
+    fix = (
+        "Wait for the number of seconds in `Retry-After`, then send the request again."
+        " Operators find the cause in the log."
+    )
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail, headers={"Retry-After": "1"})
+
+
+class Busy(Unavailable):
+    code = "busy"
+    title = "The server is busy"
+    cause = ""

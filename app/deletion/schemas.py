@@ -26,6 +26,9 @@ class DeletionRead(Message):
 class DeletionOff(Forbidden):
     code = "account_deletion_off"
     detail = "Accounts cannot be deleted by their owners here"
+    title = "Account deletion is switched off"
+    cause = "Accounts cannot be deleted by their owners: `AUTH__ACCOUNT_DELETION` is off."
+    fix = "Ask an administrator to delete the account."
     security_event = ""
 
 

@@ -38,12 +38,21 @@ class ExportRead(Schema):
 class ExportsOff(Forbidden):
     code = "exports_off"
     detail = "Copies of what is held of an account are not made here"
+    title = "Data exports are switched off"
+    cause = "`AUTH__ACCOUNT_EXPORTS` is off."
+    fix = (
+        "Ask the operator for a copy of the account's data. Operators enable data exports with"
+        " `AUTH__ACCOUNT_EXPORTS=on`."
+    )
     security_event = ""
 
 
 class ExportNotFound(NotFound):
     code = "export_not_found"
     detail = "Export not found"
+    title = "The data export does not exist"
+    cause = "The account has no data export with this id, or the data export has expired."
+    fix = "Request a new data export with `POST /account/exports`."
 
 
 class ExportNotReady(Conflict):
@@ -51,11 +60,17 @@ class ExportNotReady(Conflict):
 
     code = "export_not_ready"
     detail = "The export is not ready"
+    title = "The data export is not ready"
+    cause = "The data export is still being created, or its creation failed."
+    fix = "Read the export's `status`, and download the export when it is ready."
 
 
 class TooManyExports(TooManyRequests):
     code = "too_many_exports"
     detail = "There is an export of today"
+    title = "Too many data exports"
+    cause = "The account has requested a data export within the last day."
+    fix = "Download the existing data export, or wait for the number of seconds in `Retry-After`."
 
 
 ASKED = {"password": "correct horse"}

@@ -8,6 +8,9 @@ from ..core.errors import BadRequest, Conflict, Fault, Invalid, NotFound
 class NotificationNotFound(NotFound):
     code = "notification_not_found"
     detail = "Notification not found"
+    title = "The notification does not exist"
+    cause = "The caller has no notification with this id."
+    fix = "List the notifications, and use one of their ids."
 
 
 class AlreadyRestored(Conflict):
@@ -15,6 +18,9 @@ class AlreadyRestored(Conflict):
 
     code = "notification_restored"
     detail = "The notification is in the inbox again"
+    title = "The notification is already restored"
+    cause = "The deleted notification was restored by an earlier request."
+    fix = "Reload the inbox."
 
 
 class NotRestorable(BadRequest):
@@ -22,20 +28,32 @@ class NotRestorable(BadRequest):
 
     code = "notification_not_restorable"
     detail = "This can no longer be undone"
+    title = "The notification can no longer be restored"
+    cause = "The token that restores the deleted notification is expired or invalid."
+    fix = "The notification cannot be restored."
 
 
 class NoChannels(BadRequest):
     code = "no_channels"
     detail = "No channels specified"
+    title = "The notification has no channels"
+    cause = "`channels` is empty."
+    fix = "Send at least the channel `inapp`."
 
 
 class SenderRequired(BadRequest):
     code = "sender_required"
     detail = "A notification of type admin needs a sender"
+    title = "The notification requires a sender"
+    cause = "A notification of type `admin` was sent without a sender."
+    fix = "Pass the sending account."
 
 
 class UnknownReceivers(Invalid):
     """Raised before anything is sent; names some of the unknown recipients by their ids."""
+
+    cause = "`account_receiver_ids` contains ids that no account has. Nothing was sent."
+    fix = "Remove the ids that `errors` lists, then send the request again."
 
     def __init__(self, ids: Iterable[int]) -> None:
         named = ", ".join(str(each) for each in ids)

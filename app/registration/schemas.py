@@ -37,6 +37,12 @@ def registration_create() -> type[Schema]:
 class RegistrationClosed(Forbidden):
     code = "registration_closed"
     detail = "Registration is closed"
+    title = "Registration is closed"
+    cause = (
+        "`AUTH__REGISTRATION` does not allow this registration: registration is closed, or it"
+        " requires an invitation."
+    )
+    fix = "Ask for an invitation, or ask an administrator for an account."
     security_event = "account_creation"
 
 
@@ -45,6 +51,11 @@ class RegistrationRefused(Forbidden):
 
     code = "registration_refused"
     detail = "This address cannot be registered here"
+    title = "The email address cannot be registered"
+    cause = (
+        "The email address is in use, or its domain or a hook of the application does not allow it."
+    )
+    fix = "Use another email address, or sign in to the existing account."
     security_event = "account_creation"
 
 

@@ -9,6 +9,10 @@ import shutil
 import sys
 from contextlib import suppress
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..core.errors import Problem
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
@@ -48,17 +52,20 @@ def release_large_blocks() -> None:
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 128 * 1024)
 
 
-def problem(status: int, code: str, detail: str) -> tuple[str, list[tuple[str, str]], bytes]:
-    """The id under which the log tells of it, the headers, and the body.
+def problem(
+    kind: type[Problem], app: object, detail: str | None = None
+) -> tuple[str, list[tuple[str, str]], bytes]:
+    """Return the request id for the log, the headers and the body of a response.
 
-    No CORS header among them: what was to name the origin may not have come in, or not be believed.
+    The headers have no CORS header: the origin of the request may not have arrived, or is not
+    trusted.
     """
     # Here and not above: wsgi.py decides how the application is loaded.
     from ..core.request import new_request_id
     from ..core.web.problems import PROBLEM_TYPE, problem_document
     from ..core.web.request_hooks import DATA_POLICY, SECURITY_HEADERS
 
-    body = problem_document(status, code, detail)
+    body = problem_document(kind, detail or kind.detail, _problem_type_url(app))
     request_id = new_request_id()
     headers = [
         ("Content-Type", PROBLEM_TYPE),
@@ -68,3 +75,15 @@ def problem(status: int, code: str, detail: str) -> tuple[str, list[tuple[str, s
         ("Content-Security-Policy", DATA_POLICY),
     ]
     return request_id, headers, body
+
+
+def _problem_type_url(app: object) -> str:
+    """Return the setting of the application, or its default for one without Frontdesk."""
+    from ..core.config.settings import CoreSettings
+    from ..core.context import EXTENSION, Context
+
+    context = getattr(app, "extensions", {}).get(EXTENSION)
+    if isinstance(context, Context):
+        return context.settings.core.PROBLEM_TYPE_URL
+    default: str = CoreSettings.model_fields["PROBLEM_TYPE_URL"].default
+    return default

@@ -13,6 +13,9 @@ from queue import SimpleQueue
 from threading import Lock
 from typing import Any
 
+from ..core.errors import BadRequest, Problem
+from ..core.web.request_data import UnreadableBody
+from ..core.web.server_errors import LengthRequired, TooManyBodies, UriTooLong
 from .common import problem
 
 LINE_LIMIT = 8190
@@ -46,22 +49,22 @@ class ConcurrencyLimiter:
 
     def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         if len(environ["PATH_INFO"]) + len(environ["QUERY_STRING"]) > LINE_LIMIT:
-            return refuse(start, 414, "uri_too_long", "The request line is too long")
+            return self._reject(start, UriTooLong)
         if "," in environ.get("HTTP_HOST", ""):
-            return refuse(start, 400, "bad_request", "The request names two hosts")
+            return self._reject(start, BadRequest, "The request names two hosts")
         if "HTTP_TRANSFER_ENCODING" in environ:
             # granian distinguishes a truncated body from a complete one by its length only.
-            return refuse(start, 411, "length_required", "The request body needs a Content-Length")
+            return self._reject(start, LengthRequired)
         length = int(environ.get("CONTENT_LENGTH") or 0)
         if not 0 < length <= BODY_LIMIT:
             environ["wsgi.input"] = BytesIO()
             return self._answer(environ, start)
         if not self._make_room(length):
-            return refuse(start, 503, "too_many_bodies", "Too many requests are being received")
+            return self._reject(start, TooManyBodies)
         try:
             body = environ["wsgi.input"].read(length)
             if len(body) < length:
-                return refuse(start, 400, "unreadable_body", "The request body could not be read")
+                return self._reject(start, UnreadableBody)
             environ["wsgi.input"] = BytesIO(body)
             return self._answer(environ, start)
         finally:
@@ -98,9 +101,10 @@ class ConcurrencyLimiter:
         with self._keeping:
             self._kept_bytes -= length
 
-
-def refuse(start: StartResponse, status: int, code: str, detail: str) -> list[bytes]:
-    _, headers, body = problem(status, code, detail)
-    # What follows on the connection may be the rest of what was refused, and no request.
-    start(_PHRASES[status], [*headers, ("Connection", "close")])
-    return [body]
+    def _reject(
+        self, start: StartResponse, kind: type[Problem], detail: str | None = None
+    ) -> list[bytes]:
+        _, headers, body = problem(kind, self._app, detail)
+        # What follows on the connection may be the rest of the rejected request.
+        start(_PHRASES[kind.status], [*headers, ("Connection", "close")])
+        return [body]

@@ -14,6 +14,9 @@ from gunicorn.http.errors import (
     ParseException,
 )
 
+from ..core.errors import BadRequest, Problem
+from ..core.web.server_errors import ExpectationFailed as NotExpected
+from ..core.web.server_errors import HeadersTooLarge, RequestTimeout, UriTooLong
 from .common import problem
 
 
@@ -23,26 +26,25 @@ class RequestTooSlow(Exception):
 
 # The first that fits. All other ways to be no HTTP are a 400, also those for which a 501 could be
 # said: whoever invents a coding shall not set off the alarm for faults of the server.
-_KINDS: list[tuple[tuple[type[Exception], ...], int, str, str]] = [
-    ((RequestTooSlow,), 408, "request_timeout", "The request took too long to come in"),
-    ((LimitRequestLine,), 414, "uri_too_long", "The request line is too long"),
-    ((LimitRequestHeaders,), 431, "headers_too_large", "The request's headers are too large"),
-    ((ExpectationFailed,), 417, "expectation_failed", "Nothing but 100-continue can be expected"),
+_KINDS: list[tuple[tuple[type[Exception], ...], type[Problem], str | None]] = [
+    ((RequestTooSlow,), RequestTimeout, None),
+    ((LimitRequestLine,), UriTooLong, None),
+    ((LimitRequestHeaders,), HeadersTooLarge, None),
+    ((ExpectationFailed,), NotExpected, None),
     (
         (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName),
-        500,
-        "internal_error",
+        Problem,
         "Internal Server Error",
     ),
-    ((ParseException,), 400, "bad_request", "The request is not valid HTTP/1.1"),
-    ((Exception,), 500, "internal_error", "Internal Server Error"),
+    ((ParseException,), BadRequest, "The request is not valid HTTP/1.1"),
+    ((Exception,), Problem, "Internal Server Error"),
 ]
 
 
-def answer(error: Exception) -> tuple[int, str, bytes]:
+def answer(error: Exception, app: object) -> tuple[int, str, bytes]:
     """Return the status, the request id of the log line, and the bytes to send."""
-    status, code, detail = next(kind[1:] for kind in _KINDS if isinstance(error, kind[0]))
-    request_id, headers, body = problem(status, code, detail)
+    kind, detail = next(found[1:] for found in _KINDS if isinstance(error, found[0]))
+    request_id, headers, body = problem(kind, app, detail)
     head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Connection", "close")])
-    line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-    return status, request_id, f"{line}{head}\r\n".encode() + body
+    line = f"HTTP/1.1 {kind.status} {HTTPStatus(kind.status).phrase}\r\n"
+    return kind.status, request_id, f"{line}{head}\r\n".encode() + body

@@ -231,7 +231,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
         return not body.failed
 
     def handle_error(self, req: Any, client: BufferedSocket, addr: Any, exc: Exception) -> None:
-        status, request_id, sent = answer(exc)
+        status, request_id, sent = answer(exc, self.wsgi)
         # Not with what the client has sent: there may be a token in it.
         words = (type(exc).__name__, addr[0] if addr else "a socket", status, request_id)
         self.log.warning(

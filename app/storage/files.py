@@ -34,6 +34,11 @@ class StorageUnavailable(Unavailable):
     """The store is out of reach or refuses to work. Why, is for the log and not for the client."""
 
     detail = "The file storage is out of reach"
+    cause = "The file storage (a folder or an S3 bucket) is unreachable or rejects the request."
+    fix = (
+        "Wait for the number of seconds in `Retry-After`, then send the request again."
+        " Operators find the cause in the log."
+    )
 
     def __init__(self, reason: str) -> None:
         super().__init__()

@@ -41,11 +41,17 @@ class TaskRead(Schema):
 class TaskNotFound(NotFound):
     code = "task_not_found"
     detail = "Task not found"
+    title = "The task does not exist"
+    cause = "No task has this id, or the task belongs to another owner."
+    fix = "List the tasks with `GET /tasks/`, with the same `X-Owner`."
 
 
 class TooManyTasks(TooManyRequests):
     code = "too_many_tasks"
     detail = "Too many new tasks"
+    title = "Too many new tasks"
+    cause = "More tasks were created from one IP address than `TASKS__CREATE_LIMIT` allows."
+    fix = "Wait for the number of seconds in `Retry-After`."
 
 
 WATER = {"title": "Water the plants", "priority": "high"}

@@ -214,11 +214,13 @@ def test_a_lost_table_is_an_error_of_ours_and_tells_nothing(app: Flask, api: Api
 
 
 def test_a_401_says_which_scheme(app: Flask) -> None:
-    assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
+    with app.app_context():
+        assert problem_response(Unauthorized()).headers["WWW-Authenticate"] == "Bearer"
 
 
 def test_a_429_says_for_how_long(app: Flask) -> None:
-    assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
+    with app.app_context():
+        assert problem_response(TooManyRequests(7)).headers["Retry-After"] == "7"
 
 
 def test_every_problem_has_a_status_a_code_and_a_text() -> None:

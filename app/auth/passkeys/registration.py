@@ -37,11 +37,19 @@ class NewPasskeyRefused(PasskeyRefused):
     """As `PasskeyRefused`, for a passkey to be added: it is no failed sign-in."""
 
     security_event = "factor_change"
+    cause = (
+        "The response of the passkey to be added is invalid, or its challenge is expired or"
+        " already used. The log has the reason."
+    )
+    fix = "Request new registration options and try again."
 
 
 class PasskeyTaken(Conflict):
     code = "passkey_exists"
     detail = "This passkey is registered already"
+    title = "The passkey is already registered"
+    cause = "An account has this passkey already."
+    fix = "Use the registered passkey, or create a passkey on another device."
 
 
 _PURPOSE = "registration"

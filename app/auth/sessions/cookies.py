@@ -120,6 +120,15 @@ class CrossSite(Forbidden):
 
     code = "cross_site"
     detail = "This request comes from another site"
+    title = "The request comes from another site"
+    cause = (
+        "A request with a session cookie was sent from a page of another origin, or without the"
+        " headers `Sec-Fetch-Site` and `Origin`."
+    )
+    fix = (
+        "Send the request from a page of an allowed origin. Operators allow origins with"
+        " `CORE__CORS_ORIGINS`."
+    )
 
 
 @dataclass(eq=False)

@@ -67,6 +67,9 @@ class Grant(RequestSchema):
 class SessionNotFound(NotFound):
     code = "session_not_found"
     detail = "Session not found"
+    title = "The session does not exist"
+    cause = "The account has no active session with this id."
+    fix = "List the sessions with `GET /sessions`."
 
 
 class InvalidGrant(BadRequest):
@@ -74,6 +77,9 @@ class InvalidGrant(BadRequest):
 
     code = "invalid_grant"
     detail = "Invalid token"
+    title = "The refresh token is not valid"
+    cause = "The refresh token is unknown, expired, revoked or already used."
+    fix = "Sign in again."
     security_event = "sign_in"
 
 
@@ -82,6 +88,12 @@ class UnsupportedGrant(BadRequest):
 
     code = "unsupported_grant_type"
     detail = "This grant is not supported"
+    title = "The grant type is not supported"
+    cause = "`grant_type` is not `refresh_token`, or refresh tokens are switched off."
+    fix = (
+        "Send `refresh_token` as `grant_type`. Operators enable refresh tokens with"
+        " `AUTH__REFRESH_TOKEN_DAYS`."
+    )
 
 
 SESSION = {

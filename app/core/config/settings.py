@@ -51,6 +51,11 @@ class CoreSettings(Namespace):
     CORS_HEADERS: list[HeaderName] = Field(
         default=[], description="Further request headers that CORS allows, such as `X-Tenant`."
     )
+    PROBLEM_TYPE_URL: str = Field(
+        default="https://flask-frontdesk.readthedocs.io/error-codes.html",
+        description="URL of the page that describes the error codes: the `type` of an error is this"
+        " URL with the code as its anchor. If empty, `type` is `about:blank`.",
+    )
     HSTS_SUBDOMAINS: bool = Field(
         default=False, description="On: browsers use HTTPS for all subdomains too."
     )

@@ -11,6 +11,15 @@ from ..errors import Unavailable
 class KeystoreUnavailable(Unavailable):
     code = "keystore_unavailable"
     detail = "The keystore is out of reach"
+    title = "The shared state store is unavailable"
+    cause = (
+        "The shared state store (Redis or the database), which holds counters and codes, is"
+        " unreachable."
+    )
+    fix = (
+        "Wait for the number of seconds in `Retry-After`, then send the request again."
+        " Operators check `CORE__KEYSTORE` and the Redis server."
+    )
 
 
 class Keystore(Protocol):

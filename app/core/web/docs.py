@@ -61,6 +61,9 @@ class PageUnsupported(Problem):
     status = 501
     code = "docs_unsupported"
     detail = "The documentation page is not installed here"
+    title = "The API documentation page is not installed"
+    cause = "The extra `[docs]` is not installed."
+    fix = "Install `flask-frontdesk[docs]`, or read `openapi.json` instead."
 
 
 @blueprint.get("/openapi.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -14,9 +15,27 @@ from sqlalchemy.orm.exc import StaleDataError
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from ..context import find_context
-from ..errors import Conflict, Problem, Unavailable
+from ..errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    NotFound,
+    Problem,
+    TooLarge,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+    UnsupportedMediaType,
+)
 from ..security_log import RejectionLog
 from ..types import JsonObject
+from .server_errors import (
+    ExpectationFailed,
+    LengthRequired,
+    MethodNotAllowed,
+    RequestTimeout,
+    UriTooLong,
+)
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +55,26 @@ _SQLITE_OUTAGES = ("locked", "unable to open", "disk", "readonly", "full", "busy
 _UNDEFINED = ("UndefinedTable", "UndefinedColumn")
 _NO_SUCH = ("no such table", "no such column", "has no column named")
 
-# Words for the statuses that Flask and Werkzeug raise by themselves.
-_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 500: "internal_error"}
+# The problems of the statuses that Flask and Werkzeug raise by themselves.
+_PROBLEMS: dict[int, type[Problem]] = {
+    kind.status: kind
+    for kind in (
+        BadRequest,
+        Unauthorized,
+        Forbidden,
+        NotFound,
+        MethodNotAllowed,
+        RequestTimeout,
+        Conflict,
+        LengthRequired,
+        TooLarge,
+        UriTooLong,
+        UnsupportedMediaType,
+        ExpectationFailed,
+        TooManyRequests,
+        Problem,
+    )
+}
 
 
 def problem_response(problem: Problem) -> Response:
@@ -47,7 +84,7 @@ def problem_response(problem: Problem) -> Response:
     members = dict(problem.members)
     if problem.faults:
         members["errors"] = [fault._asdict() for fault in problem.faults]
-    return _render(problem.status, problem.code, problem.detail, headers, members)
+    return _render(type(problem), problem.detail, headers, members)
 
 
 def answer_problem(problem: Problem) -> Response:
@@ -69,8 +106,19 @@ def handle_http_exception(error: HTTPException) -> Response:
         for name, value in error.get_headers()
         if name.lower() in ("allow", "retry-after")
     }
-    code = _CODES.get(status, phrase.lower().replace(" ", "_").replace("-", "_"))
-    return _render(status, code, _words_of(error) or phrase, headers, {})
+    kind = _PROBLEMS.get(status) or _untitled(status, phrase)
+    return _render(kind, _words_of(error) or phrase, headers, {})
+
+
+@cache
+def _untitled(code_status: int, phrase: str) -> type[Problem]:
+    """Return a problem without a type URL, for a status that only an application raises."""
+
+    class Untitled(Problem):
+        status = code_status
+        code = phrase.lower().replace(" ", "_").replace("-", "_")
+
+    return Untitled
 
 
 def _words_of(error: HTTPException) -> str | None:
@@ -164,23 +212,26 @@ def handlers() -> list[tuple[Any, Any]]:
     ]
 
 
-def problem_document(status: int, code: str, detail: str, **more: object) -> bytes:
+def problem_document(kind: type[Problem], detail: str, type_url: str, **more: object) -> bytes:
+    """Return the JSON of a problem; without a page for its type, the type is `about:blank`."""
+    has_type = bool(type_url and kind.title)
     document = {
-        "type": "about:blank",
-        "title": HTTPStatus(status).phrase,
-        "status": status,
+        "type": f"{type_url}#{kind.anchor.replace('_', '-')}" if has_type else "about:blank",
+        "title": kind.title if has_type else HTTPStatus(kind.status).phrase,
+        "status": kind.status,
         "detail": detail,
-        "code": code,
+        "code": kind.code,
         **more,
     }
     return orjson.dumps(document)
 
 
 def _render(
-    status: int, code: str, detail: str, headers: dict[str, str], more: JsonObject
+    kind: type[Problem], detail: str, headers: dict[str, str], more: JsonObject
 ) -> Response:
-    document = problem_document(status, code, detail, **more)
-    response = Response(document, status=status, content_type=PROBLEM_TYPE)
+    type_url = find_context().settings.core.PROBLEM_TYPE_URL
+    document = problem_document(kind, detail, type_url, **more)
+    response = Response(document, status=kind.status, content_type=PROBLEM_TYPE)
     response.headers.update(headers)
     return response
 

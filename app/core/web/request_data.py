@@ -43,6 +43,9 @@ MULTIPART = "multipart/form-data"
 class UnreadableBody(BadRequest):
     code = "unreadable_body"
     detail = "The request body could not be read"
+    title = "The request body cannot be read"
+    cause = "The request body is incomplete, or its form data or multipart data is malformed."
+    fix = "Send the complete body with a correct `Content-Length` and `Content-Type`."
     security_event = "input"
 
 
@@ -288,6 +291,12 @@ MAX_DEPTH = 64
 class MalformedJson(BadRequest):
     code = "malformed_json"
     detail = "The request body is not valid JSON"
+    title = "The request body is not valid JSON"
+    cause = (
+        "The request body is not JSON in UTF-8, contains `NaN` or `Infinity`, or is nested more"
+        " than 64 levels deep."
+    )
+    fix = "Send valid JSON in UTF-8."
     security_event = "input"
 
 

@@ -109,11 +109,17 @@ def _hint(email: str) -> str:
 class InvitationNotFound(NotFound):
     code = "invitation_not_found"
     detail = "Invitation not found"
+    title = "The invitation does not exist"
+    cause = "No invitation has this id or token, or the invitation was sent to another account."
+    fix = "List the invitations with `GET /invitations`."
 
 
 class InvitationClosed(Conflict):
     code = "invitation_closed"
     detail = "This invitation is no longer open"
+    title = "The invitation is no longer open"
+    cause = "The invitation was accepted, declined or withdrawn, or has expired."
+    fix = "Ask for a new invitation."
 
 
 class InviterGone(Conflict):
@@ -121,18 +127,36 @@ class InviterGone(Conflict):
 
     code = "inviter_gone"
     detail = "Whoever sent this invitation can no longer invite you"
+    title = "The inviter can no longer invite you"
+    cause = (
+        "The member who sent the invitation left the workspace, or no longer has the role to"
+        " invite."
+    )
+    fix = "Ask an owner or admin of the workspace for a new invitation."
 
 
 class OtherAddress(Forbidden):
     code = "other_address"
     detail = "This invitation was sent to another address"
+    title = "The invitation was sent to another email address"
+    cause = "The email address of the account is not the one the invitation was sent to."
+    fix = "Sign in with the account of that email address, or ask for a new invitation."
 
 
 class AddressNotProven(Forbidden):
     code = "address_not_proven"
     detail = "Prove your email address first"
+    title = "The account's email address must be verified first"
+    cause = "An invitation can be accepted only by an account with a verified email address."
+    fix = "Verify the email address of the account, then accept the invitation."
 
 
 class TooManyInvitations(TooManyRequests):
     code = "too_many_invitations"
     detail = "Too many invitations"
+    title = "Too many invitations"
+    cause = (
+        "The account sent more invitations in an hour than `WORKSPACES__INVITATIONS_PER_HOUR`"
+        " allows."
+    )
+    fix = "Wait for the number of seconds in `Retry-After`."
