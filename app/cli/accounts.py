@@ -21,7 +21,7 @@ from ..core.web.request_data import schema_instance
 from .commands import CommandGroup
 from .groups import HELP
 from .passwords import password_options
-from .terminal import Record, json_option, print_record, print_records
+from .terminal import Record, confirm, json_option, print_record, print_records, yes_option
 
 STATUS_HELP = (
     f"The status: {', '.join(STATUSES)}, or an active status that your application defines."
@@ -125,6 +125,7 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
 
 @group.command()
 @click.argument("email")
+@yes_option
 @json_option
 def delete(email: str) -> None:
     """Delete the account with the email address EMAIL and all its data.
@@ -134,9 +135,11 @@ def delete(email: str) -> None:
     \b
     Examples:
       flask accounts delete ada@example.com
+      flask accounts delete ada@example.com --yes
     """
     accounts = service(Accounts)
     account = accounts.get(email)
+    confirm(f"Delete the account {account.email} and all its data?")
     show(account)
     accounts.delete(account)
 
@@ -166,12 +169,13 @@ def unlock(email: str) -> None:
 @group.command("sign-out")
 @click.argument("email", required=False)
 @click.option("--all", "everybody", is_flag=True, help="Sign out all accounts.")
+@yes_option
 @json_option
 def sign_out(email: str | None, everybody: bool) -> None:
     """Sign the account with the email address EMAIL out on all devices.
 
     The command revokes all access tokens, refresh tokens and sessions of the account. They stay
-    revoked after the next sign-in.
+    revoked after the next sign-in. Before --all, the command asks for confirmation.
 
     \b
     Examples:
@@ -181,6 +185,7 @@ def sign_out(email: str | None, everybody: bool) -> None:
     if everybody is (email is not None):
         raise click.UsageError("Give either EMAIL or --all.")
     if email is None:
+        confirm("Sign out all accounts? All users must sign in again.")
         print_record({"accounts": service(LogOut).everybody()})
         return
     account = service(Accounts).get(email)
@@ -207,6 +212,7 @@ def unlink(email: str) -> None:
 
 @group.command("reset-mfa")
 @click.argument("email")
+@yes_option
 @json_option
 def reset_mfa(email: str) -> None:
     """Remove all MFA methods of the account with the email address EMAIL.
@@ -222,6 +228,7 @@ def reset_mfa(email: str) -> None:
     if FactorResets not in current_frontdesk.services:
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     account = service(Accounts).get(email)
+    confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")
     service(FactorResets).reset(account)
     show(account)
 

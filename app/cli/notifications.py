@@ -16,7 +16,16 @@ from ..notifications.models import SUBJECT
 from ..notifications.retention import Retention
 from .commands import CommandGroup
 from .groups import HELP
-from .terminal import Record, json_option, print_record, print_records, print_text, prints_json
+from .terminal import (
+    Record,
+    confirm,
+    json_option,
+    print_record,
+    print_records,
+    print_text,
+    prints_json,
+    yes_option,
+)
 
 COLUMNS = ("channel", "state", "count")
 NO_DELIVERIES = "There are no deliveries."
@@ -84,6 +93,7 @@ def send(channel: str | None) -> None:
     type=click.IntRange(min=1),
     help="The age in days, instead of NOTIFICATIONS__KEEP_DAYS.",
 )
+@yes_option
 @json_option
 def prune(days: int | None) -> None:
     """Delete old notifications with their inbox rows and deliveries.
@@ -97,6 +107,7 @@ def prune(days: int | None) -> None:
     retention = service(Retention)
     if days is None and retention.keep_days is None:
         raise click.ClickException("Give --days, or set NOTIFICATIONS__KEEP_DAYS.")
+    confirm(f"Delete all notifications older than {days or retention.keep_days} days?")
     print_record({"notifications": retention.prune(days)})
 
 

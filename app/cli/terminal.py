@@ -1,10 +1,10 @@
-"""What commands print: tables for people at a terminal, JSON lines for programs."""
+"""What commands print and ask: tables and questions on a terminal, JSON lines for programs."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TextIO
 from unicodedata import combining, east_asian_width
@@ -12,9 +12,12 @@ from unicodedata import combining, east_asian_width
 import click
 import orjson
 
+from ..core.types import AnyFunction
+
 Record = Mapping[str, Any]
 
 _JSON = "frontdesk.json"
+_YES = "frontdesk.yes"
 # The widths of a table's columns come from its first rows, because a list can have millions.
 _MEASURED_ROWS = 200
 _UTC = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(\.\d+)?(\+00:00|Z)")
@@ -25,17 +28,24 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def _remember(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
-    context.meta[_JSON] = is_given
+def _flag(name: str, key: str, about: str) -> Callable[[AnyFunction], AnyFunction]:
+    def store(context: click.Context, _option: click.Parameter, is_given: bool) -> None:
+        context.meta[key] = is_given
+
+    return click.option(name, is_flag=True, expose_value=False, callback=store, help=about)
 
 
-json_option = click.option(
-    "--json",
-    is_flag=True,
-    expose_value=False,
-    callback=_remember,
-    help="Print JSON, also on a terminal.",
-)
+json_option = _flag("--json", _JSON, "Print JSON, also on a terminal.")
+yes_option = _flag("--yes", _YES, "Do not ask for confirmation.")
+
+
+def confirm(question: str) -> None:
+    """Ask before data is lost; a refusal ends the command with exit code 1.
+
+    Without a terminal nobody can answer, and scripts are not asked.
+    """
+    if not click.get_current_context().meta.get(_YES) and is_terminal(sys.stdin):
+        click.confirm(question, abort=True, err=True)
 
 
 def json_requested() -> bool:

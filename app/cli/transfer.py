@@ -22,7 +22,7 @@ from ..transfer.formats import READERS, Reader, firebase
 from ..transfer.importing import Importer, ImportOptions
 from ..transfer.report import Report
 from .accounts import group as group
-from .terminal import json_option, print_record
+from .terminal import confirm, json_option, print_record, yes_option
 
 _STREAM = "-"
 
@@ -97,6 +97,7 @@ def import_accounts(
 @group.command("export")
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True), default=_STREAM)
 @click.option("--csv", "as_csv", is_flag=True, help="Write CSV instead of JSON lines.")
+@yes_option
 def export_accounts(file: str, as_csv: bool) -> None:
     """Export all accounts with their password hashes to FILE; - is standard output.
 
@@ -112,6 +113,8 @@ def export_accounts(file: str, as_csv: bool) -> None:
     if file == _STREAM:
         write(lines, sys.stdout)
         return
+    if Path(file).is_file():
+        confirm(f"Overwrite {file}?")
     with _to_write(file) as stream:
         count = write(lines, stream)
     click.echo(f"{count} accounts are in {file}.", err=True)

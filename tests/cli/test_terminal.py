@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -8,7 +9,7 @@ from flask import Flask
 
 from app.cli import terminal
 
-from ..conftest import Backend, Person, only_on
+from ..conftest import Backend, MakeApp, MakePerson, Person, only_on
 from ..rigs.terminals import TerminalProgram
 
 
@@ -17,9 +18,9 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal, "is_terminal", lambda stream: True)
 
 
-def run(app: Flask, *arguments: str, code: int = 0, typed: str | None = None) -> Result:
+def run(app: Flask, *arguments: str, code: int | None = 0, typed: str | None = None) -> Result:
     result = app.test_cli_runner().invoke(args=arguments, input=typed)
-    assert result.exit_code == code, result.output
+    assert code is None or result.exit_code == code, result.output
     return result
 
 
@@ -80,6 +81,53 @@ def test_table_columns_are_as_wide_as_their_widest_cell() -> None:
 
 def test_missing_standard_stream_is_no_terminal() -> None:
     assert terminal.is_terminal(None) is False
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+@pytest.mark.parametrize(
+    ("command", "question"),
+    [
+        ("accounts delete ada@example.com", "Delete the account ada@example.com and all its data?"),
+        ("accounts sign-out --all", "Sign out all accounts? All users must sign in again."),
+        ("notifications prune --days 9", "Delete all notifications older than 9 days?"),
+        ("accounts export file", "Overwrite file?"),
+    ],
+)
+def test_destructive_command_asks_on_a_terminal(
+    app: Flask, ada: Person, command: str, question: str
+) -> None:
+    Path("file").write_text("before")
+    api = ada.api()
+    refused = run(app, *command.split(), code=1, typed="\n")
+    assert f"{question} [y/N]" in refused.stderr
+    assert refused.stderr.endswith("Aborted!\n")
+    api.get("/account")
+    assert Path("file").read_text() == "before"
+    run(app, *command.split(), typed="y\n")
+    assert question not in run(app, *command.split(), "--yes", code=None).output
+
+
+@only_on("sqlite")
+@pytest.mark.usefixtures("at_terminal")
+def test_mfa_reset_asks_on_a_terminal(make_app: MakeApp, person: MakePerson) -> None:
+    app = make_app(AUTH__MFA="optional")
+    ada = person("ada", into=app)
+    refused = run(app, "accounts", "reset-mfa", ada.email, code=1, typed="n\n")
+    assert f"Remove all MFA methods of the account {ada.email}" in refused.stderr
+    run(app, "accounts", "reset-mfa", ada.email, "--yes")
+
+
+@only_on("sqlite")
+def test_question_is_asked_where_only_standard_output_is_no_terminal(
+    app: Flask, ada: Person, backend: Backend
+) -> None:
+    command = ("accounts", "delete", ada.email)
+    with TerminalProgram(backend.database_url, *command, piped=True) as program:
+        program.answer("all its data? [y/N]: ", "y")
+        program.finish()
+        assert json.loads(program.output())["email"] == ada.email
+    assert run(app, "accounts", "list").stdout == ""
 
 
 @only_on("sqlite")
