@@ -294,7 +294,7 @@ def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, told: Told) -> Non
 def test_addresses_without_end_take_no_memory_without_end(
     flooded: Any, monkeypatch: pytest.MonkeyPatch, told: Told
 ) -> None:
-    monkeypatch.setattr(security_log, "COUNTED", 5)
+    monkeypatch.setattr(security_log, "MAX_SOURCES", 5)
     for number in range(30):
         flooded(f"203.0.113.{number}")
     flooded.clock.step(minutes=2)
