@@ -139,3 +139,25 @@ def test_extras_table_lists_the_extras_of_the_package() -> None:
 
 def test_mounting_table_lists_all_blueprints() -> None:
     assert sorted(first_cells("hosts.md", "## Mount the blueprints")) == sorted(blueprints.__all__)
+
+
+def test_readme_badges_state_what_the_package_declares() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name = "Programming Language :: Python :: 3."
+    versions = [each.removeprefix(name[:-2]) for each in project["classifiers"] if name in each]
+    assert badge("python") == f"python: {' | '.join(versions)}"
+    assert badge("licence") == f"licence: {project['license']}"
+    assert (
+        f"Development Status :: 4 - {badge('status').removeprefix('status: ').title()}"
+        in (project["classifiers"])
+    )
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert (badge("typing"), tools["mypy"]["strict"]) == ("typing: mypy strict", True)
+
+
+def badge(name: str) -> str:
+    """Return the text of a badge that the README shows."""
+    file = f"badge-{name}.svg"
+    assert f"_static/{file}" in (ROOT / "README.md").read_text()
+    [text] = re.findall(r'aria-label="(.*?)"', (ROOT / "docs" / "_static" / file).read_text())
+    return str(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -84,7 +85,7 @@ def test_what_the_tutorial_has_its_reader_type_works(python: str, tmp_path: Path
     assert "ada@example.com" in mail.read_text()
 
 
-def test_readme_quickstart_prints_what_the_readme_shows(python: str, tmp_path: Path) -> None:
+def test_quickstart_prints_what_the_pages_show(python: str, tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLES / "smallest", tmp_path / "smallest")
     steps = folder / "steps.sh"
     steps.write_text(steps.read_text().replace("5000", str(free_port())))
@@ -97,9 +98,17 @@ def test_readme_quickstart_prints_what_the_readme_shows(python: str, tmp_path: P
         check=False,
     )
     assert said.returncode == 0, said.stdout + said.stderr
-    [shown] = re.findall(r"^```text\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
-    # The first printed line is the created account.
-    assert said.stdout.splitlines()[1:] == shown.splitlines()
+    account, *calls = said.stdout.splitlines()
+    [shown] = outputs("README.md")
+    assert calls == shown.splitlines()
+    of_the_account, _, shown = outputs("docs/quickstart.md")
+    assert calls == shown.splitlines()
+    assert json.loads(account).keys() == json.loads(of_the_account).keys()
+
+
+def outputs(page: str) -> list[str]:
+    """Return the outputs that a page shows."""
+    return re.findall(r"^```text\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
 
 
 _MANY = 5_000
