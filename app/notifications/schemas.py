@@ -36,9 +36,6 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
-    class Meta(Page.Meta):
-        reads_alike = True
-
     is_read = StrictBoolean(metadata={"description": "Only those that are read, or are not"})
 
 

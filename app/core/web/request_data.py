@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, lru_cache, wraps
+from functools import cache, wraps
 from typing import Any
 
 import orjson
@@ -64,7 +64,7 @@ def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> ViewDecorator:
             for place, source in places.items():
                 schema = schema_for(source)
                 try:
-                    kwargs[place] = _load(place, schema)
+                    kwargs[place] = schema.load(_read(place, schema))
                 except ValidationError as error:
                     faults.extend(_faults_of(error, place))
             if faults:
@@ -109,25 +109,6 @@ def override_request_data(present: RequestDataSource) -> Iterator[None]:
         yield
     finally:
         request.environ[_PRESENTER] = before
-
-
-def _load(place: str, schema: Schema) -> Any:
-    if place == "query" and _reads_alike(schema) and _PRESENTER not in request.environ:
-        return dict(_load_query(schema, request.environ.get("QUERY_STRING", "")))
-    return schema.load(_read(place, schema))
-
-
-def _reads_alike(schema: Schema) -> bool:
-    """Whether a query is always loaded to the same plain values, whoever asks and when. A schema's
-    own `Meta` tells: one that is made from it may look elsewhere too."""
-    return getattr(vars(type(schema)).get("Meta"), "reads_alike", False)
-
-
-@lru_cache(256)
-def _load_query(schema: Schema, query: str) -> Values:
-    """Clients ask for the same pages again and again; to read one costs as much as to link it."""
-    loaded: Values = schema.load(_read_query(schema))
-    return loaded
 
 
 def _read(place: str, schema: Schema) -> Any:
