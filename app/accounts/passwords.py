@@ -109,7 +109,7 @@ class Passwords:
         from . import foreign
 
         try:
-            recipe = foreign.read(stored)
+            algorithm = foreign.read(stored)
         except foreign.UnusableHash as error:
             self._tell_once(error)
             return WRONG
@@ -118,7 +118,7 @@ class Passwords:
         # Peppered hashes have this form.
         if stored.startswith("$"):
             ways += self._peppered(password)
-        right = any(recipe.matches(way) for way in ways)
+        right = any(algorithm.matches(way) for way in ways)
         # What bcrypt cannot take whole keeps the hash that it has, until its owner changes it.
         return PasswordCheck(right, renew=right and _encoded(password) is not None)
 

@@ -16,8 +16,8 @@ from ..core.web.fields import (
 )
 from .addresses import read_phone
 from .errors import InvalidPhone
+from .locales import LOCALE, locale_of, time_zones
 from .models import DELETING, LOCALE_LENGTH, PENDING, ROLES, STATUSES, TIME_ZONE_LENGTH
-from .places import LOCALE, locale_of, time_zones
 
 ROLE = NamedEnum("AccountRole", ROLES)
 STATUS = NamedEnum(

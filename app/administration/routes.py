@@ -10,8 +10,8 @@ from ..accounts.service import Accounts
 from ..audit.schemas import OF_ANYBODY, RecordPage, RecordRead
 from ..auth.blueprint import address
 from ..auth.caller import caller
+from ..auth.decorators import active_account_required, roles_required
 from ..auth.errors import NotAuthorized, TooManyAttempts
-from ..auth.guards import active_account_required, roles_required
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import AccountKey, Loaded

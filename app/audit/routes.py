@@ -4,7 +4,7 @@ from flask import Response, stream_with_context
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.guards import active_account_required, roles_required
+from ..auth.decorators import active_account_required, roles_required
 from ..core.context import service
 from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint

@@ -19,6 +19,7 @@ from ..core.web.responses import answers, json_response
 from . import examples
 from .blueprint import address, blueprint
 from .caller import caller, find_caller
+from .decorators import account_optional, account_required, active_account_required
 from .email_change.service import EmailChanges
 from .email_change.undo import EmailChangeUndo
 from .errors import (
@@ -30,7 +31,6 @@ from .errors import (
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from .guards import account_optional, account_required, active_account_required
 from .passwords import PasswordChange
 from .schemas import (
     ChangeEmail,
@@ -41,7 +41,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.attempt import sign_in_options
+from .sign_in.options import sign_in_options
 from .sign_in.policy import payload_of
 
 

@@ -23,7 +23,7 @@ from .errors import InvalidCredentials
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.
-    from .sessions.reading import SessionRow
+    from .sessions.rows import SessionRow
 
 # On the request and not on `g`, which outlives it where an application context is open around it.
 _FOUND = "frontdesk_caller"

@@ -15,7 +15,7 @@ from .caller import Caller
 from .errors import IncorrectCredentials
 from .fresh import Freshness
 from .mails import Mails
-from .sign_in.attempt import PASSWORD, SignInOptions
+from .sign_in.options import PASSWORD, SignInOptions
 from .sign_in.policy import Challenge, SignInPolicy, SignInResult
 
 

@@ -21,6 +21,7 @@ from . import step_up_routes as step_up_routes
 from .blueprint import address
 from .blueprint import blueprint as blueprint
 from .caller import caller
+from .decorators import account_required, idp_required
 from .errors import (
     AccountDeleting,
     AmbiguousEmail,
@@ -37,7 +38,6 @@ from .errors import (
     TooManyAttempts,
     UnknownSignIn,
 )
-from .guards import account_required, idp_required
 from .idp.pending import PendingSignIns
 from .idp.service import IdpSignIn
 from .idp.session_cookie import ProviderRedirect
@@ -52,8 +52,8 @@ from .schemas import (
     login_read,
 )
 from .sign_in.admitting import admits
-from .sign_in.attempt import sign_in_options
 from .sign_in.log_out import LogOut
+from .sign_in.options import sign_in_options
 from .sign_in.password import Login
 from .sign_in.policy import payload_of
 

@@ -12,14 +12,14 @@ from ..core.web.responses import answers
 from . import examples
 from .blueprint import blueprint
 from .caller import caller
+from .decorators import active_account_required
 from .errors import (
     IncorrectCredentials,
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from .guards import active_account_required
 from .schemas import login_read
-from .sign_in.attempt import sign_in_options
+from .sign_in.options import sign_in_options
 from .step_up.schemas import WAYS, Reauthenticate
 from .step_up.service import Reauthentication
 

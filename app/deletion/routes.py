@@ -7,6 +7,7 @@ from ..accounts.service import Accounts
 from ..administration.rules import LastRoot, SoleOwner
 from ..auth.blueprint import address
 from ..auth.caller import caller
+from ..auth.decorators import active_account_required, guard
 from ..auth.errors import (
     FreshSignInRequired,
     IncorrectCredentials,
@@ -15,7 +16,6 @@ from ..auth.errors import (
     TooManyAttempts,
 )
 from ..auth.examples import MAILED_TOKEN
-from ..auth.guards import active_account_required, guard
 from ..auth.schemas import MailedToken
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service

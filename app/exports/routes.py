@@ -6,9 +6,9 @@ from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
 from ..auth.blueprint import address
 from ..auth.caller import caller
+from ..auth.decorators import active_account_required, guard
 from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAttempts
 from ..auth.fresh import Freshness
-from ..auth.guards import active_account_required, guard
 from ..auth.settings import AuthSettings
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded

@@ -9,14 +9,14 @@ from flask import Request
 from typing_extensions import TypeVar
 
 from ..auth.caller import Callers, current_account, known_account
-from ..auth.sign_in import by_host
-from ..auth.sign_in.attempt import HOST
+from ..auth.sign_in import application_api
+from ..auth.sign_in.options import HOST
 from ..core.context import find_context
 from ..core.types import JsonObject, Values
 
 if TYPE_CHECKING:
     from ..auth.mfa.by_host import CallerAuthenticators
-    from ..auth.sessions.by_host import CallerSessions
+    from ..auth.sessions.application_api import CallerSessions
 
 # The host's own class of an account: `Frontdesk[Account]()`.
 A = TypeVar("A", default=Any)
@@ -39,7 +39,7 @@ class SigningIn(Generic[A]):
         Within the limits of the login route, and whatever the account's status. Raises
         `IncorrectCredentials`, `TooManyAttempts` or `TooManyHashes`.
         """
-        return cast(A, by_host.verify_password(account, password))
+        return cast(A, application_api.verify_password(account, password))
 
     def sign_in(
         self,
@@ -61,7 +61,7 @@ class SigningIn(Generic[A]):
         is no token in what is returned. Raises `CrossSite` where another site's page has asked.
         """
         by = (how,) if isinstance(how, str) else tuple(how)
-        return by_host.sign_in(account, by, by_cookie, otp, trusted_device)
+        return application_api.sign_in(account, by, by_cookie, otp, trusted_device)
 
     def finish_sign_in(
         self,
@@ -84,7 +84,7 @@ class SigningIn(Generic[A]):
         `TooManyAttempts`.
         """
         factors = {"otp": otp, "recovery_code": recovery_code, "credential": credential}
-        return by_host.finish_sign_in(mfa_token, factors, trust, by_cookie)
+        return application_api.finish_sign_in(mfa_token, factors, trust, by_cookie)
 
     def reauthenticate(
         self,
@@ -112,13 +112,13 @@ class SigningIn(Generic[A]):
             "credential": credential,
             "code": code,
         }
-        return by_host.reauthenticate(ways, login_id)
+        return application_api.reauthenticate(ways, login_id)
 
     @property
     def sessions(self) -> CallerSessions:
         """The sessions of the caller's account: list them, end them."""
         # For its weight: most applications store none.
-        from ..auth.sessions.by_host import CallerSessions
+        from ..auth.sessions.application_api import CallerSessions
 
         return CallerSessions()
 
@@ -131,11 +131,11 @@ class SigningIn(Generic[A]):
 
     def sign_out(self, account: A) -> None:
         """End every token of the account until it signs in again, as the logout route does."""
-        by_host.sign_out(account)
+        application_api.sign_out(account)
 
     def sign_out_here(self) -> None:
         """End the session whose cookie this request brings, as `DELETE /session` does."""
-        by_host.sign_out_here()
+        application_api.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
         """Whose token a request carries; None where it carries none. A bad one is refused."""

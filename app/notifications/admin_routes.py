@@ -7,7 +7,7 @@ from typing import Any
 
 from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
-from ..auth.guards import active_account_required, roles_required
+from ..auth.decorators import active_account_required, roles_required
 from ..core.context import find_context, service
 from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint

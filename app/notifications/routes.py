@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..auth.caller import caller
-from ..auth.guards import active_account_required
+from ..auth.decorators import active_account_required
 from ..core.context import service
 from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint

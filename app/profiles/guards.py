@@ -10,8 +10,8 @@ from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
+from ..auth.decorators import Guard, check_named, guard
 from ..auth.errors import NotAuthorized
-from ..auth.guards import Guard, check_named, guard
 from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.types import Values

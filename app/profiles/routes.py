@@ -8,7 +8,7 @@ from flask import Response, request
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.guards import active_account_required
+from ..auth.decorators import active_account_required
 from ..core.context import service
 from ..core.types import AccountKey, Loaded
 from ..core.web.blueprint import Blueprint

@@ -6,12 +6,12 @@ from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
 from ..auth.blueprint import address
+from ..auth.decorators import guard
 from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
-from ..auth.guards import guard
 from ..auth.schemas import VerifyToken, login_read
 from ..auth.sign_in.admitting import admits
-from ..auth.sign_in.attempt import sign_in_options
+from ..auth.sign_in.options import sign_in_options
 from ..auth.sign_in.policy import payload_of
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable

@@ -21,7 +21,7 @@ from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, Proofs, Purpose, PurposeProofs
 from ..auth.settings import AuthSettings
-from ..auth.sign_in.attempt import SignInOptions
+from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..core.config.environment import SettingsError
 from ..core.context import BasicService, Context, report_action

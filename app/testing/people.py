@@ -6,7 +6,7 @@ from typing import Any
 from flask import Flask
 
 from ..accounts.service import Accounts
-from ..auth.sign_in.attempt import PASSWORD as BY_PASSWORD
+from ..auth.sign_in.options import PASSWORD as BY_PASSWORD
 from ..auth.sign_in.policy import SignInPolicy, SignInResult
 from ..core.context import service
 from .client import Api

@@ -14,7 +14,7 @@ from sqlalchemy import inspect
 
 from ..accounts.addresses import read_email, read_phone
 from ..accounts.errors import InvalidEmail, InvalidPhone
-from ..accounts.foreign.recipes import UnusableHash
+from ..accounts.foreign.algorithms import UnusableHash
 from ..accounts.models import HASH_LENGTH, REASON_LENGTH, ROLES
 from ..accounts.passwords import check_hash
 from ..auth.idp.models import LONGEST_ISSUER, LONGEST_SUBJECT

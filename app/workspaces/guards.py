@@ -15,8 +15,8 @@ from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
 from ..auth.caller import caller, known_account, outside_request
+from ..auth.decorators import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like
 from ..auth.errors import NotAuthorized
-from ..auth.guards import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like
 from ..core.context import current_frontdesk, service
 from ..core.errors import Problem
 from ..core.hooks import check_call

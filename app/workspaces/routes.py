@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..auth.caller import caller
+from ..auth.decorators import active_account_required, fresh_required
 from ..auth.errors import NotAuthorized
-from ..auth.guards import active_account_required, fresh_required
 from ..core.context import current_frontdesk, service
 from ..core.errors import QuotaReached
 from ..core.types import AccountKey, Loaded

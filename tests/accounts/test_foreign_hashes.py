@@ -238,7 +238,7 @@ def test_foreign_hashes_use_the_concurrency_limit(monkeypatch: pytest.MonkeyPatc
     checker, at_once, concurrent = Passwords(rounds=4, at_once=8), 0, []
     read = foreign.read
 
-    def count_and_read(text: str) -> foreign.Recipe:
+    def count_and_read(text: str) -> foreign.HashAlgorithm:
         nonlocal at_once
         at_once += 1
         concurrent.append(at_once)

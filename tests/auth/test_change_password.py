@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.auth.fresh import Freshness
-from app.auth.sign_in.attempt import PROVIDER
+from app.auth.sign_in.options import PROVIDER
 from app.auth.sign_in.policy import SignInPolicy, SignInResult
 from app.core.context import service
 from app.testing.client import Api

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.auth.sign_in.by_host import sign_in, sign_out_here
+from app.auth.sign_in.application_api import sign_in, sign_out_here
 from app.core.errors import SetupError
 from app.core.web.operation import find_operation
 from app.testing.client import Api

@@ -9,7 +9,7 @@ from sqlalchemy import inspect
 from app import Frontdesk
 from app.accounts.account import Account
 from app.auth.account_routes import change_password, get_account
-from app.auth.guards import account_required
+from app.auth.decorators import account_required
 from app.auth.mfa.routes import finish_cookie_session
 from app.auth.routes import logout
 from app.auth.sessions.models import AccountSession
@@ -19,7 +19,7 @@ from app.auth.sessions.routes import (
     list_sessions,
     open_cookie_session,
 )
-from app.auth.sign_in.by_host import sign_in
+from app.auth.sign_in.application_api import sign_in
 from app.auth.step_up_routes import reauthenticate
 from app.core.config.environment import SettingsError
 from app.core.context import current_frontdesk

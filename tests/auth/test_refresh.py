@@ -12,8 +12,8 @@ from app import Frontdesk
 from app.accounts.service import Accounts
 from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
-from app.auth.sign_in.attempt import PASSWORD as BY_PASSWORD
-from app.auth.sign_in.attempt import sign_in_options
+from app.auth.sign_in.options import PASSWORD as BY_PASSWORD
+from app.auth.sign_in.options import sign_in_options
 from app.auth.sign_in.policy import SignInPolicy, payload_of
 from app.blueprints import auth, sessions
 from app.core.config.environment import SettingsError

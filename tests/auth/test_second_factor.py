@@ -7,7 +7,7 @@ from flask import Flask
 
 from app import Problem, active_account_required, mfa_required
 from app.accounts.service import Accounts
-from app.auth.sign_in.by_host import sign_in
+from app.auth.sign_in.application_api import sign_in
 from app.core.context import service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock

@@ -22,9 +22,9 @@ SCRIPTS = {
 # Patterns of regular expressions and formats that are not written where they are used. None of
 # them is made of a request: constants of the module, settings, and texts of the catalogue.
 PATTERNS = {
-    "accounts/places.py",
+    "accounts/locales.py",
     "administration/search.py",
-    "auth/sessions/own.py",
+    "auth/sessions/management.py",
     "auth/sessions/refresh_token.py",
     "core/config/field_types.py",
     "core/db/account_ids.py",

@@ -7,8 +7,8 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from ...core.extras import missing_extra
-from .notations import base64, number
-from .recipes import Recipe, UnusableHash, check_scrypt, derive_scrypt
+from .algorithms import HashAlgorithm, UnusableHash, check_scrypt, derive_scrypt
+from .formats import base64, number
 
 PREFIXES = ("$fbscrypt$",)
 
@@ -39,7 +39,7 @@ class FirebaseScrypt(NamedTuple):
         return compare_digest(made, self.expected)
 
 
-def read(text: str) -> Recipe:
+def read(text: str) -> HashAlgorithm:
     options, salt, expected = text.removeprefix(PREFIXES[0]).split("$")
     said = dict(option.split("=", 1) for option in options.split(","))
     missing = {"v", "n", "r", "p", "ss", "sk"} - said.keys()

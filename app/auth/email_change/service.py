@@ -30,7 +30,7 @@ from ..errors import (
 )
 from ..fresh import Freshness
 from ..limits import EmailChangeLimits
-from ..sign_in.attempt import SignInOptions
+from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .models import EmailChange
 from .notices import EmailChangeNotices

@@ -33,7 +33,7 @@ from ..errors import (
     UnknownSignIn,
 )
 from ..mails import Mails
-from ..sign_in.attempt import PROVIDER, SignInOptions
+from ..sign_in.options import PROVIDER, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns

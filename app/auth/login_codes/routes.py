@@ -23,7 +23,7 @@ from ..sessions.by_cookie import (
 )
 from ..sessions.cookie_sessions import CookieSessions
 from ..sign_in.admitting import admits
-from ..sign_in.attempt import sign_in_options
+from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
 from .codes import ID_LENGTH
 from .service import LoginByCode

@@ -34,7 +34,7 @@ from ..limits import Failures
 from ..proofs import Proofs, Purpose
 from ..sessions.devices import label_of
 from ..settings import AuthSettings
-from ..sign_in.attempt import MAILED_CODE, SignInOptions
+from ..sign_in.options import MAILED_CODE, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import StepUp, Way
 from .codes import LOGIN_CODE, LoginCodes

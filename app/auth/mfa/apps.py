@@ -16,7 +16,7 @@ from ...core.clock import Clock
 from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey, JsonObject
-from ..sign_in.attempt import TOTP, SignInOptions
+from ..sign_in.options import TOTP, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from . import totp
 from .authenticators import WAITS, Authenticators

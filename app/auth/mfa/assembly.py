@@ -20,7 +20,7 @@ from ..fresh import Freshness
 from ..limits import Failures
 from ..proofs import Proofs
 from ..settings import AuthSettings
-from ..sign_in.attempt import PASSKEY, RECOVERY_CODE
+from ..sign_in.options import PASSKEY, RECOVERY_CODE
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
 from .apps import AppEnrolment, AuthenticatorApps

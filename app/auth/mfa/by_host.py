@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ...core.context import service
 from ...core.types import JsonObject
 from ..caller import caller, find_caller
-from ..guards import check_active
-from ..sign_in.by_host import dump, enter, require_mfa
+from ..decorators import check_active
+from ..sign_in.application_api import dump, enter, require_mfa
 from . import totp
 from .apps import AppEnrolment
 from .authenticators import Authenticators

@@ -13,7 +13,7 @@ from ...accounts.models import AccountLike
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.types import AccountKey
 from ..limits import Failures
-from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
+from ..sign_in.options import RECOVERY_CODE, SignInOptions
 from .errors import SecretUnreadable, WrongFactor
 from .limits import FactorFailures
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode

@@ -14,7 +14,7 @@ from ...core.request import rate_limit_network
 from ...core.types import AccountKey
 from ..errors import TooManyAttempts
 from ..limits import KNOWN_SECONDS, UNLOCK_SECONDS
-from ..sign_in.attempt import RECOVERY_CODE, SignInOptions
+from ..sign_in.options import RECOVERY_CODE, SignInOptions
 from .devices import TrustedDevices
 from .notices import FactorNotices
 

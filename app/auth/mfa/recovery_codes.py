@@ -22,7 +22,7 @@ from ...core.db.account_ids import serialize_id
 from ...core.db.transaction import AnySession, transaction, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
-from ..sign_in.attempt import RECOVERY_CODE
+from ..sign_in.options import RECOVERY_CODE
 from .errors import NoFactor, WrongFactor
 from .factors import SecondFactors
 from .models import RecoveryCode

@@ -16,6 +16,13 @@ from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller, find_caller
+from ..decorators import (
+    CREDENTIAL_PROBLEMS,
+    account_optional,
+    active_account_required,
+    guard,
+    superuser_required,
+)
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -27,17 +34,10 @@ from ..errors import (
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from ..guards import (
-    CREDENTIAL_PROBLEMS,
-    account_optional,
-    active_account_required,
-    guard,
-    superuser_required,
-)
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_sessions import CookieSessions
 from ..settings import AuthSettings
-from ..sign_in.attempt import sign_in_options
+from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
 from . import schemas, totp
 from .apps import AppEnrolment

@@ -12,7 +12,7 @@ from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timest
 from ..examples import SIGNED_IN
 from ..passkeys.schemas import AssertedCredential
 from ..schemas import login_read
-from ..sign_in.attempt import PASSKEY, RECOVERY_CODE, TOTP
+from ..sign_in.options import PASSKEY, RECOVERY_CODE, TOTP
 from .mfa_tokens import LONGEST_TOKEN
 from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 

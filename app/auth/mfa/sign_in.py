@@ -11,7 +11,7 @@ from ...core.keystore import KeystoreUnavailable
 from ..actions import LOGIN_CHALLENGED
 from ..caller import Caller
 from ..errors import TooManyAttempts
-from ..sign_in.attempt import DEVICE, SignInOptions
+from ..sign_in.options import DEVICE, SignInOptions
 from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
 from ..step_up.service import Way
 from .devices import TrustedDevices

@@ -18,7 +18,7 @@ from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
 from ..mfa.policy import Enrolling, hold
-from ..sign_in.attempt import PASSKEY, SignInOptions
+from ..sign_in.options import PASSKEY, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .challenges import Challenges, creation_options, handle_from
 from .relying_party import (

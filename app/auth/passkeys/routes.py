@@ -12,6 +12,7 @@ from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import schema_instance, takes
 from ...core.web.responses import answers, json_response
 from ..caller import caller, find_caller
+from ..decorators import account_optional, account_required
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -21,7 +22,6 @@ from ..errors import (
     PasskeyRefused,
     ReauthenticationRequired,
 )
-from ..guards import account_optional, account_required
 from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
 from ..mfa.policy import Enrollers, Enrolling
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
@@ -29,7 +29,7 @@ from ..schemas import login_read
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
 from ..sessions.cookie_sessions import CookieSessions
 from ..sign_in.admitting import admits
-from ..sign_in.attempt import sign_in_options
+from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey

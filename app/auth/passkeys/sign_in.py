@@ -30,7 +30,7 @@ from ..caller import Caller
 from ..errors import PasskeyRefused
 from ..mfa.mfa_tokens import ANSWERING, MfaTokens
 from ..mfa.notices import FactorNotices
-from ..sign_in.attempt import PASSKEY, SignInOptions
+from ..sign_in.options import PASSKEY, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import Way
 from .challenges import Challenges, request_options

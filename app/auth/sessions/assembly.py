@@ -16,15 +16,15 @@ from ..actions import LOGGED_OUT
 from ..caller import Caller
 from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
-from ..sign_in.attempt import COOKIE_WAY
+from ..sign_in.options import COOKIE_WAY
 from ..sign_in.policy import SignInPolicy
 from .cookie_sessions import CookieSessions
 from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
+from .management import OwnSessions
 from .models import AccountSession
-from .own import OwnSessions
-from .reading import SessionRows
 from .refresh import Refresh, SessionMails
 from .refresh_token import RefreshTokens
+from .rows import SessionRows
 from .schemas import UnsupportedGrant
 from .service import Renewal, Sessions, prune_sessions
 

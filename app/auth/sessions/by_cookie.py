@@ -14,10 +14,10 @@ from ...accounts.schemas import AccountRead
 from ...core.context import service
 from ...core.web.fields import RequestSchema, Text, Timestamp
 from ..caller import caller
+from ..decorators import guard
 from ..examples import ACCOUNT
-from ..guards import guard
 from ..schemas import PasswordField, account_read
-from ..sign_in.attempt import COOKIE_WAY
+from ..sign_in.options import COOKIE_WAY
 from .cookie_sessions import CookieSessions
 from .cookies import CrossSite
 

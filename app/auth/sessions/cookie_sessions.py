@@ -19,12 +19,12 @@ from ...core.web.operation import SAFE_METHODS
 from ..actions import SESSION_ENDED
 from ..caller import Caller, caller_of, known_caller
 from ..errors import InvalidCredentials, LoggedOut
-from ..sign_in.attempt import COOKIE_WAY, request_cookie
+from ..sign_in.options import COOKIE_WAY, request_cookie
 from ..sign_in.policy import SignInResult
 from .cookies import Cookies, CrossSiteCheck, SessionCookie
+from .management import BY_OWNER
 from .models import COOKIE, SECRET_BYTES, AccountSession
-from .own import BY_OWNER
-from .reading import SessionRow
+from .rows import SessionRow
 from .service import Sessions
 
 # Why a session ended: a new sign-in in its browser, or a sign-out everywhere.

@@ -27,8 +27,8 @@ from ..actions import SESSION_REUSED
 from ..settings import AuthSettings
 from ..sign_in.policy import SignInPolicy
 from .devices import label_of
+from .management import BY_REUSE
 from .models import TOKEN, AccountSession
-from .own import BY_REUSE
 from .refresh_token import ParsedToken, RefreshTokens
 from .schemas import InvalidGrant
 

@@ -15,6 +15,7 @@ from ...core.web.pages import clear_browser_cache
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller
+from ..decorators import account_required, active_account_required, roles_required
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -23,10 +24,9 @@ from ..errors import (
     InvalidCredentials,
     TooManyAttempts,
 )
-from ..guards import account_required, active_account_required, roles_required
 from ..schemas import login_read
 from ..sign_in.admitting import admits
-from ..sign_in.attempt import sign_in_options
+from ..sign_in.options import sign_in_options
 from ..sign_in.password import Login
 from ..sign_in.policy import payload_of
 from . import by_cookie, schemas
@@ -38,7 +38,7 @@ from .by_cookie import (
 )
 from .cookie_sessions import CookieSessions
 from .cookies import CrossSite
-from .own import OwnSession, OwnSessions
+from .management import OwnSession, OwnSessions
 from .refresh import Refresh
 from .schemas import (
     EndedSessions,

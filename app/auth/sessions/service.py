@@ -17,11 +17,11 @@ from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ...core.types import JsonObject
 from ..settings import AuthSettings
-from ..sign_in.attempt import SignInOptions, has_factor, methods, written
+from ..sign_in.options import SignInOptions, has_factor, methods, written
 from ..sign_in.stored_origin import kept_address, kept_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
-from .reading import SessionRow, SessionRows
 from .refresh_token import RefreshTokens
+from .rows import SessionRow, SessionRows
 
 # A use is written down as seldom as this.
 USE_SECONDS = 3600

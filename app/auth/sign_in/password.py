@@ -12,7 +12,7 @@ from ...accounts.service import Accounts, SignInState, state_of
 from ...core.db.transaction import AnySession, is_in_use, release, transaction
 from ..errors import IncorrectCredentials
 from ..limits import Failures
-from .attempt import PASSWORD, SignInOptions
+from .options import PASSWORD, SignInOptions
 from .policy import Challenge, SignInPolicy, SignInResult
 
 Result = TypeVar("Result")

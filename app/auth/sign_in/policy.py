@@ -24,7 +24,7 @@ from ..errors import (
     SignInRefused,
 )
 from ..tokens.access import AMR, Revocations, Tokens
-from .attempt import PASSKEY, PASSWORD, PROVIDER, SignInOptions, has_factor, methods
+from .options import PASSKEY, PASSWORD, PROVIDER, SignInOptions, has_factor, methods
 
 if TYPE_CHECKING:
     # Loaded only where sessions are on.

@@ -17,7 +17,7 @@ from ..actions import REAUTHENTICATION_SUCCEEDED
 from ..caller import Caller, lock_caller
 from ..errors import IncorrectCredentials, InvalidCredentials
 from ..fresh import Freshness
-from ..sign_in.attempt import PASSWORD, SignInOptions, has_factor
+from ..sign_in.options import PASSWORD, SignInOptions, has_factor
 from ..sign_in.password import Login
 from ..sign_in.policy import SignInPolicy, SignInResult
 

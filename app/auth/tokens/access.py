@@ -28,7 +28,7 @@ from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
 from ...core.web.fields import is_storable
 from ..errors import InvalidCredentials
-from ..sign_in.attempt import tells_of_factor
+from ..sign_in.options import tells_of_factor
 
 log = logging.getLogger(__name__)
 

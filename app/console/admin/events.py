@@ -9,7 +9,7 @@ from flask import Response, request
 
 from ...accounts.service import Accounts
 from ...audit import routes as audit_api
-from ...auth.guards import active_account_required, roles_required
+from ...auth.decorators import active_account_required, roles_required
 from ...core.actions import Action
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id

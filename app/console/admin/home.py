@@ -12,7 +12,7 @@ from ...accounts.service import Accounts
 from ...administration.estimate import estimate
 from ...audit.history import EventHistory, happened
 from ...audit.settings import AuditSettings
-from ...auth.guards import active_account_required, roles_required
+from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
 from ...delivery.outbox.statistics import finished, waiting

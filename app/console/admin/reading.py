@@ -10,7 +10,7 @@ from flask import request
 from sqlalchemy import select
 
 from ...accounts.service import Accounts
-from ...auth.guards import active_account_required, roles_required
+from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.db.account_ids import serialize_id
 from ...core.errors import Invalid

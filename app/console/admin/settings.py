@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ...auth.guards import superuser_required
+from ...auth.decorators import superuser_required
 from ...core.config.settings import DEFAULT
 from ...core.context import find_context
 from ...core.web.operation import hidden

@@ -7,7 +7,7 @@ from flask import Response, request
 from ...auth.errors import InvalidProof
 from ...auth.schemas import NewPassword
 from ...auth.sessions.cookie_sessions import CookieSessions
-from ...auth.sign_in.attempt import PASSWORD, sign_in_options
+from ...auth.sign_in.options import PASSWORD, sign_in_options
 from ...auth.sign_in.policy import Challenge, SignInPolicy
 from ...core.context import find_context, service
 from ...core.types import Loaded

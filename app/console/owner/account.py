@@ -9,7 +9,7 @@ from ...administration.rules import SoleOwner
 from ...audit.service import Records
 from ...auth import account_routes as account_api
 from ...auth.caller import caller
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.errors import Fault

@@ -10,7 +10,7 @@ from flask import Response
 from ...audit.schemas import RecordPage
 from ...audit.service import Records
 from ...auth.caller import caller
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...auth.sessions.devices import label_of
 from ...core.context import service
 from ...core.types import Loaded, Values

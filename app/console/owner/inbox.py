@@ -11,7 +11,7 @@ from markupsafe import Markup
 from marshmallow import fields, validate
 
 from ...auth.caller import caller
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.errors import Conflict, Problem
 from ...core.types import JsonObject, Loaded

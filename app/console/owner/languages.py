@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ...accounts.places import time_zones
+from ...accounts.locales import time_zones
 
 _LANGUAGES = {
     "ar": "العربية",

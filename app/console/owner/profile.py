@@ -9,7 +9,7 @@ import orjson
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...core.errors import Fault, Problem, TooLarge
 from ...core.types import JsonObject, Values
 from ...core.web.operation import hidden

@@ -9,13 +9,13 @@ from flask import Response
 
 from ...accounts.service import Accounts
 from ...auth.caller import Caller, caller
+from ...auth.decorators import active_account_required
 from ...auth.email_change.service import EmailChanges
-from ...auth.guards import active_account_required
 from ...auth.idp.identities import Identities
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
-from ...auth.sessions.own import OwnSession, OwnSessions
+from ...auth.sessions.management import OwnSession, OwnSessions
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden

@@ -7,8 +7,8 @@ from flask import Response, request
 from ...accounts.service import Accounts
 from ...auth import account_routes as account_api
 from ...auth.caller import caller
+from ...auth.decorators import active_account_required
 from ...auth.email_change.service import EmailChanges
-from ...auth.guards import active_account_required
 from ...auth.settings import AuthSettings
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from flask import Response, request
 
 from ...auth.caller import caller
+from ...auth.decorators import active_account_required
 from ...auth.fresh import Freshness
-from ...auth.guards import active_account_required
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
 from ...auth.mfa.authenticators import Authenticators

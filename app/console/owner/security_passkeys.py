@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa.models import PASSKEY_KIND
 from ...auth.passkeys import routes as passkeys_api

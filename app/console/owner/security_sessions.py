@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...auth.sessions import routes as sessions_api
 from ...core.web.operation import hidden
 from ..api_calls import ApiCall, calls_api, get_from_api

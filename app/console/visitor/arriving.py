@@ -7,7 +7,7 @@ from flask import Response
 
 from ...auth.sessions.cookie_sessions import CookieSessions
 from ...auth.settings import AuthSettings
-from ...auth.sign_in.attempt import use_device
+from ...auth.sign_in.options import use_device
 from ...core.context import current_frontdesk, service
 from ..cookies import read_cookie, set_cookie
 from ..ways import asked_next, go_to, to

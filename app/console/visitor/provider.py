@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from flask import Response, request, session
 
 from ...auth import routes as auth_api
-from ...auth.guards import idp_required
+from ...auth.decorators import idp_required
 from ...auth.idp.redirects import RedirectUris
 from ...auth.sessions.cookies import own_origin
 from ...auth.settings import AuthSettings

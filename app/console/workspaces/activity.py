@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from ...accounts.service import Accounts
 from ...audit.service import Records
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.errors import Invalid
 from ...core.types import Values

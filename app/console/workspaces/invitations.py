@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from flask import Response, request
 
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...core.errors import Fault, Invalid
 from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api

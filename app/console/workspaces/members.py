@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...auth.caller import caller
-from ...auth.guards import active_account_required
+from ...auth.decorators import active_account_required
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden

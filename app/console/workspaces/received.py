@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Response, request
 
 from ...auth.caller import caller
+from ...auth.decorators import active_account_required
 from ...auth.errors import InvalidProof
-from ...auth.guards import active_account_required
 from ...auth.sessions import routes as sessions_api
 from ...core.context import service
 from ...core.errors import Invalid

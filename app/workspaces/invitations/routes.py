@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...accounts.service import Accounts
 from ...auth.caller import caller
+from ...auth.decorators import active_account_required
 from ...auth.errors import InvalidProof
-from ...auth.guards import active_account_required
 from ...core.context import service
 from ...core.types import Loaded
 from ...core.web.blueprint import Blueprint

@@ -48,7 +48,7 @@ _SHORTEST, _LONGEST = 16, 128
 _DIGESTS = ("sha1", "sha256", "sha512")
 
 
-class Recipe(Protocol):
+class HashAlgorithm(Protocol):
     def check(self) -> None:
         """Raise where it costs too much, or where what computes it is not installed."""
 

@@ -17,12 +17,12 @@ from ...core.errors import Invalid, SetupError
 from ...core.types import JsonObject, Values
 from ...core.web.request_data import schema_instance
 from ..caller import Caller, caller
-from ..guards import check_active
+from ..decorators import check_active
 from ..schemas import login_read
 from ..settings import AuthSettings
 from ..step_up.service import Reauthentication
-from .attempt import SignInOptions, sign_in_options
 from .log_out import LogOut
+from .options import SignInOptions, sign_in_options
 from .password import Login
 from .policy import NO_OPTIONS, Challenge, SignInPolicy, SignInResult, overtaken, payload_of
 

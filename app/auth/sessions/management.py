@@ -22,7 +22,7 @@ from ..caller import Caller
 from ..errors import InvalidCredentials
 from .devices import label_of
 from .models import AccountSession
-from .reading import SessionRow
+from .rows import SessionRow
 from .schemas import SessionNotFound
 from .settings import SessionLimits
 

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .recipes import Argon2, Bcrypt, Pbkdf2, Recipe, Scrypt
+from .algorithms import Argon2, Bcrypt, HashAlgorithm, Pbkdf2, Scrypt
 
 _NUMBER = re.compile(r"[0-9]{1,10}", re.ASCII)
 
@@ -32,7 +32,7 @@ def adapted_base64(text: str) -> bytes:
     return base64(text.replace(".", "+"))
 
 
-def read_werkzeug(text: str) -> Recipe:
+def read_werkzeug(text: str) -> HashAlgorithm:
     """Read `scrypt:N:r:p$salt$hex` or `pbkdf2:sha256:rounds$salt$hex`."""
     method, salt, expected = text.split("$", 2)
     match method.split(":"):
@@ -53,7 +53,7 @@ DJANGO_PREFIXES = (
 )
 
 
-def read_django(text: str) -> Recipe:
+def read_django(text: str) -> HashAlgorithm:
     """Read the name of Django's hasher and what it returned, with `$` between them."""
     hasher, _, made = text.partition("$")
     match hasher:
@@ -92,7 +92,7 @@ _BCRYPT_SHA256 = re.compile(
 _DIGESTS = {"pbkdf2": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 
 
-def read_passlib(text: str) -> Recipe:
+def read_passlib(text: str) -> HashAlgorithm:
     """Read `$scheme$…`, as passlib, pwdlib, PHP and the Argon2 libraries write it."""
     scheme = text.split("$", 2)[1]
     if scheme in _DIGESTS:
@@ -107,16 +107,16 @@ def read_passlib(text: str) -> Recipe:
     return read_argon2(text) if scheme.startswith("argon2") else read_bcrypt(text)
 
 
-def read_argon2(text: str) -> Recipe:
+def read_argon2(text: str) -> HashAlgorithm:
     found = _match(_ARGON2, text)
     return Argon2(text, found[1], int(found[2]), int(found[3]), int(found[4]))
 
 
-def read_bcrypt(text: str, prepare: Callable[[bytes], bytes] = bytes) -> Recipe:
+def read_bcrypt(text: str, prepare: Callable[[bytes], bytes] = bytes) -> HashAlgorithm:
     return Bcrypt(text, int(_match(_BCRYPT, text)[1]), prepare)
 
 
-def _read_scrypt(text: str) -> Recipe:
+def _read_scrypt(text: str) -> HashAlgorithm:
     options, salt, expected = text.split("$")[2:]
     said = dict(option.split("=") for option in options.split(","))
     if not 1 <= number(said["ln"]) <= 32:
@@ -125,7 +125,7 @@ def _read_scrypt(text: str) -> Recipe:
     return Scrypt(n, r, p, base64(salt), base64(expected))
 
 
-def _read_bcrypt_sha256(text: str) -> Recipe:
+def _read_bcrypt_sha256(text: str) -> HashAlgorithm:
     """The older version hashes the password alone, the newer one with the salt as a key."""
     found = _match(_BCRYPT_SHA256, text)
     salt, cost = found["salt"], int(found["cost"])
@@ -161,7 +161,7 @@ class BetterAuthScrypt(NamedTuple):
         return self.inner.matches(unicodedata.normalize("NFKC", password.decode()).encode())
 
 
-def read_better_auth(text: str) -> Recipe:
+def read_better_auth(text: str) -> HashAlgorithm:
     """Read `salt:key` in hexadecimal digits: known by its form, since it has no prefix."""
     found = _BETTER_AUTH.fullmatch(text)
     if found is None:

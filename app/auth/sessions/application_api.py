@@ -8,7 +8,7 @@ from ...core.context import current_frontdesk, service
 from ...core.errors import SetupError
 from ..caller import caller
 from .by_cookie import forget_cookie
-from .own import OwnSession, OwnSessions
+from .management import OwnSession, OwnSessions
 
 
 class CallerSessions:
