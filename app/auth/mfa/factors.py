@@ -19,7 +19,7 @@ from .limits import FactorFailures
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
 from .policy import Requirement
 
-# Says of what somebody shows which proof it is (`sign_in.attempt`), or None where it is wrong. What
+# Says of what somebody shows which proof it is (`sign_in.options`), or None where it is wrong. What
 # uses the proof up is handed to `write_last`, so that the row is locked for a short time; that
 # write raises WrongFactor where another request has used the proof up.
 FactorCheck = Callable[[AccountLike, Any], str | None]
