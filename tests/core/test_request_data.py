@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,12 +13,12 @@ from app.core.web.request_data import takes
 
 
 @takes(query=Page)
-def view(query: dict[str, Any]) -> dict[str, Any]:
-    query["offset"] += 1
-    return query
+def view(**given: Any) -> Any:
+    given["query"]["offset"] += 1
+    return given["query"]
 
 
-def responses_to(*queries: str) -> list[Mapping[str, Any]]:
+def responses_to(*queries: str) -> list[dict[str, Any]]:
     found = []
     for query in queries:
         with Flask("host").test_request_context(f"/?{query}"):
