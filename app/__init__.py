@@ -1,9 +1,9 @@
 """Frontdesk: accounts, workspaces, profiles and notifications on Flask.
 
-In this repository the package is `app`; installed, it is `flask_frontdesk`. Everything it gives is
-loaded when it is asked for: pytest imports the package for its plugin in every run of every project
-beside which it is installed. `__init__.pyi` says the same to type checkers; the blueprints are in a
-module of their own, `flask_frontdesk.blueprints`.
+In this repository the package is `app`; installed, it is `flask_frontdesk`. Each name is imported
+at its first use, because pytest imports the package for its plugin in every project that has it
+installed. `__init__.pyi` has the same names for type checkers. The blueprints are in
+`flask_frontdesk.blueprints`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# Where each name is defined.
+# The module that defines each name.
 _HOMES = {
     "AccountId": "core.web.fields",
     "AccountMixin": "accounts.models",

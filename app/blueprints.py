@@ -1,6 +1,6 @@
-"""What a host mounts: `from flask_frontdesk.blueprints import auth, profiles`.
+"""The blueprints to mount: `from flask_frontdesk.blueprints import auth, profiles`.
 
-Each is loaded when it is asked for. `blueprints.pyi` says the same to type checkers.
+Each is imported at its first use. `blueprints.pyi` has the same names for type checkers.
 """
 
 from __future__ import annotations

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from flask import Response
 from marshmallow import Schema, fields
-from sqlalchemy import Connection, MetaData, Table
+from sqlalchemy import Connection
 
 from .core.context import Context, current_frontdesk, service
 from .core.db.probe import check_write, probe_connection
 from .core.db.revisions import missing_columns, pending_migrations
+from .core.db.tables import ApplicationTables
 from .core.db.transaction import AnySession
 from .core.keystore import Keystore, check_keystore_writes
 from .core.process.folders import migrations_folder
@@ -37,8 +38,7 @@ COLUMNS_FRESH_SECONDS = 60.0
 class Readiness:
     session: AnySession
     keystore: Keystore
-    metadata: MetaData
-    accounts: Table | None
+    tables: ApplicationTables
     migrations: Path
     is_service: bool
     # Until when the success of a check is valid, by its name.
@@ -88,7 +88,7 @@ class Readiness:
         is_complete = pending is not None and self.is_service
         if pending or is_complete or self._is_fresh("columns"):
             return pending or []
-        missing = missing_columns(connection, self.metadata, self.accounts)
+        missing = missing_columns(connection, self.tables.metadata, self.tables.accounts)
         if not missing:
             self._keep("columns", COLUMNS_FRESH_SECONDS)
         return missing
@@ -110,8 +110,7 @@ def assemble(context: Context) -> None:
         Readiness(
             context.session,
             context.keystore,
-            context.metadata,
-            context.tables.accounts,
+            context.tables,
             migrations_folder(),
             context.owns_application,
         )

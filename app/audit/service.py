@@ -16,7 +16,7 @@ from ..core.actions import Action
 from ..core.audit_log.models import MOST_FREQUENT, NOT_FREQUENT, AuditEntry
 from ..core.clock import Clock
 from ..core.context import Context
-from ..core.data_export import DataSubject, Reading
+from ..core.data_export import DataSubject, ExportReader
 from ..core.db.account_ids import MAX_ID
 from ..core.db.pruning import delete_in_batches
 from ..core.db.transaction import AnySession, is_in_use, release
@@ -148,9 +148,9 @@ def _read_place(after: str) -> tuple[datetime, int]:
     raise Invalid.about("after", "Not a place in this list.")
 
 
-def export_events(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
-    if reading.has(AuditEntry):
-        events = reading.rows(_events(subject.id), "at", "id")
+def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+    if reader.has(AuditEntry):
+        events = reader.rows(_events(subject.id), "at", "id")
         yield "events.jsonl", (_without_others_address(subject.id, row) for row in events)
 
 

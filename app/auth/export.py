@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ..core.data_export import DataSubject, Reading
+from ..core.data_export import DataSubject, ExportReader
 from .email_change.models import EmailChange
 from .idp.models import Identity
 
 
-def export_sign_in_data(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
+def export_sign_in_data(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
     # Loaded with the first export: a service without sessions and MFA does not load these.
     from .mfa.models import Authenticator, RecoveryCode, TrustedDevice
     from .sessions.models import AccountSession
@@ -25,10 +25,10 @@ def export_sign_in_data(subject: DataSubject, reading: Reading) -> Iterator[tupl
         ("recovery_codes.jsonl", RecoveryCode, _RECOVERY_CODE),
         ("trusted_devices.jsonl", TrustedDevice, _TRUSTED_DEVICE),
     ):
-        if reading.has(model):
+        if reader.has(model):
             table: Any = model
             chosen = select(*(getattr(table, column) for column in columns.split()))
-            yield name, reading.rows(chosen.where(table.account_id == subject.id))
+            yield name, reader.rows(chosen.where(table.account_id == subject.id))
 
 
 _IDENTITY = "id provider issuer subject email linked_at last_used_at"

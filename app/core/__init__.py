@@ -1,1 +1,1 @@
-"""The ground floor: what every slice stands on, and which knows none of them."""
+"""What all feature packages use. It imports none of them."""

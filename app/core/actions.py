@@ -29,7 +29,7 @@ _NO_DATA: Values = MappingProxyType({})
 
 
 class Signal(NamedTuple):
-    """A signal for the application's listeners, with the cells of its table in docs/hooks."""
+    """A signal for the application's listeners, with the text of its row in docs/hooks."""
 
     name: str
     subject: str
@@ -65,9 +65,9 @@ Row = Mapping[str, Any]
 Listener = Callable[[Any, dict[str, Any]], object]
 
 _INSERT = insert(AuditEntry).inline()
-# The actor's kind where no account acts.
 _ACCOUNT = "account"
-_OTHERS = {"request": "anonymous", "command": "cli", "system": "system"}
+# The actor's kind for an origin without an account.
+_ACTOR_KINDS = {"request": "anonymous", "command": "cli", "system": "system"}
 
 
 class Actions:
@@ -97,7 +97,7 @@ class Actions:
         def receive(subject: object, options: SignalOptions) -> object:
             return listener(subject, options)
 
-        # A strong reference: a listener that is defined inside a function would vanish with it.
+        # A strong reference: a listener defined inside a function would otherwise be collected.
         self._signals.signal(signal).connect(receive, weak=False)
 
     def emit(self, signal: str, subject: object, session: AnySession) -> int:
@@ -120,7 +120,9 @@ class Actions:
         if action.signal is not None and subject is not None:
             listeners = self._send(action.signal.name, subject, session)
         if action.is_audited:
-            self.record(session, action, account_id, workspace_id, target, data, joins=True)
+            self.record(
+                session, action, account_id, workspace_id, target, data, requires_transaction=True
+            )
         return listeners
 
     def record(
@@ -132,16 +134,16 @@ class Actions:
         target: Target | None,
         data: Values,
         *,
-        joins: bool = False,
+        requires_transaction: bool = False,
     ) -> None:
         """Write the audit log entry, and after the commit the security log entry.
 
-        With `joins`, raise unless a transaction is open. Without it, the entry can also be part of
-        a transaction that the application commits.
+        With `requires_transaction`, raise unless a transaction is open. Without it, the entry can
+        also be part of a transaction that the application commits.
         """
         session = unwrap_session(session)
         has_transaction = is_open(session)
-        if joins and not has_transaction:
+        if requires_transaction and not has_transaction:
             raise RuntimeError(f"{action.name!r} is reported in the transaction of the action.")
         for name in data:
             if name not in action.data:
@@ -174,14 +176,14 @@ class Actions:
         return {
             "type": name,
             "at": self._clock.now(),
-            "actor_kind": _OTHERS[origin.kind] if actor_id is None else _ACCOUNT,
+            "actor_kind": _ACTOR_KINDS[origin.kind] if actor_id is None else _ACCOUNT,
             "actor_id": actor_id,
             "account_id": actor_id if account_id is None else account_id,
             "workspace_id": origin.workspace_id if workspace_id is None else workspace_id,
             "target_kind": target.kind if target else None,
             "target_id": str(target.id)[:TARGET_LENGTH] if target else None,
-            "address": _cut(origin.address, ADDRESS_LENGTH),
-            "user_agent": _cut(origin.user_agent, USER_AGENT_LENGTH),
+            "address": _truncate(origin.address, ADDRESS_LENGTH),
+            "user_agent": _truncate(origin.user_agent, USER_AGENT_LENGTH),
             "request_id": origin.request_id,
             "data": _as_json(data),
         }
@@ -223,12 +225,12 @@ def _flatten(data: Values) -> JsonObject:
     fields: JsonObject = {}
     for name, value in data.items():
         if name in ("before", "after"):
-            fields |= {f"{inner}_{name}": each for inner, each in value.items()}
+            fields |= {f"{inner}_{name}": item for inner, item in value.items()}
         else:
             fields[name] = value
     return fields
 
 
-def _cut(text: str | None, length: int) -> str | None:
-    """Clients and proxies choose these texts."""
+def _truncate(text: str | None, length: int) -> str | None:
+    """Clients and proxies choose these texts, so they can be of any length."""
     return text[:length].replace("\x00", "") if text else None

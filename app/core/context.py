@@ -1,8 +1,7 @@
-"""What one application has: its settings, session, keystore, actions and services.
+"""The state of one application: its settings, session, shared state store, actions and services.
 
-`Frontdesk.init_app` makes one for each application and has every slice put its part in
-(`assemble(context)` in the slice's `assembly.py`); routes and decorators reach it as
-`current_frontdesk`, and a service by its class.
+`Frontdesk.init_app` creates a `Context` for each application, and the `assemble(context)` of each
+package adds its services. Routes and decorators use `current_frontdesk`, or `service(Class)`.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ EXTENSION = "frontdesk"
 _current_app: Any = current_app
 
 Service = TypeVar("Service")
-# Removes what was set up for an account since a moment, or all of it.
+# Removes the credentials that were set up for an account since a time, or all of them.
 Reclaimer = Callable[[AnySession, Any, datetime | None], object]
 
 
@@ -70,20 +69,20 @@ class Services:
 
     def __init__(self) -> None:
         self.services: dict[type[Any], Any] = {}
-        # Those for pages alone: the API has no routes that need them.
+        # Services that only pages use: API routes that need them are not mounted.
         self._for_pages: set[type[Any]] = set()
         self._unavailable: dict[type[Any] | None, type[Problem]] = {}
 
     def add(
         self, service: object, kind: type[Any] | None = None, *, for_pages: bool = False
     ) -> None:
-        """Add a service, found by its class or by the protocol that it fulfils."""
+        """Add a service, to be found by its class or by the protocol that it implements."""
         self.services[kind or type(service)] = service
         if for_pages:
             self._for_pages.add(kind or type(service))
 
     def mark_unavailable(self, problem: type[Problem], kind: type[Any] | None = None) -> None:
-        """Set the problem of a request that needs this service, or any that is missing."""
+        """Set the problem to raise if this service is requested, or any service that is missing."""
         self._unavailable[kind] = problem
 
     def has(self, kind: type[Any]) -> bool:
@@ -99,7 +98,7 @@ class Services:
         return self._unavailable.get(kind) or self._unavailable.get(None)
 
     def get(self, kind: type[Service]) -> Service:
-        """Return the service. Raises the problem that says why it is missing."""
+        """Return the service; raise the problem that says why it is missing."""
         found = self.services.get(kind)
         if found is not None:
             return cast(Service, found)
@@ -111,46 +110,46 @@ class Services:
 
 @dataclass
 class Contributions:
-    """What packages add to what other packages do."""
+    """Extensions of one package to the features of another."""
 
-    # To the data export of an account.
+    # Files for the data export of an account.
     exporters: list[Exporter] = field(default_factory=list)
-    # To what an account loses that is reclaimed by the owner of its email address.
+    # Called when the owner of an email address reclaims an account that someone else created.
     reclaimers: list[Reclaimer] = field(default_factory=list)
-    # To `flask frontdesk prune`, by the name in its report; each returns a count.
+    # For `flask frontdesk prune`, by the name in its report; each returns the number of rows.
     pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
-    # To the command line: groups of commands.
+    # Groups of commands for the command line.
     commands: list[str] = field(default_factory=list)
-    # To the OpenAPI document: kinds of credentials next to the bearer token.
+    # Credentials other than the bearer token, for the OpenAPI document.
     auth_schemes: list[AuthScheme] = field(default_factory=list)
-    # To what a worker of the server's begins with, next to its requests.
+    # Called when a server's worker process starts to serve.
     when_serving: list[Callable[[], object]] = field(default_factory=list)
 
 
 @dataclass
 class MountedBlueprints:
-    """Our blueprints on this application."""
+    """Frontdesk's blueprints on this application."""
 
-    # By their own names.
+    # The names in Frontdesk.
     names: set[str] = field(default_factory=set)
-    # By the names that Flask has for them.
+    # The names in Flask, which an application can change.
     blueprints: set[str] = field(default_factory=set)
-    # Those of pages, which take a cookie also where no other route does; as Flask names them.
+    # The names in Flask of blueprints with pages, which always accept a session cookie.
     pages: set[str] = field(default_factory=set)
 
 
 class ApplicationChoices(NamedTuple):
     """Parts that the application replaces."""
 
-    # Its schemas, by name.
+    # Schemas by name, see `Schemas` in extension/options.py.
     schemas: dict[str, type[Schema]]
-    # What an assembly would make: `Parts`, by name.
+    # Replaced components by name, see `Parts` in extension/options.py.
     parts: Values
-    # The service answers for every path of its application; other applications lend us some.
+    # True for the service: all paths and responses of the application are Frontdesk's.
     owns_application: bool
 
 
-# By identity: a context is one application's, and is kept in sets.
+# Compared by identity, because contexts are stored in sets.
 @dataclass(eq=False)
 class Context(Services):
     app: Flask
@@ -171,26 +170,26 @@ class Context(Services):
 
     @property
     def metadata(self) -> MetaData:
-        """What the environments of migrations ask, also those of applications."""
+        """For `env.py` of migrations, including those of applications."""
         return self.tables.metadata
 
     @property
     def when_serving(self) -> list[Callable[[], object]]:
-        """What gunicorn.conf.py asks, also copies of it that operators have."""
+        """For gunicorn.conf.py, including copies that operators have changed."""
         return self.contributions.when_serving
 
     @property
     def accounts_in_migrations(self) -> AccountsTable:
-        """What our published migrations ask."""
+        """For the published migrations."""
         return AccountsTable.of(self.tables.accounts)
 
 
 def find_context() -> Context:
-    # The application behind Flask's proxy, as in `unwrap_request`.
+    # The application behind Flask's proxy, see `unwrap_request`.
     context = _current_app._get_current_object().extensions.get(EXTENSION)
     if not isinstance(context, Context):
         raise SetupError(
-            "This application has no Frontdesk: call frontdesk.init_app(app, db) when it is made."
+            "Frontdesk is not initialized for this application: call frontdesk.init_app(app, db)."
         )
     return context
 

@@ -1,7 +1,7 @@
 """How a package takes part in the data export of an account.
 
 A package appends an exporter to `Context.contributions.exporters`. The export worker calls each
-exporter with the account and a `Reading`, and writes the files that the exporter yields.
+exporter with the account and a `ExportReader`, and writes the files that the exporter yields.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from sqlalchemy import Engine, func, select, tuple_
 from .types import AccountKey, Values
 
 PAGE = 1_000
-# Rows of all recipients that one statement searches for those of one recipient.
-STRETCH = 50_000
+# How many rows one statement reads of a table without an index for the account.
+RANGE_SIZE = 50_000
 
-# Called before each statement; raises to end the export.
-Pulse = Callable[[], None]
+# Called before each statement; raises to abort the export.
+CheckActive = Callable[[], None]
 
 
 class DataSubject(NamedTuple):
@@ -33,42 +33,42 @@ class DataSubject(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Reads page by page: no transaction stays open, and at most one page is in memory."""
+class ExportReader:
+    """Reads rows in pages: no transaction stays open, and at most one page is in memory."""
 
     engine: Engine
     tables: Set[str]
-    pulse: Pulse
+    check_active: CheckActive
 
     def has(self, *models: Any) -> bool:
-        """Return whether the tables exist: an application has those of what it mounts."""
+        """Return whether the tables exist: an application has only those of its features."""
         return self.tables >= {model.__tablename__ for model in models}
 
     def rows(self, statement: Any, *by: str) -> Iterator[Values]:
-        """Yield the rows in the order of these columns, the last of which is the `id`."""
+        """Yield the rows in the order of these columns; the last column must be the `id`."""
         names = by or ("id",)
         keys = [statement.selected_columns[name] for name in names]
-        in_order = statement.order_by(*keys).limit(PAGE)
-        page = in_order
-        while rows := self._ask(page):
+        ordered = statement.order_by(*keys).limit(PAGE)
+        page = ordered
+        while rows := self._fetch(page):
             yield from rows
             if len(rows) < PAGE:
                 return
-            page = in_order.where(tuple_(*keys) > tuple(rows[-1][name] for name in names))
+            page = ordered.where(tuple_(*keys) > tuple(rows[-1][name] for name in names))
 
-    def stretches(self, statement: Any, key: Any) -> Iterator[Values]:
-        """Yield the rows of a table that has no index for them: each statement stays short."""
-        [bounds] = self._ask(select(func.min(key).label("first"), func.max(key).label("last")))
+    def rows_in_ranges(self, statement: Any, key: Any) -> Iterator[Values]:
+        """Yield rows of a table without an index for the condition: each statement stays short."""
+        [bounds] = self._fetch(select(func.min(key).label("first"), func.max(key).label("last")))
         if bounds["first"] is None:
             return
-        for first in range(bounds["first"], bounds["last"] + 1, STRETCH):
-            yield from self.rows(statement.where(key >= first, key < first + STRETCH))
+        for first in range(bounds["first"], bounds["last"] + 1, RANGE_SIZE):
+            yield from self.rows(statement.where(key >= first, key < first + RANGE_SIZE))
 
-    def _ask(self, statement: Any) -> list[Values]:
-        self.pulse()
+    def _fetch(self, statement: Any) -> list[Values]:
+        self.check_active()
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(statement).mappings()]
 
 
-# Yields files: bytes, a JSON document, or for a name that ends in `.jsonl` rows as JSON lines.
-Exporter = Callable[[DataSubject, Reading], Iterator[tuple[str, Any]]]
+# Yields names and contents of files: bytes, a value for JSON, or rows for a `.jsonl` file.
+Exporter = Callable[[DataSubject, ExportReader], Iterator[tuple[str, Any]]]

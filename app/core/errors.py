@@ -1,4 +1,4 @@
-"""Errors as domain words. A slice subclasses these; they are rendered in one place, problems.py."""
+"""The base classes of errors. Packages subclass them; `web/problems.py` renders them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from .types import Values
 
 
 class Fault(NamedTuple):
-    """One thing wrong with what was sent."""
+    """One invalid field of a request."""
 
-    # Where the request carried it; empty where only the route knows.
+    # The part of the request: json, form, query …; empty until the route adds it.
     location: str
     field: str
     message: str
 
 
 class Problem(Exception):
-    """Something that is answered with a status, a stable code and a text for people.
+    """An error that is rendered as a problem document (RFC 9457).
 
-    `status` is the HTTP status, `code` the stable word for programs, and `detail` a sentence for
-    people. `members` is what the problem document has besides: the `mfa_token` and the `methods` of
-    `SecondFactorRequired` and `EnrolmentRequired`, the `max_age` and `acr_values` of
-    `ReauthenticationRequired`. `faults` says which inputs are wrong, and `headers` belong to the
+    `status` is the HTTP status, `code` a stable error code for programs, and `detail` a sentence
+    for people. `members` are additional members of the document: the `mfa_token` and the `methods`
+    of `SecondFactorRequired` and `EnrolmentRequired`, the `max_age` and `acr_values` of
+    `ReauthenticationRequired`. `faults` are the invalid fields, and `headers` are those of the
     response.
     """
 
@@ -62,7 +62,6 @@ class Problem(Exception):
             self.detail = detail
         self.headers = dict(headers or {})
         self.faults = list(faults)
-        # Additional members of the problem document, such as the possible next steps.
         self.members = dict(members or {})
         # Facts for the security log only, never in the response; `event` replaces the log event.
         self.note = dict(note or {})
@@ -70,7 +69,7 @@ class Problem(Exception):
 
 
 class SetupError(RuntimeError):
-    """The set-up of the application is wrong; the text says what to do."""
+    """The application is set up incorrectly; the message says how to fix it."""
 
 
 class BadRequest(Problem):
@@ -121,7 +120,7 @@ class Conflict(Problem):
 
 
 class QuotaReached(Conflict):
-    """As much as one may have: waiting does not help, as it does with a rate."""
+    """A limit on a number of objects, which waiting does not lift as it lifts a rate limit."""
 
     code = "quota_reached"
     detail = "There are as many of these as are allowed"
@@ -165,7 +164,7 @@ class Invalid(Problem):
 
     @classmethod
     def about(cls, field: str, message: str) -> Invalid:
-        """Raised by a service; `takes` adds the place where the request carried the field."""
+        """Return an error for a service to raise; `takes` adds the location of the field."""
         return cls(faults=[Fault("", field, message)])
 
 

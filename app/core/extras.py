@@ -1,13 +1,13 @@
-"""What comes with an extra of the package: whether it is here, and the line that brings it.
+"""Optional dependencies: the package's extras, and whether their libraries are installed.
 
-`pip install flask-frontdesk` is small: a feature that needs an extra names it in its error.
+`pip install flask-frontdesk` installs no extra; a feature that needs one names it in its error.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-# The libraries of each extra, by the names that they are imported by.
+# The modules of each extra that must be importable.
 LIBRARIES = {
     "argon2": ("argon2",),
     "avatars": ("PIL",),
@@ -20,14 +20,14 @@ LIBRARIES = {
     "postgresql": ("psycopg",),
     "redis": ("redis",),
     "s3": ("boto3",),
-    # The extra brings phonenumbers too; without it, phone numbers are checked by their form.
+    # The extra includes phonenumbers too; without it, only the format of phone numbers is checked.
     "sms": ("twilio",),
     "tracing": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
 }
 
 
 def missing_extra(extra: str) -> str | None:
-    """How to install it, or None where all of it is here."""
+    """Return the command that installs the extra, or None if it is installed."""
     if all(_is_installed(library) for library in LIBRARIES[extra]):
         return None
     return f"pip install 'flask-frontdesk[{extra}]'"
@@ -36,5 +36,5 @@ def missing_extra(extra: str) -> str | None:
 def _is_installed(library: str) -> bool:
     try:
         return find_spec(library) is not None
-    except ModuleNotFoundError:  # of a package inside one that is not here
+    except ModuleNotFoundError:  # the parent package is missing
         return False

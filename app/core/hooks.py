@@ -1,8 +1,8 @@
-"""Moments that a host may decide: how they are declared, registered and called.
+"""Hooks: how they are declared, registered and called.
 
-A moment is a function with the default behaviour;
-`app/extension/hooks.py` is the list of them. A service calls `hooks.claims(account, session)` and
-does not know whether the answer is the host's or the default's.
+A hook is declared as a function with the default behavior; `app/extension/hooks.py` lists them all.
+A service calls `hooks.claims(account, session)`, which calls the application's functions, or the
+default if the application has registered none.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .types import AnyFunction, JsonObject, Values
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Makes one function of the default and of what was registered, in the order of registration.
+# Combines the default and the registered functions, in the order of registration, to one function.
 Combine = Callable[[Callable[..., Any], Sequence[Callable[..., Any]]], Callable[..., Any]]
 
 
 def use_last(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
-    """Of several, the one that was registered last counts."""
+    """Use the function that was registered last."""
     return registered[-1] if registered else default
 
 
@@ -34,10 +34,10 @@ def merge_results(default: AnyFunction, registered: Sequence[AnyFunction]) -> An
         return default
 
     def call(*args: object) -> JsonObject:
-        answer: JsonObject = {}
+        merged: JsonObject = {}
         for hook in registered:
-            answer |= _mapping(default, hook, hook(*args))
-        return answer
+            merged |= _mapping(default, hook, hook(*args))
+        return merged
 
     return call
 
@@ -56,7 +56,7 @@ def chain(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
 
 
 def call_all(default: AnyFunction, registered: Sequence[AnyFunction]) -> Any:
-    """Each takes part, in order; nothing is returned."""
+    """Call each hook in order; nothing is returned."""
 
     def call(*args: object) -> None:
         for hook in registered:
@@ -80,7 +80,7 @@ class HookRegistrar(Protocol):
 
 @dataclass(eq=False)
 class Hook(Generic[F]):
-    """One moment. As an attribute of `Frontdesk` it is the decorator that registers a function."""
+    """A hook. As an attribute of `Frontdesk` it is the decorator that registers a function."""
 
     default: F
     combine: Combine = use_last
@@ -95,15 +95,17 @@ class Hook(Generic[F]):
 
     @property
     def by_name(self) -> bool:
-        return any(call_all.kind is inspect.Parameter.KEYWORD_ONLY for call_all in self.parameters)
+        return any(
+            parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in self.parameters
+        )
 
     @property
     def arguments(self) -> str:
-        """As they are shown to people: `account, session`, or `email_to=, token=`."""
-        return _shown([call_all.name for call_all in self.parameters], self.by_name)
+        """Return the parameters as text: `account, session`, or `email_to=, token=`."""
+        return _format_parameters([parameter.name for parameter in self.parameters], self.by_name)
 
     def check(self, function: object, shown: str = "") -> None:
-        names = [call_all.name for call_all in self.parameters]
+        names = [parameter.name for parameter in self.parameters]
         check_call(function, names, shown or f"@frontdesk.{self.name}", by_name=self.by_name)
 
     def __get__(self, frontdesk: HookRegistrar, _owner: object = None) -> Callable[[F], F]:
@@ -118,7 +120,7 @@ class Hook(Generic[F]):
 
 @dataclass(eq=False)
 class NamedHook(Hook[F]):
-    """A moment that is decided for each name by itself: `@frontdesk.channel("slack")`."""
+    """A hook with a separate function for each name: `@frontdesk.channel("slack")`."""
 
     def __get__(  # type: ignore[override]
         self, frontdesk: HookRegistrar, _owner: object = None
@@ -138,7 +140,7 @@ class NamedHook(Hook[F]):
 
 
 def hook(combine: Combine = use_last) -> Callable[[F], Hook[F]]:
-    """Declares a hook; the decorated function is its default."""
+    """Declare a hook; the decorated function is its default."""
     return lambda default: Hook(default, combine)
 
 
@@ -149,15 +151,15 @@ def named_hook(default: F) -> NamedHook[F]:
 def check_call(
     function: object, names: Sequence[str], shown: str, *, by_name: bool = False
 ) -> None:
-    """Refuse where it is registered what would fail at the first request that it serves."""
-    arguments = _shown(names, by_name)
+    """Raise SetupError if a function cannot be called with these parameters."""
+    arguments = _format_parameters(names, by_name)
     if not callable(function):
-        raise SetupError(f"{shown} takes a function of ({arguments}), and not {function!r}.")
+        raise SetupError(f"{shown} takes a function of ({arguments}), not {function!r}.")
     try:
-        # A wrapper may call what it wraps with more than it is given itself.
+        # A wrapper may pass more arguments to the wrapped function than it takes itself.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
-        return  # written in C: it does not say
+        return  # a function written in C has no signature
     try:
         if by_name:
             signature.bind(**dict.fromkeys(names, ""))
@@ -170,27 +172,27 @@ def check_call(
         ) from None
 
 
-def _shown(names: Sequence[str], by_name: bool) -> str:
+def _format_parameters(names: Sequence[str], by_name: bool) -> str:
     return ", ".join(f"{name}=" if by_name else name for name in names)
 
 
 def check_name(decorator: str, name: object) -> None:
-    """Bare, without its name, the decorator would take the function for one and forget it."""
+    """Raise if the decorator is used without a name: it would get the function as the name."""
     if not isinstance(name, str):
         raise SetupError(f'@frontdesk.{decorator} takes a name: @frontdesk.{decorator}("…")')
 
 
-def check_known(kind: str, name: str, known: Iterable[str], own: str) -> None:
-    """What has a name of the host's own is made known first; any other name is mistyped."""
+def check_known(kind: str, name: str, known: Iterable[str], how_to_declare: str) -> None:
+    """Raise for an unknown name; the application declares its own names first."""
     if name in (known := set(known)):
         return
     near = get_close_matches(name, known, n=1)
     meant = f' Do you mean "{near[0]}"?' if near else ""
-    raise SetupError(f'There is no {kind} "{name}".{meant} One of your own is {own}.')
+    raise SetupError(f'There is no {kind} "{name}".{meant} One of your own is {how_to_declare}.')
 
 
 class Hooks:
-    """What one application's host has decided so far; called by the names of the moments."""
+    """The hooks of one application; its attributes are the combined functions by name."""
 
     def __init__(self, table: Mapping[str, Hook[Any]]) -> None:
         self._table = table
@@ -204,19 +206,18 @@ class Hooks:
             self._named[hook][name] = function
 
     def copy(self) -> Hooks:
-        """So that what one application is given later is not seen by another."""
-        made = Hooks(self._table)
-        made._registered = {hook: list(call_all) for hook, call_all in self._registered.items()}
-        made._named = {hook: dict(call_all) for hook, call_all in self._named.items()}
-        return made
+        """Return a copy, so that hooks that are added later affect one application only."""
+        copy = Hooks(self._table)
+        copy._registered = {name: list(hooks) for name, hooks in self._registered.items()}
+        copy._named = {name: dict(hooks) for name, hooks in self._named.items()}
+        return copy
 
     def registered(self, hook: str) -> Sequence[AnyFunction]:
-        """The host's functions; none where the default decides."""
+        """Return the application's functions, an empty list if it uses the default."""
         return self._registered[hook]
 
     def named(self, hook: str) -> Mapping[str, AnyFunction]:
-        """Return the functions that are registered by name; later registrations appear in it
-        too."""
+        """Return the functions by name, a view that includes later registrations."""
         return self._named[hook]
 
     def __getattr__(self, name: str) -> AnyFunction:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from ..accounts.models import asked_of
 from ..auth.schemas import account_read
 from ..core.clock import Clock
-from ..core.data_export import DataSubject, Exporter, Pulse, Reading
+from ..core.data_export import CheckActive, DataSubject, Exporter, ExportReader
 from ..core.db.account_ids import MAX_STRING_LENGTH, IntegerIds, id_kind_of
 from ..core.db.base import autocommit_engine
 from ..core.db.transaction import AnySession
@@ -96,11 +96,13 @@ class ExportWriter:
     exporters: Sequence[Exporter]
     is_email_verified: Callable[[Any], bool]
 
-    def write(self, archive: Archive, account: Any, session: AnySession, pulse: Pulse) -> None:
+    def write(
+        self, archive: Archive, account: Any, session: AnySession, pulse: CheckActive
+    ) -> None:
         """Write all files. `pulse` is called before each statement and may raise to stop."""
         archive.json("account.json", _account_data(account))
         tables = frozenset(inspect(self.engine).get_table_names())
-        reading = Reading(autocommit_engine(self.engine), tables, pulse)
+        reader = ExportReader(autocommit_engine(self.engine), tables, pulse)
         subject = DataSubject(
             account.id,
             account.email if self.is_email_verified(account) else None,
@@ -109,7 +111,7 @@ class ExportWriter:
         # The exporters take long: no transaction stays open for them.
         session.rollback()
         for exporter in self.exporters:
-            for name, content in exporter(subject, reading):
+            for name, content in exporter(subject, reader):
                 _write_file(archive, name, content)
         for folder, application_exporter in self.hooks.named("exporter").items():
             for name, content in application_exporter(account, session):

@@ -113,7 +113,10 @@ class Frontdesk(Recording, SigningIn[A]):
             self.hooks.copy(),
             self._make_actions,
             ApplicationTables(
-                metadata_of(db, account_model), account_model, id_kind(account_model)
+                metadata_of(db, account_model),
+                account_model,
+                id_kind(account_model),
+                owns_application,
             ),
             ApplicationChoices(
                 {**self._schemas, **check_schemas(schemas)}, parts._asdict(), owns_application

@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ..core.data_export import DataSubject, Reading
+from ..core.data_export import DataSubject, ExportReader
 from ..core.types import AccountKey
 from .models import InboxItem, Notification
 
 
-def export_notifications(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
-    if reading.has(InboxItem, Notification):
-        yield "inbox.jsonl", reading.rows(_inbox(subject.id))
-    if reading.has(Notification):
-        yield "sent.jsonl", reading.rows(_sent(subject.id))
+def export_notifications(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+    if reader.has(InboxItem, Notification):
+        yield "inbox.jsonl", reader.rows(_inbox(subject.id))
+    if reader.has(Notification):
+        yield "sent.jsonl", reader.rows(_sent(subject.id))
 
 
 def _inbox(account_id: AccountKey) -> Any:

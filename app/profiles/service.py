@@ -13,7 +13,7 @@ from sqlalchemy import exists, select
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.data_export import DataSubject, Reading
+from ..core.data_export import DataSubject, ExportReader
 from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
 from ..core.errors import Fault, Invalid
 from ..core.types import AccountKey, JsonObject, Values
@@ -182,13 +182,13 @@ def _refuse_ours(address: str | None) -> None:
 
 
 def export_profile(
-    files: FileStore, subject: DataSubject, reading: Reading
+    files: FileStore, subject: DataSubject, reader: ExportReader
 ) -> Iterator[tuple[str, Any]]:
     """An account's profile and avatar in its data export."""
-    if not reading.has(Profile):
+    if not reader.has(Profile):
         return
     profiles = select(Profile.__table__).where(Profile.account_id == subject.id)
-    for row in reading.rows(profiles):
+    for row in reader.rows(profiles):
         properties = {name: row[name] for name in sorted(PROPERTIES)}
         yield "profile.json", {**row["extra"], **properties}
         if (name := row["avatar_file"]) is not None:

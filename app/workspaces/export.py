@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy import or_, select
 
-from ..core.data_export import DataSubject, Reading
+from ..core.data_export import DataSubject, ExportReader
 from ..core.types import AccountKey
 from .invitations.models import Invitation
 from .models import Member, Workspace
 
 
-def export_workspaces(subject: DataSubject, reading: Reading) -> Iterator[tuple[str, Any]]:
-    if reading.has(Member, Workspace):
-        yield "workspaces.jsonl", reading.rows(_workspaces(subject.id))
-    if reading.has(Invitation, Workspace):
-        yield "invitations.jsonl", reading.rows(_invitations(subject.id, subject.email))
+def export_workspaces(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
+    if reader.has(Member, Workspace):
+        yield "workspaces.jsonl", reader.rows(_workspaces(subject.id))
+    if reader.has(Invitation, Workspace):
+        yield "invitations.jsonl", reader.rows(_invitations(subject.id, subject.email))
 
 
 def _workspaces(account_id: AccountKey) -> Any:

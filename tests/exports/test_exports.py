@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.accounts.service import Accounts
 from app.core.context import service
-from app.core.data_export import Reading
+from app.core.data_export import ExportReader
 from app.core.hooks import Hooks
 from app.delivery.worker.worker import Worker
 from app.exports.making import CHORE
@@ -223,7 +223,7 @@ def test_killed_worker_is_replaced_by_another(
     app: Flask, ada: Person, engine: ManualEngine, clock: SteppingClock, folder: Path
 ) -> None:
     export_id = ask(ada.api())
-    with mock.patch.object(Reading, "rows", side_effect=SystemExit), pytest.raises(SystemExit):
+    with mock.patch.object(ExportReader, "rows", side_effect=SystemExit), pytest.raises(SystemExit):
         engine.deliver()
     engine.deliver()
     assert state(ada.api(), export_id) == "pending"
@@ -238,7 +238,10 @@ def test_export_that_kills_every_worker_fails(
 ) -> None:
     export_id = ask(ada.api())
     for _ in range(4):
-        with mock.patch.object(Reading, "rows", side_effect=SystemExit), pytest.raises(SystemExit):
+        with (
+            mock.patch.object(ExportReader, "rows", side_effect=SystemExit),
+            pytest.raises(SystemExit),
+        ):
             engine.deliver()
         clock.step(seconds=31)
     engine.deliver()
@@ -296,20 +299,20 @@ def test_rows_are_read_in_pages(
     app: Flask, ada: Person, fetch: Fetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.core.data_export.PAGE", 10)
-    monkeypatch.setattr("app.core.data_export.STRETCH", 7)
+    monkeypatch.setattr("app.core.data_export.RANGE_SIZE", 7)
     with app.app_context():
         for number in range(31):
             Frontdesk().notify(f"No {number}", "x", channels=["inapp", "email"], receivers=[ada.id])
     most = 0
-    ask_page = Reading._ask
+    ask_page = ExportReader._fetch
 
-    def count_rows(self: Reading, statement: Any) -> list[Any]:
+    def count_rows(self: ExportReader, statement: Any) -> list[Any]:
         nonlocal most
         rows = ask_page(self, statement)
         most = max(most, len(rows))
         return rows
 
-    monkeypatch.setattr(Reading, "_ask", count_rows)
+    monkeypatch.setattr(ExportReader, "_fetch", count_rows)
     archive = fetch(ada.api())
     assert most == 10
     titles = [f"No {number}" for number in range(31)]

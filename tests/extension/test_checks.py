@@ -80,7 +80,7 @@ def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
     host = Flask("host")
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     host.testing = True
-    with pytest.raises(SetupError, match="has no Frontdesk"):
+    with pytest.raises(SetupError, match="Frontdesk is not initialized"):
         host.test_client().get("/own", headers={"Authorization": "Bearer a.b.c"})
 
 

@@ -251,4 +251,4 @@ def test_23_mail_that_nobody_sends() -> None:
 def test_24_an_application_that_was_forgotten() -> None:
     with Flask("host").app_context():
         sentence = failing(lambda: Frontdesk().accounts)
-    assert sentence.endswith("call frontdesk.init_app(app, db) when it is made.")
+    assert sentence.endswith("call frontdesk.init_app(app, db).")

@@ -156,5 +156,5 @@ def test_one_metadata_has_one_account_model() -> None:
 def test_a_table_of_the_hosts_that_is_called_as_ours_is_told() -> None:
     db = SQLAlchemy()
     Table("frontdesk_inbox", db.metadata, Column("id", Integer))
-    with pytest.raises(SetupError, match="has a table 'frontdesk_inbox' of its own"):
+    with pytest.raises(SetupError, match="both have a table 'frontdesk_inbox'"):
         host_at(db, account_of(db))

@@ -1,16 +1,17 @@
-"""Our tables in a host's metadata.
+"""Frontdesk's tables in an application's metadata.
 
-Our models are mapped once, in a registry and a metadata of our own. What creates tables and finds
-migrations (`db.create_all()`, `flask db migrate`) looks into the host's metadata, so that gets a
-copy of each table, whose columns that name accounts refer to the host's. Statements are made from
-the models and meet the host's tables by name.
+Frontdesk's models are mapped once, in a separate registry and metadata. `db.create_all()` and
+`flask db migrate` look at the application's metadata, so it gets a copy of each table, in which
+columns that refer to accounts have the type and the foreign key of the application's accounts.
+Statements are built from the models and find the tables by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 from sqlalchemy import Column, ForeignKey, MetaData, Table
@@ -20,21 +21,29 @@ from ..types import AccountModel
 from .account_ids import INTEGER_IDS, IdKind, id_kind_of, receiver_type
 from .base import ACCOUNT_KEY, RECEIVER_KEY, Base
 
-# Of a table that an application has only where its blueprint is mounted.
+# Marks a table that an application has only if it mounts the blueprint.
 WHEN_MOUNTED = "frontdesk_when_mounted"
 
-_OURS = "frontdesk"
+_IS_OURS = "frontdesk"
 
 
 @dataclass(frozen=True)
 class ApplicationTables:
     """The tables of one application: its accounts, and copies of Frontdesk's tables."""
 
-    metadata: MetaData
-    # The application's class of an account; None where it has none to give.
+    application_metadata: MetaData
+    # The application's account class; None if it has no accounts.
     account_model: AccountModel | None
-    # The kind of its ids.
     account_ids: IdKind
+    # The service's tables are created by migrations, so the copies are needed by these alone.
+    is_service: bool
+
+    @cached_property
+    def metadata(self) -> MetaData:
+        """The metadata with the copies; in the service they are created at first use."""
+        if self.is_service:
+            _copy_tables(Base.metadata.sorted_tables, self.application_metadata, self.accounts)
+        return self.application_metadata
 
     @property
     def accounts(self) -> Table | None:
@@ -43,38 +52,36 @@ class ApplicationTables:
 
     def add(self, model: type[Base]) -> None:
         """Add a table that only some applications have."""
-        bring_table(cast(Table, model.__table__), self.metadata, self.accounts)
+        if not self.is_service:
+            table = cast(Table, model.__table__)
+            _copy_tables([table], self.application_metadata, self.accounts)
 
     def add_all(self) -> None:
         """Add the tables that every application has."""
-        bring_tables(self.metadata, self.accounts)
+        if not self.is_service:
+            tables = [each for each in Base.metadata.sorted_tables if WHEN_MOUNTED not in each.info]
+            _copy_tables(tables, self.application_metadata, self.accounts)
 
 
-def bring_tables(metadata: MetaData, accounts: Table | None) -> None:
-    """Add the tables that every application has, each after the tables it refers to."""
-    for table in Base.metadata.sorted_tables:
-        if not table.info.get(WHEN_MOUNTED):
-            bring_table(table, metadata, accounts)
-
-
-def bring_table(table: Table, metadata: MetaData, accounts: Table | None) -> None:
-    with _our_ways(metadata):
-        copy = metadata.tables.get(table.name)
-        if copy is None:
-            copy = table.to_metadata(metadata)
-            copy.info[_OURS] = True
-        elif not copy.info.get(_OURS):
-            raise SetupError(
-                f"The application has a table {table.name!r} of its own, and so has Frontdesk:"
-                " give it another __tablename__."
-            )
-        if accounts is not None:
-            for column in copy.columns:
-                _refer(column, accounts)
+def _copy_tables(tables: Iterable[Table], metadata: MetaData, accounts: Table | None) -> None:
+    with _our_names(metadata):
+        for table in tables:
+            copy = metadata.tables.get(table.name)
+            if copy is None:
+                copy = table.to_metadata(metadata)
+                copy.info[_IS_OURS] = True
+            elif not copy.info.get(_IS_OURS):
+                raise SetupError(
+                    f"The application and Frontdesk both have a table {table.name!r}:"
+                    " give the application's table another __tablename__."
+                )
+            if accounts is not None:
+                for column in copy.columns:
+                    _refer(column, accounts)
 
 
 def our_tables(metadata: MetaData) -> list[Table]:
-    return [table for table in metadata.tables.values() if table.info.get(_OURS)]
+    return [table for table in metadata.tables.values() if table.info.get(_IS_OURS)]
 
 
 def _refer(column: Column[object], accounts: Table) -> None:
@@ -87,23 +94,23 @@ def _refer(column: Column[object], accounts: Table) -> None:
     ondelete = column.info[ACCOUNT_KEY]
     if ondelete is None:
         return
-    for there in column.foreign_keys:
-        if there.column.table is not accounts:
+    for foreign_key in column.foreign_keys:
+        if foreign_key.column.table is not accounts:
             raise SetupError(
-                f"Frontdesk's tables refer to accounts in {there.column.table.fullname!r} already:"
-                " one metadata has one account model."
+                "Frontdesk's tables refer to accounts in"
+                f" {foreign_key.column.table.fullname!r} already: one metadata has one account"
+                " model."
             )
     if not column.foreign_keys:
         column.append_foreign_key(ForeignKey(key, ondelete=ondelete))
 
 
 @contextmanager
-def _our_ways(metadata: MetaData) -> Iterator[None]:
-    """Our keys are named by us, whatever convention a host has: migrations drop them by name.
-    And our tables are in no schema, as our statements say, though its own may all be in one."""
-    theirs = metadata.naming_convention, metadata.schema
+def _our_names(metadata: MetaData) -> Iterator[None]:
+    """Use Frontdesk's naming convention, because migrations drop keys by name, and no schema."""
+    before = metadata.naming_convention, metadata.schema
     metadata.naming_convention, metadata.schema = Base.metadata.naming_convention, None
     try:
         yield
     finally:
-        metadata.naming_convention, metadata.schema = theirs
+        metadata.naming_convention, metadata.schema = before

@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy import select
 
-from ...core.data_export import DataSubject, Reading
+from ...core.data_export import DataSubject, ExportReader
 from ..channel import AccountAddressBook, Channels
 from .models import Delivery, OutgoingMessage
 
 
 def export_deliveries(
-    channels: Channels, subject: DataSubject, reading: Reading
+    channels: Channels, subject: DataSubject, reader: ExportReader
 ) -> Iterator[tuple[str, Any]]:
-    if reading.has(Delivery, OutgoingMessage):
+    if reader.has(Delivery, OutgoingMessage):
         deliveries = _deliveries(subject.receiver_id, _account_channels(channels))
-        yield "deliveries.jsonl", reading.stretches(deliveries, Delivery.id)
+        yield "deliveries.jsonl", reader.rows_in_ranges(deliveries, Delivery.id)
 
 
 def _account_channels(channels: Channels) -> list[str]:
