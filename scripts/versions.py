@@ -44,6 +44,7 @@ TESTED = (
     "tests/core/test_migrations.py::test_the_migrations_and_the_models_agree",
     "tests/auth/test_login.py",
     "tests/core/test_keystore.py",
+    "tests/core/test_library_internals.py",
     "tests/delivery/test_mailer.py",
     "tests/delivery/test_flask_mail.py::test_a_hosts_message_leaves_over_our_connection",
     "tests/auth/test_passkeys.py::test_added_passkey_signs_in_without_a_username",

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gunicorn.config import Config
+from gunicorn.workers.gthread import ThreadWorker
+
+from app.server.worker import BufferedWorker
 
 from ..conftest import SECRET, migrate
 from ..rigs.servers import GUNICORN, checkout_environment, gunicorn, raw
@@ -128,3 +132,15 @@ def test_a_wrong_setting_stops_every_start_with_one_sentence(
     assert said.startswith(f"Wrong settings: {variable}: ")
     assert said.count(os.linesep) == 0
     assert "hunter2" not in said
+
+
+def test_a_worker_reads_gunicorns_settings_without_a_look_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ThreadWorker, "init_process", lambda _self: None)
+    worker: Any = object.__new__(BufferedWorker)
+    worker.cfg = Config()
+    worker.cfg.set("keepalive", 7)
+    worker.init_process()
+    monkeypatch.delattr(Config, "__getattr__")
+    assert (worker.cfg.keepalive, worker.cfg.limit_request_fields) == (7, 100)
