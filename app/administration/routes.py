@@ -21,7 +21,7 @@ from ..core.web.operation import View, example, raises
 from ..core.web.paging import Slice
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from ..workspaces.lookup import Entry
+from ..workspaces.lookup import WorkspaceAccess
 from . import schemas
 from .assembly import assemble
 from .rules import ADMINISTRATORS, LastRoot, OwnAccount, SoleOwner
@@ -175,7 +175,7 @@ def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
 @raises(AccountNotFound)
 @takes(query=Page)
 @answers(200, MembershipRead, paged=True)
-def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[Entry]:
+def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[WorkspaceAccess]:
     """List the workspaces that an account is in"""
     return service(AccountRelations).memberships(account_id, **query)
 

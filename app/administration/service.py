@@ -113,7 +113,7 @@ class Administration:
             keep_a_root(self.session, self.accounts, account)
             self._refuse_own(actor, account)
             self._check_actor(actor, account.role)
-            if alone := self.ownership.owned_alone(account_id):
+            if alone := self.ownership.solely_owned(account_id):
                 raise SoleOwner([workspace.slug for workspace in alone])
             details = self.view.read(account_id)
             self.accounts.delete(account)

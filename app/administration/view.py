@@ -20,7 +20,7 @@ from ..core.web.paging import Slice
 from ..core.web.responses import field_names
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..notifications.models import SUBJECT
-from ..workspaces.lookup import Entry
+from ..workspaces.lookup import WorkspaceAccess
 from ..workspaces.service import Workspaces
 from .schemas import AccountDetails
 
@@ -85,7 +85,9 @@ class AccountRelations:
             return Slice(rows[:limit], after=str(rows[limit - 1]["id"]))
         return Slice(rows, total=len(rows) if after is None else None)
 
-    def memberships(self, account_id: AccountKey, *, offset: int, limit: int) -> Sequence[Entry]:
+    def memberships(
+        self, account_id: AccountKey, *, offset: int, limit: int
+    ) -> Sequence[WorkspaceAccess]:
         return self.workspaces.page(self._get(account_id), offset, limit)
 
     def events(self, account_id: AccountKey, *, limit: int, after: str | None) -> Slice:

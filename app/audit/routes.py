@@ -17,8 +17,8 @@ from ..workspaces.guards import (
     current_workspace,
     workspace_roles_required,
 )
+from ..workspaces.models import MANAGERS
 from ..workspaces.routes import IN_PATH, slug_in_path
-from ..workspaces.rules import MANAGERS
 from . import schemas
 from .schemas import RecordFilter, RecordPage, RecordQuery, RecordRead, WorkspaceRecordRead
 from .service import Records

@@ -8,12 +8,12 @@ import click
 
 from ..core.context import current_frontdesk, service
 from ..delivery.message import Subject
-from ..delivery.outbox.enqueue import Outbox, counts_by_channel, oldest_waiting
+from ..delivery.outbox.enqueue import Outbox, counts_by_channel, oldest_pending
 from ..delivery.worker.worker import Worker
 from ..notifications.counts import expansions_by_state, oldest_expansion
-from ..notifications.expansions import CHORE, Expansions
+from ..notifications.expansions import EXPAND_BROADCASTS, Expansions
 from ..notifications.models import SUBJECT
-from ..notifications.retention import Retention
+from ..notifications.retention import NotificationRetention
 from .commands import CommandGroup
 from .groups import HELP
 from .terminal import (
@@ -83,7 +83,7 @@ def send(channel: str | None) -> None:
       flask notifications send --channel email
     """
     worker = service(Worker)
-    worker.drain([channel] if channel else [CHORE, *worker.channels.names()])
+    worker.drain([channel] if channel else [EXPAND_BROADCASTS, *worker.channels.names()])
     _print_status()
 
 
@@ -104,7 +104,7 @@ def prune(days: int | None) -> None:
     Examples:
       flask notifications prune --days 90
     """
-    retention = service(Retention)
+    retention = service(NotificationRetention)
     if days is None and retention.keep_days is None:
         raise click.ClickException("Give --days, or set NOTIFICATIONS__KEEP_DAYS.")
     confirm(f"Delete all notifications older than {days or retention.keep_days} days?")
@@ -114,7 +114,7 @@ def prune(days: int | None) -> None:
 def _print_status() -> None:
     session, now = current_frontdesk.session, current_frontdesk.clock.now()
     counts, expansions = counts_by_channel(session), expansions_by_state(session)
-    oldest = (oldest_waiting(session), oldest_expansion(session))
+    oldest = (oldest_pending(session), oldest_expansion(session))
     waited = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
     age = f"The oldest pending delivery has waited for {waited:.0f} seconds."
     if not prints_json():

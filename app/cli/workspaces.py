@@ -11,11 +11,10 @@ from ..core.context import service
 from ..core.web.fields import is_not_blank
 from ..core.web.request_data import schema_instance
 from ..workspaces.members import Members
-from ..workspaces.models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
-from ..workspaces.rules import TYPES
+from ..workspaces.models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.schemas import CommonWorkspaceRead, MemberRead
 from ..workspaces.service import Workspaces
-from ..workspaces.slugs import unfit
+from ..workspaces.slugs import slug_error
 from .commands import CommandGroup
 from .groups import HELP
 from .terminal import Record, json_option, print_record, print_records
@@ -31,7 +30,7 @@ def _record(schema: type[Schema], row: object) -> Record:
 
 
 def new_slug(_context: click.Context, _option: click.Parameter, slug: str) -> str:
-    if reason := unfit(slug):
+    if reason := slug_error(slug):
         raise click.BadParameter(reason)
     return slug
 
@@ -87,7 +86,7 @@ def list_workspaces() -> None:
 @click.option(
     "--type",
     "kind",
-    type=click.Choice(TYPES),
+    type=click.Choice(MEMBER_TYPES),
     default="member",
     show_default=True,
     help="The member's role in the workspace.",
@@ -128,4 +127,4 @@ def remove(slug: str, email: str) -> None:
       flask workspaces remove team ada@example.com
     """
     workspace = service(Workspaces).get(slug)
-    print_record(_record(MemberRead, service(Members).take_out(workspace, email)))
+    print_record(_record(MemberRead, service(Members).remove_by_email(workspace, email)))

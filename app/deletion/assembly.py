@@ -74,4 +74,4 @@ def assemble(context: Context) -> None:
     context.get(EmailChangeUndo).taken_back.append(deletion.keep)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)
-        context.get(Worker).chores[CHORE] = due
+        context.get(Worker).tasks[CHORE] = due

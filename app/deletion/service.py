@@ -129,7 +129,7 @@ class Deletion(BasicService):
                 self.session.delete(waiting)
                 return False
             # Since the request an admin may have suspended the other owners.
-            for workspace in self.rules.ownership.hand_over(account_id):
+            for workspace in self.rules.ownership.transfer(account_id):
                 log.warning(
                     "Deleting account %s leaves workspace %s without an active owner. Appoint one"
                     " with `flask workspaces add %s EMAIL --type owner`.",
@@ -199,7 +199,7 @@ class DeletionRules:
         if account.role == ROOT:
             lock_name(self.session, self.accounts.model, ROOT)
         keep_a_root(self.session, self.accounts, account)
-        if alone := self.ownership.owned_alone(account.id):
+        if alone := self.ownership.solely_owned(account.id):
             raise SoleOwner([workspace.slug for workspace in alone])
 
 

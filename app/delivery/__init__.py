@@ -1,1 +1,1 @@
-"""A message is a value; a channel sends it."""
+"""Delivery of messages by email, SMS and other channels."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def assemble(context: Context) -> None:
     mailer = open_mailer(context.app, context.settings)
     one_off_mail = context.parts["one_off_mail"]
-    # Not by truth: an outbox that nothing was sent to yet is as false as none.
+    # Compared with None, because an empty outbox of tests is false.
     if one_off_mail is None:
         one_off_mail = BackgroundMail(mailer, context.clock.now)
     context.add(mailer, Mailer)
@@ -49,7 +49,7 @@ def assemble(context: Context) -> None:
     channels = _channels(context, mailer, context.tables.account_model)
     worker = Worker(Batches(context.db.engine, context.clock), channels, context.clock)
     engine: Engine = context.parts["engine"] or choose_engine(context)
-    engine.attend(context.app, worker)
+    engine.bind(context.app, worker)
     context.contributions.exporters.append(partial(export_deliveries, channels))
     context.add(worker)
     context.add(engine, Engine)
@@ -65,13 +65,13 @@ def _flask_mail(context: Context, mailer: Mailer) -> Any:
     """Return Flask-Mail's `Mail`, created when it is first used, for an application without one."""
 
     @cache
-    def make() -> Mail:
+    def create() -> Mail:
         from .mail.hardened_mail import HardenedMail
 
         mail = MailSettings.read(context.app.config, context.settings)
         return HardenedMail(context.app, mailer, mail)
 
-    return LocalProxy(make)
+    return LocalProxy(create)
 
 
 def _channels(context: Context, mailer: Mailer, account_model: AccountModel) -> Channels:
@@ -90,8 +90,8 @@ def _channels(context: Context, mailer: Mailer, account_model: AccountModel) -> 
 
 
 def choose_engine(context: Context) -> Engine:
-    if (hosts := context.parts.get("celery")) is not None:
-        return CeleryEngine(hosts=hosts)
+    if (application_celery := context.parts.get("celery")) is not None:
+        return CeleryEngine(application_celery=application_celery)
     broker = context.settings.core.CELERY_BROKER_URL
     if broker is None or not broker.get_secret_value():
         database = context.db.engine.url
@@ -101,5 +101,5 @@ def choose_engine(context: Context) -> Engine:
     url = broker.get_secret_value()
     for extra in ("celery", "redis") if url.startswith("redis") else ("celery",):
         if line := missing_extra(extra):
-            raise SettingsError(f"CORE__CELERY_BROKER_URL is set, and needs an extra: {line}")
+            raise SettingsError(f"CORE__CELERY_BROKER_URL is set and needs an extra: {line}")
     return CeleryEngine(url, context.settings.of(DeliverySettings).QUEUE)

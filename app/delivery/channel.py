@@ -1,4 +1,4 @@
-"""A channel: a name, whom it reaches, and a way to send. A worker knows nothing more of it."""
+"""A channel: a name, the receivers that it reaches, and a way to send."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from ..core.db.base import autocommit_engine
 from ..core.types import AccountModel
 from .message import Receiver, StoredMessage
 
-# Sends one message to one receiver, who comes of the channel's address book. Returns the gateway's
-# id of it where there is one; raises one of errors.py when it did not leave. The key is the same
-# whenever this delivery is tried again; the last argument is called before the message is out of
-# our hands.
+# Sends one message to one receiver of the channel's address book. Returns the gateway's id of the
+# message, if there is one; raises one of errors.py if the message was not sent. The key is the same
+# for each attempt of a delivery; the last argument is called before the message is handed over.
 Send = Callable[[StoredMessage, Any, str, Callable[[], None]], str | None]
 
 # The function that an application registers for a channel that it adds.
@@ -41,10 +40,10 @@ class Channel(Protocol):
 
     @property
     def address_book(self) -> AddressBook[Any]:
-        """Whom it reaches."""
+        """The receivers of the channel."""
 
-    def off(self) -> str | None:
-        """Why nothing can leave on this channel now, or nothing."""
+    def disabled_reason(self) -> str | None:
+        """Return why the channel cannot send, or None."""
 
     def open(self) -> AbstractContextManager[Send]:
         """Return a context in which a batch is sent; raise `Unreachable` if the server is away."""
@@ -52,21 +51,21 @@ class Channel(Protocol):
 
 @dataclass
 class HandlerChannel:
-    """A channel of the host's, which is called for each receiver."""
+    """An application's channel, whose handler is called for each receiver."""
 
     name: str
     handler: Handler
     address_book: AddressBook[Receiver]
 
-    def off(self) -> str | None:
+    def disabled_reason(self) -> str | None:
         return None
 
     @contextmanager
     def open(self) -> Iterator[Send]:
         def send(
-            message: StoredMessage, receiver: Receiver, _key: str, before: Callable[[], None]
+            message: StoredMessage, receiver: Receiver, _key: str, before_send: Callable[[], None]
         ) -> str | None:
-            before()
+            before_send()
             return self.handler(message, receiver)
 
         yield send
@@ -76,41 +75,42 @@ class HandlerChannel:
 class Channels:
     """The channels that send. `inapp` only stores, so it is not a channel here."""
 
-    ours: Sequence[Channel]
+    built_in: Sequence[Channel]
     # The application's handlers, read at each use: the application may add handlers later.
     handlers: Mapping[str, Handler]
-    # Whom those reach.
+    # The receivers of the application's channels.
     accounts: AddressBook[Receiver]
 
     def get(self, name: str) -> Channel | None:
         if (handler := self.handlers.get(name)) is not None:
             return HandlerChannel(name, handler, self.accounts)
-        return next((channel for channel in self.ours if channel.name == name), None)
+        return next((channel for channel in self.built_in if channel.name == name), None)
 
     def names(self) -> list[str]:
         """Return each name once: an application's channel may replace a channel of the same
         name."""
-        return list(dict.fromkeys([*(channel.name for channel in self.ours), *self.handlers]))
+        return list(dict.fromkeys([*(channel.name for channel in self.built_in), *self.handlers]))
 
 
 AnyReceiver = TypeVar("AnyReceiver")
 
 
 class AddressBook(Protocol[AnyReceiver]):
-    """Receivers of one kind: accounts by their e-mail, endpoints of webhooks, browsers.
+    """Receivers of one kind: accounts with an email address, webhook endpoints, browsers.
 
     The sender names targets as a query over the ids of one table. The address book turns targets
     into receivers: the same rows, or other rows that belong to them.
     """
 
     def entries(self, targets: Select[Any]) -> tuple[Select[Any], ColumnElement[str | None]]:
-        """The ids of the receivers, as a query; and why nothing can be sent to one, or NULL."""
+        """Return a query of the receivers' ids, and a column with the reason to skip a receiver,
+        or NULL."""
 
-    def look_up(self, ids: Collection[Any]) -> Mapping[Any, AnyReceiver]:
+    def load(self, ids: Collection[Any]) -> Mapping[Any, AnyReceiver]:
         """Return the receivers of a batch, read by one query. Deleted receivers are left out."""
 
-    def lacks(self, receiver: AnyReceiver | None) -> str | None:
-        """Why nothing can be sent to this one, or nothing; None is one that is gone."""
+    def skip_reason(self, receiver: AnyReceiver | None) -> str | None:
+        """Return why this receiver is skipped, or None. A deleted receiver is passed as None."""
 
 
 @dataclass(frozen=True)
@@ -127,24 +127,24 @@ class AccountAddressBook:
         if self.needs is None:
             return targets, literal(None, String)
         column = getattr(self.model, self.needs)
-        lacking = column.is_(None) | (column == "")
-        return targets, case((lacking, f"The account has no {self.needs}"), else_=null())
+        is_missing = column.is_(None) | (column == "")
+        return targets, case((is_missing, f"The account has no {self.needs}"), else_=null())
 
-    def look_up(self, ids: Collection[Any]) -> Mapping[Any, Receiver]:
+    def load(self, ids: Collection[Any]) -> Mapping[Any, Receiver]:
         account = self.model
         if self.database.dialect.name == "postgresql":
-            # One value, and so one statement for batches of every size.
-            given = bindparam(None, list(ids), type_=ARRAY(account.id.type))
-            theirs = account.id == func.any(given)
+            # One array parameter: batches of every size use the same statement.
+            array = bindparam(None, list(ids), type_=ARRAY(account.id.type))
+            is_receiver = account.id == func.any(array)
         else:
-            theirs = account.id.in_(ids)
+            is_receiver = account.id.in_(ids)
         with autocommit_engine(self.database).connect() as connection:
             rows = connection.execute(
-                select(account.id, account.email, account.phone).where(theirs)
+                select(account.id, account.email, account.phone).where(is_receiver)
             )
             return {row[0]: Receiver(*row) for row in rows}
 
-    def lacks(self, receiver: Receiver | None) -> str | None:
+    def skip_reason(self, receiver: Receiver | None) -> str | None:
         if receiver is None:
             return "The account is gone"
         if self.needs and not getattr(receiver, self.needs):
@@ -152,7 +152,10 @@ class AccountAddressBook:
         return None
 
 
-def reader_of(book: AddressBook[Any]) -> Callable[[Any], Any]:
-    """What an address book has for a receiver's id in a delivery's row, where it is text if the
-    application's accounts have no whole numbers; receivers of other kinds always have."""
+def receiver_id_reader(book: AddressBook[Any]) -> Callable[[Any], Any]:
+    """Return the function that turns a delivery's `receiver_id` into an id of the address book.
+
+    The column is text if the application's account ids are not integers. The ids of receivers
+    other than accounts are always integers.
+    """
     return book.kind.from_text if isinstance(book, AccountAddressBook) else int

@@ -1,10 +1,10 @@
-"""Why a message did not leave. Each kind asks for something else."""
+"""Why a message was not sent. Each class is handled differently."""
 
 from __future__ import annotations
 
 
 class DeliveryError(Exception):
-    """Its text is stored as the reason and logged: no body, no secret."""
+    """The reason is stored and logged, so it must not contain a message or a secret."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason[:200]
@@ -12,25 +12,25 @@ class DeliveryError(Exception):
 
 
 class Refused(DeliveryError):
-    """This message to this receiver is refused for good."""
+    """The message to this receiver is rejected permanently."""
 
 
 class TryLater(DeliveryError):
-    """This receiver cannot be reached just now; others may be."""
+    """This receiver cannot be reached now; other receivers may be."""
 
 
 class Unreachable(DeliveryError):
-    """The server cannot be spoken to: no message is to blame, and all of them wait."""
+    """The server cannot be used: no message is the cause, and all messages wait."""
 
 
 class SenderRefused(Unreachable):
-    """The server takes nothing from us: a setting is to blame, and no receiver is."""
+    """The server rejects the sender: a setting is the cause, and not a receiver."""
 
 
 class RefusedAtReceiver(SenderRefused):
-    """The server refused the sender while it was given a receiver, so perhaps for this receiver
+    """The server rejected the sender after the receiver was named, so perhaps for this receiver
     only: one email address must not stop the delivery to all others."""
 
 
 class SwitchedOff(DeliveryError):
-    """The channel is switched off or not set up."""
+    """The channel is disabled or not configured."""

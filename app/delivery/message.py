@@ -24,7 +24,7 @@ class Sms:
 
 
 class Receiver(NamedTuple):
-    """An account, as far as a channel needs it."""
+    """The data of an account that channels need."""
 
     id: Any
     email: str
@@ -32,7 +32,7 @@ class Receiver(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a message is about, such as `("notification", 17)`: only its owner knows what that is.
+    """What a message is about, such as `("notification", 17)`. Only the sender uses its meaning.
 
     A message with a subject is stored and counted until it is deleted; a message without one is
     stored until it is sent.
@@ -49,13 +49,13 @@ class NewMessage:
     title: str
     message: str = field(repr=False)
     template_file: str | None = None
-    # Further values for the template.
+    # Additional values for the template.
     context: Values = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredMessage(NewMessage):
-    """As it comes out of the outbox, and as a channel is given it."""
+    """A message from the outbox, as channels receive it."""
 
     id: int
     created_at: datetime

@@ -14,17 +14,19 @@ DEFAULT_SENDER = "frontdesk@localhost"
 class DeliverySettings(Namespace):
     """A part of the namespace NOTIFICATIONS."""
 
-    DASHBOARD_PATH: UrlPath = Field(default="/dashboard", description="Path of the mail's link.")
-    QUEUE: str = Field(
-        default="frontdesk", description="Name of the broker's queue, where there is one."
+    DASHBOARD_PATH: UrlPath = Field(
+        default="/dashboard", description="Path of the link in notification emails."
     )
+    QUEUE: str = Field(default="frontdesk", description="Name of the Celery queue.")
 
 
 class DeliveryVariables(BaseSettings):
-    """The settings of mail and SMS: plain names, in the service and in an application."""
+    """The settings of email and SMS, which have no prefix."""
 
-    SMS_ACCOUNT_SID: str = Field(default="", description="Twilio account; empty: no SMS is sent.")
-    SMS_AUTH_TOKEN: SecretStr = Field(default=SecretStr(""), description="Twilio token.")
+    SMS_ACCOUNT_SID: str = Field(
+        default="", description="Twilio account SID; empty: no SMS is sent."
+    )
+    SMS_AUTH_TOKEN: SecretStr = Field(default=SecretStr(""), description="Twilio auth token.")
     SMS_PHONE_NUMBER: str = Field(default="", description="Phone number that sends SMS.")
     SMS_API_URL: str = Field(
         default="", description="URL of a gateway with Twilio's API; empty: Twilio."
@@ -47,12 +49,12 @@ class DeliveryVariables(BaseSettings):
         description="Host name in the greeting of the SMTP server; unset: this machine's name if it"
         " is fully qualified, else the sender's domain, else the IP address.",
     )
-    MAIL_SUPPRESS_SEND: bool = Field(default=False, description="On: no email is sent.")
+    MAIL_SUPPRESS_SEND: bool = Field(default=False, description="Send no email.")
 
     @field_validator(
         "MAIL_PORT", "MAIL_USE_TLS", "MAIL_USE_SSL", "MAIL_SUPPRESS_SEND", mode="before"
     )
     @classmethod
     def _empty_is_unset(cls, given: object, info: ValidationInfo) -> Any:
-        """A variable that is set to nothing (`MAIL_PORT=`) keeps its default."""
+        """Use the default for an empty variable (`MAIL_PORT=`)."""
         return cls.model_fields[str(info.field_name)].default if given == "" else given

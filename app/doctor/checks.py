@@ -22,7 +22,7 @@ from ..core.errors import Unavailable
 from ..core.extras import missing_extra
 from ..core.keystore import DatabaseKeystore, MemoryKeystore, check_keystore_writes
 from ..core.process.folders import migrations_folder
-from ..delivery.outbox.enqueue import Outbox, oldest_waiting
+from ..delivery.outbox.enqueue import Outbox, oldest_pending
 from ..delivery.outbox.models import Delivery
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from ..notifications.models import GIVEN_UP, Expansion
@@ -158,7 +158,7 @@ def check_worker_lag() -> Iterator[Finding]:
     if not {Delivery.__tablename__, Expansion.__tablename__} <= tables:
         # Said by the check of the migrations.
         return
-    found = [each for each in (oldest_waiting(session), oldest_expansion(session)) if each]
+    found = [each for each in (oldest_pending(session), oldest_expansion(session)) if each]
     if found and (waits := current_frontdesk.clock.now() - min(found)) > LONGEST_WAIT:
         minutes = int(waits.total_seconds() // 60)
         text = (

@@ -12,7 +12,7 @@ from ..delivery.errors import DeliveryError
 from ..delivery.mail.settings import MailSettings
 from ..delivery.mail.smtp import SmtpMailer
 from ..delivery.mail.smtp_connection import Timeouts
-from ..delivery.worker.celery import CeleryEngine, attends
+from ..delivery.worker.celery import CeleryEngine, has_worker
 from ..delivery.worker.engine import Engine
 from .findings import Finding, ask_within
 
@@ -64,8 +64,8 @@ def _mail_trouble(mail: MailSettings) -> str | None:
     mailer = SmtpMailer(mail, ONE_ANSWER)
 
     def ask() -> None:
-        with mailer.try_out() as connection:
-            connection.rehearse(mailer.writer.sender)
+        with mailer.probe() as connection:
+            connection.check_sender(mailer.writer.sender)
 
     try:
         ask_within(ALL_SECONDS, ask)
@@ -104,7 +104,7 @@ def _workers(engine: CeleryEngine) -> Iterator[Finding]:
         return
     found: list[bool] = []
     with suppress(TimeoutError):
-        ask_within(ALL_SECONDS, lambda: found.append(attends(engine, WORKER_SECONDS)))
+        ask_within(ALL_SECONDS, lambda: found.append(has_worker(engine, WORKER_SECONDS)))
     if not any(found):
         text = (
             f"no Celery worker answers that takes from the queue '{engine.queue}': what is sent"

@@ -65,7 +65,7 @@ def assemble(context: Context) -> None:
     making = ExportMaking(
         queue, context.clock, keep, writer, files, _sessions(context), accounts.model
     )
-    worker.chores[CHORE] = making.runner()
+    worker.tasks[CHORE] = making.runner()
 
 
 def _sessions(context: Context) -> Callable[[], Session]:

@@ -24,7 +24,7 @@ from ..core.queue import LeasedQueue
 from ..core.types import AccountModel, JsonObject
 from ..core.web.request_data import schema_instance
 from ..delivery.worker.jobs import Job, JobRunner
-from ..delivery.worker.lease import insist
+from ..delivery.worker.lease import retry_until_written
 from ..storage import LargeFileStore
 from .archive import Archive
 from .models import FAILED, IS_PENDING, READY, AccountExport
@@ -71,7 +71,7 @@ class ExportMaking:
         self.files.put_from(name, file, "application/zip")
         kept: list[bool] = []
         try:
-            insist(lambda: kept.append(self._finish(job, name, size)))
+            retry_until_written(lambda: kept.append(self._finish(job, name, size)))
         finally:
             if not any(kept):
                 self.files.delete(name)

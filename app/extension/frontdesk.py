@@ -238,12 +238,11 @@ class Frontdesk(Recording, SigningIn[A]):
         It joins the transaction that is open, if one is. `context` goes to the mail's template,
         which its `template_file` names.
         """
-        from ..notifications.draft import Draft
         from ..notifications.receivers import account_ids
-        from ..notifications.service import Notifications
+        from ..notifications.service import Draft, Notifications
 
         more = dict(context or {})
-        draft = Draft.checked(
+        draft = Draft.validate(
             title=title,
             message=message,
             channels=channels,

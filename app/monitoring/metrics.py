@@ -34,7 +34,7 @@ from ..core.context import service
 from ..core.db.transaction import AnySession
 from ..core.web.blueprint import Blueprint
 from ..core.web.operation import anyone, hidden
-from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest_waiting
+from ..delivery.outbox.enqueue import CountsByChannel, counts_by_channel, oldest_pending
 from ..notifications.counts import expansions_by_state, oldest_expansion
 from .requests import matched_route
 
@@ -218,7 +218,7 @@ class QueueMetrics(Collector):
         try:
             self._counts = counts_by_channel(self._session)
             self._expansions = expansions_by_state(self._session)
-            oldest = [oldest_waiting(self._session), oldest_expansion(self._session)]
+            oldest = [oldest_pending(self._session), oldest_expansion(self._session)]
         except Exception as error:
             log.warning("The queue cannot be counted: %s", type(error).__name__)
             return False

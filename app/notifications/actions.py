@@ -1,4 +1,4 @@
-"""What happens to notifications; apart from the service, which loads their tables."""
+"""The actions of this package, apart from the service, which loads the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What admins send, and how it stands."""
+"""Routes of the notifications that admins send."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..accounts.errors import AccountModelMissing
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
 from ..core.context import find_context, service
-from ..core.types import Loaded
+from ..core.types import JsonObject, Loaded
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message, Page
 from ..core.web.operation import View, example, raises
@@ -18,8 +18,6 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import examples
 from .errors import NoChannels, NotificationNotFound
-from .outcome import Outcome
-from .reach import Reach, ReachOfAll
 from .schemas import (
     Broadcast,
     BroadcastQuery,
@@ -31,6 +29,7 @@ from .schemas import (
     ReachRead,
 )
 from .sent import SentItem, SentNotifications
+from .service import Notifications
 
 blueprint = Blueprint("admin_notifications", __name__, about="What admins send to accounts")
 
@@ -40,7 +39,7 @@ def admins_only(view: View) -> View:
 
 
 def account_model_required(view: View) -> View:
-    """Without a model there is no account that could enter: said before anybody is refused."""
+    """Report the missing account model before authentication, which needs it."""
 
     @wraps(view)
     def check_then_view(*args: object, **kwargs: object) -> Any:
@@ -64,7 +63,7 @@ def send_notification(query: Loaded, json: Loaded) -> SentItem:
     The receivers' ids are repeated in the query; a long list may come in the body, beside `data`.
     """
     chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
-    # Left out in both places: all accounts.
+    # Without ids in both places, the notification is sent to all accounts.
     return service(SentNotifications).send(caller().account.id, json["data"], chosen or None)
 
 
@@ -75,9 +74,9 @@ def send_notification(query: Loaded, json: Loaded) -> SentItem:
 @raises(AccountModelMissing)
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
-def tell_reach(json: Loaded) -> ReachOfAll:
+def tell_reach(json: Loaded) -> JsonObject:
     """Tell whom a notification would reach on each channel, and why not the others"""
-    return service(Reach).of(json["channels"], json.get("account_receiver_ids"))
+    return service(Notifications).count_reach(json["channels"], json.get("account_receiver_ids"))
 
 
 @blueprint.get("/all")
@@ -123,7 +122,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
     """List the deliveries of a notification that the caller has sent, those that failed unless
     asked otherwise"""
-    return service(Outcome).deliveries(caller().account.id, notification_id, **query)
+    return service(SentNotifications).deliveries(caller().account.id, notification_id, **query)
 
 
 @blueprint.post("/<row_id:notification_id>/retry")
@@ -133,5 +132,5 @@ def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
 @answers(200, Message)
 def retry_notification(notification_id: int) -> dict[str, str]:
     """Have what failed of a notification tried again from the beginning"""
-    count = service(Outcome).retry(caller().account.id, notification_id)
+    count = service(SentNotifications).retry(caller().account.id, notification_id)
     return {"message": f"{count} failed deliveries will be tried again"}

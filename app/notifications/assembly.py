@@ -7,17 +7,15 @@ from ..core.queue import LeasedQueue
 from ..delivery.outbox.enqueue import Outbox
 from ..delivery.worker.worker import Worker
 from .counts import NotificationCounter
-from .expansions import CHORE, Expander, Expansions
+from .expansions import EXPAND_BROADCASTS, Expansions
 from .export import export_notifications
 from .inbox import Inbox
 from .models import IS_EXPANDING, Expansion
-from .outcome import Outcome
-from .reach import Reach
-from .restoring import Restoring
-from .retention import Retention
+from .retention import NotificationRetention
 from .sent import SentNotifications
 from .service import Notifications
 from .settings import NotificationsSettings
+from .undo import InboxUndo
 
 
 def assemble(context: Context) -> None:
@@ -27,20 +25,17 @@ def assemble(context: Context) -> None:
     model, outbox = context.get(Accounts).model, context.get(Outbox)
     inbox = Inbox(session)
     context.add(inbox)
-    context.add(Restoring(session, inbox, context.get(Proofs)))
+    context.add(InboxUndo(session, inbox, context.get(Proofs)))
     settings = context.settings.of(NotificationsSettings)
-    retention = Retention(session, clock, settings.KEEP_DAYS)
+    retention = NotificationRetention(session, clock, settings.KEEP_DAYS)
     context.add(retention)
     context.contributions.pruners["notifications"] = retention.prune
-    expansions = Expansions(session, model, context.tables.account_ids, outbox, clock)
+    counter = NotificationCounter(session, clock)
+    queue = LeasedQueue(context.db.engine, clock, Expansion, IS_EXPANDING)
+    expansions = Expansions(session, model, context.tables.account_ids, outbox, queue, counter)
     context.add(expansions)
+    context.get(Worker).tasks[EXPAND_BROADCASTS] = expansions.runner()
     inline = settings.INLINE_RECEIVERS
     notifications = Notifications(session, model, outbox, context.hooks, clock, expansions, inline)
     context.add(notifications)
-    counter = NotificationCounter(session, clock)
-    queue = LeasedQueue(context.db.engine, clock, Expansion, IS_EXPANDING)
-    context.get(Worker).chores[CHORE] = Expander(expansions, queue, counter).runner()
-    sent = SentNotifications(session, notifications, counter)
-    context.add(sent)
-    context.add(Reach(notifications))
-    context.add(Outcome(sent, outbox, expansions, model, context.tables.account_ids))
+    context.add(SentNotifications(session, notifications, counter))

@@ -1,9 +1,9 @@
-"""How many have read a notification, and what became of its deliveries.
+"""Read counts and delivery counts of notifications.
 
-Counting looks at a row for each receiver, and a page may be a hundred broadcasts to a million each.
-So a page counts the large ones only while there is time, and tells of the others what they were
-when they were last counted. Those from before anybody kept that are counted first, one at least for
-each page, and nothing is said of the rest until it is their turn.
+Counting reads a row for each receiver, and a page can show a hundred broadcasts to a million
+receivers each. So the counts of large notifications are stored. A page recounts large notifications
+only for a limited time and shows the stored counts of the others. Notifications without stored
+counts are counted first, at least one for each page; the others have no counts on this page.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from typing import NamedTuple
 from sqlalchemy import func, select, update
 
 from ..core.clock import Clock
-from ..core.db.transaction import AnySession, extended_timeout, transaction
+from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.types import JsonObject
 from ..delivery.outbox.enqueue import CountsByChannel, counts_by_subject
 from ..delivery.outbox.models import STATES
 from .models import EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
-# Up to so many receivers it costs next to nothing, and what was counted need not be kept.
-QUICKLY_COUNTED = 1000
+# The counts of notifications with more receivers are stored.
+LARGE = 1000
+# Seconds that a page may spend on counting.
 COUNTING_SECONDS = 0.25
-# For so long what was counted is told again, for each so many receivers: a million take a minute.
-LATELY_SECONDS = 0.06
+# Stored counts stay valid this long for each 1,000 receivers: a minute for a million.
+VALID_SECONDS = 0.06
 
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
-def is_kept(receivers: int) -> bool:
-    return receivers > QUICKLY_COUNTED
+def is_large(receivers: int) -> bool:
+    return receivers > LARGE
 
 
 class NotificationCounts(NamedTuple):
@@ -41,8 +42,8 @@ class NotificationCounts(NamedTuple):
     deliveries: CountsByChannel
 
 
-class LastCounted(NamedTuple):
-    """The stored columns of a notification that the counts need."""
+class StoredCounts(NamedTuple):
+    """The columns of a notification that counting needs."""
 
     id: int
     receivers: int
@@ -55,52 +56,52 @@ class NotificationCounter:
     session: AnySession
     clock: Clock
 
-    def last(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
-        """Counts those alone that take no time."""
-        found = self.count(each.id for each in notifications if not is_kept(each.receivers))
+    def count_small(self, notifications: Sequence[StoredCounts]) -> dict[int, NotificationCounts]:
+        """Count the small notifications; return the stored counts of the large ones."""
+        found = self.count(each.id for each in notifications if not is_large(each.receivers))
         for each in notifications:
             if each.id not in found and each.counts is not None:
                 found[each.id] = NotificationCounts(**each.counts)
         return found
 
-    def lately(self, notification: LastCounted) -> NotificationCounts:
+    def count_if_stale(self, notification: StoredCounts) -> NotificationCounts:
         counted_at, counts = notification.counted_at, notification.counts
         if counts is not None and counted_at is not None:
             age = (self.clock.now() - counted_at).total_seconds()
-            if age < LATELY_SECONDS * notification.receivers / QUICKLY_COUNTED:
+            if age < VALID_SECONDS * notification.receivers / LARGE:
                 return NotificationCounts(**counts)
-        return self.now(notification)
+        return self.recount(notification)
 
-    def of(self, notifications: Sequence[LastCounted]) -> dict[int, NotificationCounts]:
-        """Return the counts of each notification. Of large ones, those never counted come first,
-        then the oldest counts, as long as there is time."""
-        found = self.count(each.id for each in notifications if not is_kept(each.receivers))
-        many = [each for each in notifications if is_kept(each.receivers)]
+    def count_page(self, notifications: Sequence[StoredCounts]) -> dict[int, NotificationCounts]:
+        """Return the counts of each notification. Large notifications are recounted while there is
+        time: first those without counts, then those with the oldest counts."""
+        found = self.count(each.id for each in notifications if not is_large(each.receivers))
+        large = [each for each in notifications if is_large(each.receivers)]
         until = monotonic() + COUNTING_SECONDS
-        many.sort(key=lambda each: each.counted_at or _NEVER)
-        for number, each in enumerate(many):
+        large.sort(key=lambda each: each.counted_at or _NEVER)
+        for number, each in enumerate(large):
             if monotonic() < until or (number == 0 and each.counts is None):
-                found[each.id] = self.now(each)
+                found[each.id] = self.recount(each)
             elif each.counts is not None:
                 found[each.id] = NotificationCounts(**each.counts)
         return found
 
-    def now(self, notification: LastCounted) -> NotificationCounts:
+    def recount(self, notification: StoredCounts) -> NotificationCounts:
         """Return new counts, and store those of a large notification."""
-        if not is_kept(notification.receivers):
+        if not is_large(notification.receivers):
             return self.count([notification.id])[notification.id]
         with transaction(self.session), extended_timeout(self.session):
             counts = self.count([notification.id])[notification.id]
-            self.session.execute(
+            execute_bulk(
+                self.session,
                 update(Notification)
                 .where(Notification.id == notification.id)
                 .values(counts=counts._asdict(), counted_at=self.clock.now()),
-                execution_options={"synchronize_session": False},
             )
             return counts
 
     def count(self, notification_ids: Iterable[int]) -> dict[int, NotificationCounts]:
-        """Three queries, however many there are."""
+        """Count with three queries for any number of notifications."""
         ids = list(notification_ids)
         if not ids:
             return {}
@@ -132,12 +133,12 @@ class NotificationCounter:
             counts = deliveries.setdefault(notification_id, {})
             for name in channels:
                 states = counts.setdefault(name, dict.fromkeys(STATES, 0))
-                # An expansion is pending or failed, as a delivery is.
+                # The states of an expansion, pending and failed, are also states of a delivery.
                 states[state] += max(0, receivers - sum(states.values()))
 
 
 def expansions_by_state(session: AnySession) -> dict[str, int]:
-    """How many broadcasts are being expanded, and how many were given up."""
+    """Return the number of pending and of failed expansions."""
     rows = session.execute(
         select(Expansion.state, func.count()).group_by(Expansion.state).order_by(Expansion.state)
     )
@@ -145,6 +146,6 @@ def expansions_by_state(session: AnySession) -> dict[str, int]:
 
 
 def oldest_expansion(session: AnySession) -> datetime | None:
-    """Since when the oldest unfinished expansion has been waiting."""
+    """Return when the oldest unfinished expansion was created."""
     oldest = select(func.min(Expansion.created_at)).where(Expansion.state == EXPANDING)
     return session.scalar(oldest)

@@ -14,7 +14,7 @@ class NotificationNotFound(NotFound):
 
 
 class AlreadyRestored(Conflict):
-    """Two clicks on the same button, mostly."""
+    """The item was restored before, for example by a double click."""
 
     code = "notification_restored"
     detail = "The notification is in the inbox again"
@@ -24,7 +24,7 @@ class AlreadyRestored(Conflict):
 
 
 class NotRestorable(BadRequest):
-    """The signed statement of a deleted item is too old, or its signature is invalid."""
+    """The token of a deleted item is expired or invalid."""
 
     code = "notification_not_restorable"
     detail = "This can no longer be undone"

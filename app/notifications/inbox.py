@@ -1,4 +1,4 @@
-"""An account's own inbox. Every statement names its receiver, and none reads another's rows."""
+"""The inbox of an account. Every statement has its receiver as a condition."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
 from ..core.db.rows import Rows
-from ..core.db.transaction import AnySession, extended_timeout, transaction
+from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.types import AccountKey
 from ..core.web.responses import field_names, row_serializer
 from .errors import NotificationNotFound
 from .models import InboxItem, Notification
 from .schemas import InboxItemRow
 
-# Ready to be answered as JSON.
+# Values that are serialized as JSON without a schema.
 Item = dict[str, Any]
 
 
@@ -34,13 +34,13 @@ class JsonText(TypeDecorator[Any]):
 
 
 def _column(name: str) -> Any:
-    """An item is its own row and the notification that it points to."""
+    """Return the column of the item's row or of its notification."""
     if name == "channels":
         return cast(Notification.channels, JsonText).label(name)
     return getattr(InboxItem if hasattr(InboxItem, name) else Notification, name)
 
 
-# What leaves is decided by the read schema.
+# The read schema decides which columns are shown.
 _read_item = row_serializer(InboxItemRow)
 _UNREAD = not_(InboxItem.is_read)
 
@@ -51,30 +51,30 @@ _ITEMS: Any = (
 )
 
 
-# As the partial index of the unread has it, so that it is used.
-_KINDS: Mapping[bool | None, tuple[Any, ...]] = {
+# The condition for unread items is that of the partial index, which is only then used.
+_FILTERS: Mapping[bool | None, tuple[Any, ...]] = {
     None: (),
     True: (InboxItem.is_read,),
     False: (_UNREAD,),
 }
 
 
-def _newest(*conditions: object) -> Select[Any]:
+def _page(*conditions: object) -> Select[Any]:
     newest_first = _ITEMS.where(*conditions).order_by(InboxItem.id.desc())
-    some: Select[Any] = newest_first.limit(bindparam("limit"))
-    return some
+    page: Select[Any] = newest_first.limit(bindparam("limit"))
+    return page
 
 
-def _each(*conditions: object) -> Mapping[bool | None, Rows]:
-    return {is_read: Rows(_newest(*kind, *conditions)) for is_read, kind in _KINDS.items()}
+def _pages(*conditions: object) -> Mapping[bool | None, Rows]:
+    return {is_read: Rows(_page(*where, *conditions)) for is_read, where in _FILTERS.items()}
 
 
 class Inbox:
     def __init__(self, session: AnySession) -> None:
         self.session = session
         self._pages = {
-            is_read: Rows(_newest(*kind).offset(bindparam("offset")))
-            for is_read, kind in _KINDS.items()
+            is_read: Rows(_page(*where).offset(bindparam("offset")))
+            for is_read, where in _FILTERS.items()
         }
         self._item = Rows(_ITEMS.where(InboxItem.id == bindparam("item_id")))
         self._unread = Rows(
@@ -93,17 +93,17 @@ class Inbox:
 
     @cached_property
     def _older(self) -> Mapping[bool | None, Rows]:
-        return _each(InboxItem.id < bindparam("before"))
+        return _pages(InboxItem.id < bindparam("before"))
 
     @cached_property
     def _newer(self) -> Mapping[bool | None, Rows]:
-        return _each(InboxItem.id > bindparam("after"))
+        return _pages(InboxItem.id > bindparam("after"))
 
     def older(
         self, receiver_id: AccountKey, before: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
-        """Below an item, whether or not that is still there: what it costs is the same however far
-        down it lies."""
+        """Return the items before an item, which may be deleted. Unlike a page with an offset, a
+        page far down costs the same as the first."""
         rows = self._older[is_read].read(
             self.session, receiver_id=receiver_id, before=before, limit=limit
         )
@@ -112,7 +112,7 @@ class Inbox:
     def newer(
         self, receiver_id: AccountKey, after: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
-        """What came since an item did, the newest first."""
+        """Return the items after an item, the newest first."""
         rows = self._newer[is_read].read(
             self.session, receiver_id=receiver_id, after=after, limit=limit
         )
@@ -128,7 +128,7 @@ class Inbox:
         return _read_item(rows[0])
 
     def mark(self, receiver_id: AccountKey, notification_id: int, is_read: bool | None) -> Item:
-        """By the notification's id, and not the item's; None turns it over."""
+        """Mark the item of a notification, found by the notification's id; None toggles it."""
         statement = (
             update(InboxItem)
             .where(
@@ -138,33 +138,29 @@ class Inbox:
             .returning(InboxItem.id)
         )
         with transaction(self.session):
-            item_id = self._run(statement).scalar_one_or_none()
+            item_id = execute_bulk(self.session, statement).scalar_one_or_none()
             if item_id is None:
                 raise NotificationNotFound
             return self.get(receiver_id, item_id)
 
     def mark_all(self, receiver_id: AccountKey, is_read: bool | None) -> int:
-        """One statement for the whole inbox; says how many it changed."""
+        """Mark the whole inbox with one statement and return the number of changed items."""
         statement = update(InboxItem).where(InboxItem.receiver_id == receiver_id)
         if is_read is None:
             statement = statement.values(is_read=_UNREAD)
         else:
-            unlike = _UNREAD if is_read else InboxItem.is_read
-            statement = statement.where(unlike).values(is_read=is_read)
+            differs = _UNREAD if is_read else InboxItem.is_read
+            statement = statement.where(differs).values(is_read=is_read)
         with transaction(self.session), extended_timeout(self.session):
-            return int(self._run(statement).rowcount)
+            return int(execute_bulk(self.session, statement).rowcount)
 
     def delete(self, receiver_id: AccountKey, item_id: int) -> Item:
-        """The receiver's copy alone."""
+        """Delete the receiver's copy and return it."""
         with transaction(self.session):
             item = self.get(receiver_id, item_id)
-            gone = delete(InboxItem).where(
+            statement = delete(InboxItem).where(
                 InboxItem.receiver_id == receiver_id, InboxItem.id == item_id
             )
-            if not self._run(gone).rowcount:
-                raise NotificationNotFound  # somebody else was first
+            if not execute_bulk(self.session, statement).rowcount:
+                raise NotificationNotFound  # another request has deleted it
             return item
-
-    def _run(self, statement: Any) -> Any:
-        # No object of the session is concerned.
-        return self.session.execute(statement, execution_options={"synchronize_session": False})

@@ -21,13 +21,13 @@ from ..core.types import AccountKey, JsonObject
 
 TITLE_LENGTH = 200
 MESSAGE_LENGTH = 10_000
-# A mail's subject is made of a title: no character that any library takes for the end of a line.
+# A title becomes the subject of an email: characters that some library treats as a line break.
 LINE_BREAK = re.compile("[\r\n\v\f\x1c-\x1f\x85\u2028\u2029]")
 
 SYSTEM, ADMIN = "system", "admin"
 ACCOUNT_SCOPE = "account"
 
-# What delivery knows a notification by.
+# The kind of subject of a notification's messages.
 SUBJECT = "notification"
 
 # The states of an expansion.
@@ -37,7 +37,7 @@ IS_EXPANDING: Any = text("state = 'pending'")
 
 
 class Notification(Base):
-    """One for each message that was sent. Other packages keep theirs here too, by another scope."""
+    """A sent notification. Other packages store notifications with another scope."""
 
     __tablename__ = "frontdesk_notifications"
     __table_args__ = (
@@ -52,7 +52,7 @@ class Notification(Base):
     sender_id: Mapped[AccountKey | None] = account_key(ondelete="SET NULL", nullable=True)
     notification_type: Mapped[str] = mapped_column(String(20))
     scope: Mapped[str] = mapped_column(String(50), default=ACCOUNT_SCOPE)
-    # How many it was sent to: their inbox rows may be gone by now.
+    # The number of receivers; some of their inbox rows may be deleted.
     receivers: Mapped[int] = mapped_column(Id, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # The last counts, stored for notifications with many receivers.
@@ -63,10 +63,10 @@ class Notification(Base):
 class InboxItem(Base):
     __tablename__ = "frontdesk_inbox"
     __table_args__ = (
-        # Also what deletes an account's or a notification's rows without a search.
+        # Also finds the rows to delete with an account or a notification.
         UniqueConstraint("notification_id", "receiver_id"),
         Index("ix_frontdesk_inbox_receiver_id", "receiver_id", "id"),
-        # The unread are few among many, and are counted on every page a client shows.
+        # Unread items are few, and clients count them often.
         Index(
             "ix_frontdesk_inbox_unread",
             "receiver_id",
@@ -100,7 +100,7 @@ class Expansion(Base):
             postgresql_where=IS_EXPANDING,
             sqlite_where=IS_EXPANDING,
         ),
-        # An id that is used again would be another broadcast's to a worker that still holds it.
+        # A worker may still hold the id of a deleted row, so ids are not used again.
         {"sqlite_autoincrement": True},
     )
 
@@ -117,14 +117,14 @@ class Expansion(Base):
     # creation of an account, where ids are not given in order. Later accounts are not in it.
     last_id: Mapped[int | None] = mapped_column(Id)
     last_created_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # The end of the last range: an id, or an index in the audience's list of ids.
+    # The end of the last stored range: an id, or an index in the audience's list of ids.
     position: Mapped[str | None] = mapped_column(String(MAX_STRING_LENGTH))
-    # How many receivers have their rows.
+    # The number of receivers with stored rows.
     stored: Mapped[int] = mapped_column(Id, default=0)
     state: Mapped[str] = mapped_column(String(10), default=EXPANDING)
     attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
-    # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.
+    # When a worker may claim it: at once, after a pause, or when another worker's lease ends.
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Names the worker that took it last.
+    # The token of the worker that claimed it last.
     claim: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)

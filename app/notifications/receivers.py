@@ -1,6 +1,6 @@
-"""Whom a notification is for: the audience as a value, and its accounts as a query.
+"""The receivers of a notification: the audience as a value, and its accounts as a query.
 
-Accounts are never loaded: all statements are made from the query, whatever its number of rows.
+Accounts are never loaded: all statements are built from the query.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from ..workspaces.models import ACTIVE, Member
 from .errors import UnknownReceivers
 from .models import InboxItem
 
-NAMED_IN_AN_ERROR = 20
+MAX_NAMED_IDS = 20
 
 
 def account_ids(accounts: Iterable[Any]) -> list[Any]:
-    """Of accounts, or of their ids."""
+    """Return the ids of accounts; ids are returned unchanged."""
     return [getattr(each, "id", each) for each in accounts]
 
 
@@ -57,15 +57,15 @@ class Audience:
     workspace: int | None = None
 
     def to_json(self) -> JsonObject:
-        kept = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         if self.ids is not None:
-            kept["ids"] = [serialize_id(each) for each in self.ids]
-        return {name: value for name, value in kept.items() if value is not None}
+            values["ids"] = [serialize_id(each) for each in self.ids]
+        return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
-    def from_json(cls, kept: Values, kind: IdKind) -> Audience:
-        ids = kept.get("ids")
-        return cls(**{**kept, "ids": None if ids is None else [kind.from_text(x) for x in ids]})
+    def from_json(cls, values: Values, kind: IdKind) -> Audience:
+        ids = values.get("ids")
+        return cls(**{**values, "ids": None if ids is None else [kind.from_text(x) for x in ids]})
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Receivers:
     session: AnySession
     account_model: AccountModel
     audience: Audience
-    # A range of them: ids above the first and up to the second, or those of a list of ids.
+    # A range has ids above `after` and up to `until`, or a part of a list of ids.
     is_range: bool = False
     after: Any = None
     until: Any = None
-    # Only accounts that were created by then.
-    created_by: datetime | None = None
+    # Accounts that were created later are excluded.
+    created_until: datetime | None = None
 
     @classmethod
     def of(
@@ -89,7 +89,8 @@ class Receivers:
         account_model: AccountModel,
         to: Audience | Iterable[Any] | None,
     ) -> Receivers:
-        """Those of an audience, accounts, or their ids, each once; None: all accounts.
+        """Return the receivers for an audience, for accounts or their ids, each once, or for all
+        accounts (None).
 
         Raises UnknownReceivers for ids that no account has.
         """
@@ -102,9 +103,9 @@ class Receivers:
             raise UnknownReceivers(unknown)
         return receivers
 
-    def rewritten(self, hook: Any) -> Receivers:
-        """As the host's hook will have it; it is given the accounts themselves."""
-        accounts = self._restricted(select(self.account_model).order_by(self.account_model.id))
+    def apply_hook(self, hook: Any) -> Receivers:
+        """Return the receivers that the application's hook chooses among the loaded accounts."""
+        accounts = self._filter(select(self.account_model).order_by(self.account_model.id))
         chosen = hook(list(self.session.scalars(accounts)), self.session)
         ids = tuple(dict.fromkeys(account_ids(chosen)))
         return replace(self, audience=Audience(ids=ids))
@@ -113,27 +114,27 @@ class Receivers:
         ids = self.audience.ids
         if ids is not None and self.audience == Audience(ids=ids):
             return len(ids)
-        counted = self._restricted(select(func.count()).select_from(self.account_model))
+        counted = self._filter(select(func.count()).select_from(self.account_model))
         return int(self.session.scalar(counted) or 0)
 
     def end_of_range(self, most: int) -> Any:
         """Return the id of the last receiver in the next range, or None without receivers."""
         account_id = self.account_model.id
-        first = self._restricted(select(account_id).order_by(account_id).limit(most)).subquery()
+        first = self._filter(select(account_id).order_by(account_id).limit(most)).subquery()
         [found] = first.c
         return self.session.scalar(select(found).order_by(found.desc()).limit(1))
 
     def last_created_at(self) -> datetime | None:
-        """When the newest of all accounts was created."""
+        """Return when the newest of all accounts was created."""
         found = self.session.scalar(select(func.max(self.account_model.created_at)))
-        # A table of the application's own may have moments without an offset: they are in UTC.
+        # The table of an application can have moments without an offset, which are in UTC.
         return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
 
     def fill_inbox(self, notification_id: int) -> int:
         """Insert an unread row for each receiver and return how many there are."""
         rows = select(literal(notification_id), self.account_model.id, literal(False))
         statement = insert(cast(Table, InboxItem.__table__)).from_select(
-            ["notification_id", "receiver_id", "is_read"], self._restricted(rows)
+            ["notification_id", "receiver_id", "is_read"], self._filter(rows)
         )
         result: Any = self.session.execute(
             statement.inline(), execution_options={"preserve_rowcount": True}
@@ -141,22 +142,24 @@ class Receivers:
         return int(result.rowcount)
 
     def targets(self, notification_id: int | None) -> Select[Any]:
-        """The ids of those it goes out to. With inbox rows, exactly their accounts: others may have
-        come in the meantime."""
+        """Select the ids of the accounts to send to. With inbox rows, these are exactly their
+        accounts, because other accounts may have been created since."""
         account = self.account_model
         if notification_id is None:
-            return self._restricted(select(account.id))
-        theirs = (
+            return self._filter(select(account.id))
+        receivers = (
             select(InboxItem.receiver_id)
             .join(account, account.id == InboxItem.receiver_id)
             .where(InboxItem.notification_id == notification_id)
         )
-        return theirs.where(*self._within(InboxItem.receiver_id)) if self.is_range else theirs
+        if self.is_range:
+            return receivers.where(*self._range_conditions(InboxItem.receiver_id))
+        return receivers
 
-    def _restricted(self, statement: Select[Any]) -> Select[Any]:
+    def _filter(self, statement: Select[Any]) -> Select[Any]:
         account, audience = self.account_model, self.audience
         if audience.ids is not None or self.is_range:
-            statement = statement.where(*self._within(account.id))
+            statement = statement.where(*self._range_conditions(account.id))
         if audience.status is not None:
             statement = statement.where(account.status == audience.status)
         if audience.role is not None:
@@ -166,17 +169,17 @@ class Receivers:
                 Member.workspace_id == audience.workspace, Member.status == ACTIVE
             )
             statement = statement.where(account.id.in_(members))
-        if self.created_by is not None:
+        if self.created_until is not None:
             created_at = account.created_at
-            is_early = created_at <= timestamp_literal(created_at, self.created_by)
-            # A table of the application's own may have accounts of unknown age.
+            is_early = created_at <= timestamp_literal(created_at, self.created_until)
+            # The table of an application can have accounts of unknown age.
             statement = statement.where(is_early | created_at.is_(None))
         return statement
 
-    def _within(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
+    def _range_conditions(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
         found = []
         if self.audience.ids is not None:
-            found.append(account_id.in_(select(self._given())))
+            found.append(account_id.in_(select(self._id_list())))
         if self.after is not None:
             found.append(account_id > self.after)
         if self.until is not None:
@@ -184,19 +187,19 @@ class Receivers:
         return found
 
     def _unknown(self) -> Sequence[Any]:
-        given = self._given()
+        given = self._id_list()
         known = select(self.account_model.id).where(self.account_model.id == given).exists()
-        missing = select(given).where(~known).limit(NAMED_IN_AN_ERROR)
+        missing = select(given).where(~known).limit(MAX_NAMED_IDS)
         return list(self.session.scalars(missing))
 
-    def _given(self) -> Any:
-        """The ids as one parameter: neither database takes a hundred thousand of them."""
+    def _id_list(self) -> Any:
+        """Select the ids from one parameter: no database accepts a hundred thousand parameters."""
         ids = list(self.audience.ids or ())
         kind = self.account_model.id.type
         dialect = self.session.get_bind().dialect
         if dialect.name == "postgresql":
             return func.unnest(bindparam(None, ids, type_=ARRAY(kind))).column_valued("given")
-        # As they are stored, which is not always as Python has them.
+        # The stored form of an id can differ from its Python value.
         if (write := kind.dialect_impl(dialect).bind_processor(dialect)) is not None:
             ids = [write(each) for each in ids]
         text = orjson.dumps(ids).decode()

@@ -1,38 +1,38 @@
-"""Old notifications go, with their inbox rows and deliveries, a bounded number at a time.
+"""Deletes old notifications with their inbox rows and deliveries, in batches.
 
-A million rows that go in one statement hold their locks until the last is gone. Here every batch
-is a transaction of its own.
+A statement that deletes a million rows holds their locks until its end, so each batch is a separate
+transaction.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import delete, select
 
 from ..core.clock import Clock
-from ..core.db.transaction import AnySession, transaction
+from ..core.db.pruning import delete_in_batches
+from ..core.db.transaction import AnySession, execute_bulk, transaction
 from ..delivery.message import Subject
-from ..delivery.outbox.forget import forget, forget_some, is_waiting
+from ..delivery.outbox.deletion import delete_deliveries, delete_messages, has_pending
 from .models import ACCOUNT_SCOPE, EXPANDING, SUBJECT, Expansion, InboxItem, Notification
 
-ROWS_AT_ONCE = 5_000
-NOTIFICATIONS_AT_ONCE = 100
+BATCH_ROWS = 5_000
+BATCH_NOTIFICATIONS = 100
 
 
 @dataclass(eq=False)
-class Retention:
+class NotificationRetention:
     session: AnySession
     clock: Clock
     keep_days: int | None
 
-    def prune(self, days: int | None = None, batch: int = ROWS_AT_ONCE) -> int:
+    def prune(self, days: int | None = None, batch: int = BATCH_ROWS) -> int:
         """Delete notifications older than this or the configured number of days, except those
         still to be sent, and return how many.
 
-        Notifications of other packages, by their scope, are theirs to keep.
+        Notifications with another scope belong to other packages and are not deleted.
         """
         days = days or self.keep_days
         if days is None:
@@ -46,40 +46,26 @@ class Retention:
             .where(
                 Notification.scope == ACCOUNT_SCOPE,
                 Notification.created_at < before,
-                ~is_waiting(SUBJECT, Notification.id),
+                ~has_pending(SUBJECT, Notification.id),
                 ~expanding.exists(),
             )
             .order_by(Notification.id)
-            .limit(NOTIFICATIONS_AT_ONCE)
+            .limit(BATCH_NOTIFICATIONS)
         )
-        gone = 0
+        deleted = 0
         while found := self.session.scalars(old).all():
             for notification_id in found:
                 self._delete(notification_id, batch)
-                gone += 1
-        return gone
+            deleted += len(found)
+        return deleted
 
     def _delete(self, notification_id: int, batch: int) -> None:
         subject = Subject(SUBJECT, notification_id)
-        while self._delete_inbox_rows(notification_id, batch) == batch:
-            pass
-        while self._forget_some(subject, batch) == batch:
-            pass
+        is_copy = InboxItem.notification_id == notification_id
+        delete_in_batches(self.session, InboxItem, is_copy, batch=batch)
+        delete_deliveries(self.session, subject, batch)
         with transaction(self.session):
-            self._run(delete(Notification).where(Notification.id == notification_id))
-            forget(self.session, subject)
-
-    def _delete_inbox_rows(self, notification_id: int, most: int) -> int:
-        rows = select(InboxItem.id).where(InboxItem.notification_id == notification_id).limit(most)
-        with transaction(self.session):
-            return self._run(delete(InboxItem).where(InboxItem.id.in_(rows)))
-
-    def _forget_some(self, subject: Subject, most: int) -> int:
-        with transaction(self.session):
-            return forget_some(self.session, subject, most)
-
-    def _run(self, statement: Any) -> int:
-        done: Any = self.session.execute(
-            statement, execution_options={"synchronize_session": False}
-        )
-        return int(done.rowcount)
+            execute_bulk(
+                self.session, delete(Notification).where(Notification.id == notification_id)
+            )
+            delete_messages(self.session, subject)

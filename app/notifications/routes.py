@@ -1,6 +1,9 @@
-"""An account's own inbox."""
+"""Routes of the caller's inbox."""
 
 from __future__ import annotations
+
+from flask import request
+from orjson import Fragment
 
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required
@@ -9,22 +12,41 @@ from ..core.types import Loaded
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Message
 from ..core.web.operation import example, raises, variables
+from ..core.web.paging import own_path
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, polled
 from . import examples
 from .errors import NotificationNotFound
 from .inbox import Inbox, Item
-from .links import all_linked, linked
 from .schemas import InboxItemRead, InboxPage, Mark, UnreadCount
 
 blueprint = Blueprint("notifications", __name__, about="The caller's own inbox")
-# An item has two ids, and the wrong one names another item: `links` of an item has the right ones.
+# An item has two ids, and the wrong one identifies another item: its `links` have the right ones.
 by_id = variables(
     notification_id="The item's `id`, and not its `notification_id`; `links.self` has it"
 )
 by_notification = variables(
     notification_id="The item's `notification_id`, and not its `id`; `links.mark` has it"
 )
+
+
+def add_links(items: list[Item]) -> list[Item]:
+    # Written as JSON, since a page has hundreds and objects would cost a third more. A path is
+    # percent-encoded, so it needs no other escaping.
+    inbox = _inbox_path()
+    for item in items:
+        item_path = f'"{inbox}/{item["id"]}"'
+        mark = f'"{inbox}/{item["notification_id"]}/mark"'
+        item["links"] = Fragment(f'{{"self":{item_path},"mark":{mark},"delete":{item_path}}}')
+    return items
+
+
+def _inbox_path() -> str:
+    """Return the path of the inbox, taken from the request's path with all its prefixes."""
+    path = own_path().rstrip("/")
+    if "notification_id" in (request.view_args or ()):
+        path = path.removesuffix("/mark").rpartition("/")[0]
+    return path
 
 
 @blueprint.get("/")
@@ -35,7 +57,7 @@ by_notification = variables(
 @answers(200, InboxItemRead, paged=True, ready=True)
 def list_inbox(query: Loaded) -> list[Item]:
     """List the caller's inbox, the newest first"""
-    return all_linked(service(Inbox).page(caller().account.id, **query))
+    return add_links(service(Inbox).page(caller().account.id, **query))
 
 
 @blueprint.get("/unread-count")
@@ -67,7 +89,7 @@ def mark_inbox(query: Loaded) -> dict[str, str]:
 @answers(200, InboxItemRead, ready=True)
 def get_inbox_item(notification_id: int) -> Item:
     """Get an item of the caller's inbox"""
-    return linked(service(Inbox).get(caller().account.id, notification_id))
+    return add_links([service(Inbox).get(caller().account.id, notification_id)])[0]
 
 
 @blueprint.patch("/<row_id:notification_id>/mark")
@@ -79,7 +101,9 @@ def get_inbox_item(notification_id: int) -> Item:
 @answers(200, InboxItemRead, ready=True)
 def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
     """Mark an item as read or unread"""
-    return linked(service(Inbox).mark(caller().account.id, notification_id, query["status"]))
+    return add_links([service(Inbox).mark(caller().account.id, notification_id, query["status"])])[
+        0
+    ]
 
 
 @blueprint.delete("/<row_id:notification_id>")
@@ -90,4 +114,4 @@ def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
 @answers(200, InboxItemRead, ready=True)
 def delete_inbox_item(notification_id: int) -> Item:
     """Delete the caller's copy; the answer is the deleted item"""
-    return linked(service(Inbox).delete(caller().account.id, notification_id))
+    return add_links([service(Inbox).delete(caller().account.id, notification_id)])[0]

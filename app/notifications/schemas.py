@@ -21,7 +21,7 @@ from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
 MOST_CHANNELS = 50
 INAPP = "inapp"
-# The contract's channels; a host's own come on top.
+# The channels of the API contract; applications can add channels.
 CHANNELS = (INAPP, "push", "email", "sms", "discord")
 CHANNEL = NamedEnum("Channel", lambda: (*CHANNELS, *current_frontdesk.hooks.named("channel")))
 DELIVERY_STATE = NamedEnum("DeliveryState", STATES)
@@ -46,13 +46,13 @@ class Mark(RequestSchema):
 
 
 class WithReceivers(RequestSchema):
-    """Receivers that are named in another way, or elsewhere, are not passed over: without any, all
-    accounts are meant."""
+    """Reject receivers under another name or in another place: if they were ignored, the
+    notification would be sent to all accounts."""
 
     @validates_schema(pass_original=True)
     def refuse_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
-        others = [name for name in original if "receiver" in name.lower()]
-        faults = {name: ["Unknown field."] for name in others if name not in self.fields}
+        unknown = [name for name in original if "receiver" in name.lower()]
+        faults = {name: ["Unknown field."] for name in unknown if name not in self.fields}
         if faults:
             raise ValidationError(faults)
 
@@ -67,7 +67,7 @@ class NotificationCreate(WithReceivers):
 
 
 class AccountIds(fields.List[Any]):
-    """Left out, all accounts are meant; a list that came out empty must not mean the same."""
+    """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(AccountId(received=True), validate=validate.Length(min=1), **kwargs)
@@ -129,7 +129,7 @@ class OutcomeRead(Schema):
 
     id = fields.Integer(required=True)
     receiver_id = AccountId(required=True)
-    # None of whom is gone.
+    # None if the account was deleted.
     email = fields.String(required=True, allow_none=True)
     channel = fields.String(required=True)
     state = EnumField(DELIVERY_STATE, required=True)

@@ -1,4 +1,4 @@
-"""What an admin has sent, and what became of it."""
+"""The notifications that an admin has sent, with their counts and deliveries."""
 
 from __future__ import annotations
 
@@ -10,21 +10,23 @@ from sqlalchemy import Row, Select, delete, select
 
 from ..core.actions import Target
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, extended_timeout, transaction
+from ..core.db.account_ids import serialize_id
+from ..core.db.transaction import AnySession, execute_bulk, extended_timeout, transaction
 from ..core.errors import Invalid
-from ..core.types import AccountKey, Values
+from ..core.types import AccountKey, JsonObject, Values
+from ..core.web.paging import Slice
 from ..core.web.responses import field_names
 from ..delivery.message import Subject
-from ..delivery.outbox.forget import forget
+from ..delivery.outbox.deletion import delete_messages
+from ..delivery.outbox.models import Delivery, OutgoingMessage, is_about
 from .actions import NOTIFICATION_DELETED
-from .counts import LastCounted, NotificationCounter, NotificationCounts
-from .draft import Draft
+from .counts import NotificationCounter, NotificationCounts, StoredCounts
 from .errors import NotificationNotFound
 from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, Notification
 from .schemas import INAPP, NotificationRead
-from .service import Notifications
+from .service import Draft, Notifications
 
-# Ready to be answered as JSON.
+# Values that are serialized as JSON without a schema.
 SentItem = dict[str, Any]
 
 # The columns of the notification's row; the other fields are counted.
@@ -42,7 +44,7 @@ class SentNotifications:
     ) -> SentItem:
         """Send an admin's notification; its channels must exist and include the inbox."""
         channels = data["channels"]
-        if unknown := self.notifications.unknown(channels):
+        if unknown := self.notifications.unknown_channels(channels):
             raise Invalid.about("data.channels", f"Not a channel: {', '.join(unknown)}")
         if channels and INAPP not in channels:
             raise Invalid.about("data.channels", f"Must have {INAPP} among them.")
@@ -53,64 +55,109 @@ class SentNotifications:
 
     def page(self, sender_id: AccountKey, *, offset: int, limit: int) -> list[SentItem]:
         rows = self._page(sender_id, offset, limit)
-        counts = self.counter.of([_last_counted(row) for row in rows])
+        counts = self.counter.count_page([_stored_counts(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
-    def page_as_counted(
+    def page_with_stored_counts(
         self, sender_id: AccountKey, *, limit: int, before: int | None = None
     ) -> list[SentItem]:
-        """For who does not wait: of those to many, what they were when they were last counted."""
+        """Return a page with the stored counts of large notifications."""
         rows = self._page(sender_id, 0, limit, before)
-        counts = self.counter.last([_last_counted(row) for row in rows])
+        counts = self.counter.count_small([_stored_counts(row) for row in rows])
         return [sent_item(row, counts.get(row.id)) for row in rows]
 
     def get(self, sender_id: AccountKey, notification_id: int) -> SentItem:
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.counter.now(_last_counted(row)))
+        return sent_item(row, self.counter.recount(_stored_counts(row)))
 
-    def get_as_counted(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+    def get_with_stored_counts(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+        """Return a notification, with its stored counts if it is large."""
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.counter.last([_last_counted(row)]).get(row.id))
+        return sent_item(row, self.counter.count_small([_stored_counts(row)]).get(row.id))
 
-    def get_lately(self, sender_id: AccountKey, notification_id: int) -> SentItem:
-        """Return a notification for polling clients: its counts are renewed only after a while."""
+    def poll(self, sender_id: AccountKey, notification_id: int) -> SentItem:
+        """Return a notification, whose counts are renewed only when they are stale."""
         row = self._find(sender_id, notification_id)
-        return sent_item(row, self.counter.lately(_last_counted(row)))
-
-    def check(self, sender_id: AccountKey, notification_id: int) -> None:
-        """That it is one of this sender's."""
-        self._find(sender_id, notification_id)
+        return sent_item(row, self.counter.count_if_stale(_stored_counts(row)))
 
     def delete(self, sender_id: AccountKey, notification_id: int) -> SentItem:
-        """With its inbox rows, and with what of it was still to be sent."""
+        """Delete a notification with its inbox rows and its deliveries, also the unsent ones."""
         with transaction(self.session), extended_timeout(self.session):
             row = self._find(sender_id, notification_id)
             item = sent_item(row, self.counter.count([row.id])[row.id])
-            gone: Any = self.session.execute(
-                delete(Notification).where(Notification.id == notification_id),
-                execution_options={"synchronize_session": False},
+            deleted = execute_bulk(
+                self.session, delete(Notification).where(Notification.id == notification_id)
             )
-            if not gone.rowcount:
-                raise NotificationNotFound  # somebody else was first
-            forget(self.session, Subject(SUBJECT, notification_id))
+            if not deleted.rowcount:
+                raise NotificationNotFound  # another request has deleted it
+            delete_messages(self.session, Subject(SUBJECT, notification_id))
             target = Target(SUBJECT, notification_id)
             report_action(self.session, NOTIFICATION_DELETED, target=target)
             return item
 
+    def deliveries(
+        self,
+        sender_id: AccountKey,
+        notification_id: int,
+        *,
+        state: str,
+        limit: int,
+        channel: str | None = None,
+        after: int | None = None,
+    ) -> Slice:
+        """Return the deliveries with this state, the oldest first."""
+        self._find(sender_id, notification_id)
+        messages = select(OutgoingMessage.id).where(is_about(Subject(SUBJECT, notification_id)))
+        names = ("id", "receiver_id", "channel", "state", "attempts", "reason", "finished_at")
+        query = (
+            select(*(getattr(Delivery, name) for name in names))
+            .where(Delivery.outgoing_id.in_(messages), Delivery.state == state)
+            .order_by(Delivery.id)
+            .limit(limit + 1)
+        )
+        if channel is not None:
+            query = query.where(Delivery.channel == channel)
+        if after is not None:
+            query = query.where(Delivery.id > after)
+        rows = [dict(row) for row in self.session.execute(query).mappings()]
+        page = self._add_emails(rows[:limit])
+        return Slice(page, after=str(page[-1]["id"]) if len(rows) > limit else None)
+
+    def retry(self, sender_id: AccountKey, notification_id: int) -> int:
+        """Retry the failed deliveries and return their number."""
+        self._find(sender_id, notification_id)
+        with transaction(self.session):
+            self.notifications.expansions.retry(notification_id)
+            return self.notifications.outbox.retry(subject=Subject(SUBJECT, notification_id))
+
     def _page(
         self, sender_id: AccountKey, offset: int, limit: int, before: int | None = None
     ) -> Sequence[Row[Any]]:
-        newest_first = _of(sender_id).order_by(Notification.id.desc())
+        newest_first = _sent_by(sender_id).order_by(Notification.id.desc())
         if before is not None:
             newest_first = newest_first.where(Notification.id < before)
         return self.session.execute(newest_first.offset(offset).limit(limit)).all()
 
     def _find(self, sender_id: AccountKey, notification_id: int) -> Row[Any]:
-        query = _of(sender_id).where(Notification.id == notification_id)
+        query = _sent_by(sender_id).where(Notification.id == notification_id)
         row = self.session.execute(query).one_or_none()
         if row is None:
             raise NotificationNotFound
         return row
+
+    def _add_emails(self, rows: list[JsonObject]) -> list[JsonObject]:
+        """Add the email address of each receiver; None if the account was deleted."""
+        model = self.notifications.account_model
+        from_text = self.notifications.outbox.ids.from_text
+        ids = {row["receiver_id"]: from_text(row["receiver_id"]) for row in rows}
+        found = self.session.execute(
+            select(model.id, model.email).where(model.id.in_(list(ids.values())))
+        )
+        emails = {serialize_id(account_id): email for account_id, email in found}
+        for row in rows:
+            receiver = serialize_id(ids[row["receiver_id"]])
+            row |= {"receiver_id": receiver, "email": emails.get(receiver)}
+        return rows
 
 
 def sent_item(notification: object, counts: NotificationCounts | None) -> SentItem:
@@ -120,11 +167,11 @@ def sent_item(notification: object, counts: NotificationCounts | None) -> SentIt
     return {**item, **counts._asdict()}
 
 
-def _last_counted(row: Row[Any]) -> LastCounted:
-    return LastCounted(row.id, row.receivers, row.counts, row.counted_at)
+def _stored_counts(row: Row[Any]) -> StoredCounts:
+    return StoredCounts(row.id, row.receivers, row.counts, row.counted_at)
 
 
-def _of(sender_id: AccountKey) -> Select[Any]:
+def _sent_by(sender_id: AccountKey) -> Select[Any]:
     """Select rows, not objects, which would be read again after each commit."""
     stored = [getattr(Notification, name) for name in _STORED]
     return select(*stored, Notification.counts, Notification.counted_at).where(

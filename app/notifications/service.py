@@ -1,35 +1,71 @@
-"""Sends a notification: stores it, its inbox rows and its deliveries, all in one transaction.
+"""Sends a notification: stores it, its inbox rows and its deliveries in one transaction.
 
-Receivers are never loaded: the inbox rows are one `INSERT … SELECT`, and what goes out goes to the
-accounts of those rows. A notification to very many is stored without them, for a worker to expand.
+Receivers are never loaded: the inbox rows are one `INSERT … SELECT`, and messages are sent to the
+accounts of those rows. A notification to many receivers is stored without their rows, which a
+worker then stores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from marshmallow import ValidationError
+from sqlalchemy import func, select
 
 from ..core.actions import Target
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.db.transaction import AnySession, extended_timeout, transaction
-from ..core.hooks import Hooks
-from ..core.types import AccountModel
+from ..core.errors import Invalid, SetupError
+from ..core.hooks import Hooks, check_known
+from ..core.types import AccountKey, AccountModel, JsonObject, Values
+from ..core.web.request_data import schema_instance
 from ..delivery.message import NewMessage, Subject
 from ..delivery.outbox.enqueue import CountsByChannel, Outbox
 from .actions import NOTIFICATION_SENT
-from .counts import NotificationCounts, is_kept
-from .draft import Draft
+from .counts import NotificationCounts, is_large
 from .errors import NoChannels, SenderRequired
 from .expansions import Expansions
-from .models import ADMIN, SUBJECT, Notification
+from .models import ACCOUNT_SCOPE, ADMIN, SUBJECT, SYSTEM, Notification
 from .receivers import Audience, Receivers
-from .schemas import CHANNELS, INAPP
+from .schemas import CHANNEL, CHANNELS, INAPP, NotificationCreate
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A notification to send. Its texts are validated by the route's schema or by `validate`."""
+
+    title: str
+    message: str
+    channels: Sequence[str]
+    notification_type: str = SYSTEM
+    scope: str = ACCOUNT_SCOPE
+    sender_id: AccountKey = None
+    template_file: str | None = None
+    context: Values = field(default_factory=dict)
+
+    @classmethod
+    def validate(cls, **values: Any) -> Draft:
+        """Return the draft of an application's code, validated by the route's schema: a database
+        or an email does not accept every text. Raises SetupError or ValueError."""
+        if isinstance(values["channels"], str):
+            raise SetupError(f'channels= takes several: channels=["{values["channels"]}"].')
+        for name in values["channels"]:
+            how = f'registered first, with @frontdesk.channel("{name}")'
+            check_known("channel", name, CHANNEL.known_values(), how)
+        try:
+            texts = schema_instance(NotificationCreate).load(
+                {name: values[name] for name in ("title", "message", "channels")}
+            )
+        except ValidationError as error:
+            raise ValueError(f"This cannot be sent: {error.messages}") from None
+        return cls(**{**values, **texts})
 
 
 class SendResult(NamedTuple):
-    """What came of it. Without `inapp` there is no notification, and none is stored."""
+    """The stored notification, which is None without the channel `inapp`, and the deliveries."""
 
     notification: Notification | None
     deliveries: CountsByChannel
@@ -43,27 +79,44 @@ class Notifications:
     hooks: Hooks
     clock: Clock
     expansions: Expansions
-    # Up to so many receivers, the request itself stores their rows.
+    # With more receivers, a worker stores their rows, and not the request.
     inline_receivers: int
 
     def send(self, draft: Draft, to: Audience | Iterable[Any] | None) -> SendResult:
-        """To the accounts of an audience, or with these ids, each once; None: to all."""
+        """Send to an audience, to accounts or their ids, each once, or to all accounts (None)."""
         names = list(dict.fromkeys(draft.channels))
         if not names:
             raise NoChannels
         if draft.notification_type == ADMIN and INAPP in names and draft.sender_id is None:
             raise SenderRequired
         with transaction(self.session), extended_timeout(self.session):
-            receivers = Receivers.of(self.session, self.account_model, to)
-            if self.hooks.registered("receivers"):
-                receivers = receivers.rewritten(self.hooks.receivers)
-            sent = self._send(draft, names, receivers)
+            sent = self._send(draft, names, self._receivers(to))
             self._record(draft, names, sent.notification)
             return sent
 
-    def unknown(self, channels: Iterable[str]) -> list[str]:
-        """Return the unknown channels among these."""
+    def count_reach(self, channels: Sequence[str], to: Iterable[Any] | None) -> JsonObject:
+        """Count the receivers that each channel reaches, and the others by reason, with the query
+        that a notification would be sent by."""
+        if unknown := self.unknown_channels(channels):
+            raise Invalid.about("channels", f"Not a channel: {', '.join(unknown)}")
+        with transaction(self.session), extended_timeout(self.session):
+            targets = self._receivers(to).targets(None)
+            all_targets = select(func.count()).select_from(targets.subquery())
+            receivers = self.session.scalar(all_targets) or 0
+            reach = {
+                name: self._channel_reach(name, targets, receivers)
+                for name in dict.fromkeys(channels)
+            }
+        return {"receivers": receivers, "channels": reach}
+
+    def unknown_channels(self, channels: Iterable[str]) -> list[str]:
         return sorted(set(channels) - {*CHANNELS, *self.outbox.channels.names()})
+
+    def _receivers(self, to: Audience | Iterable[Any] | None) -> Receivers:
+        receivers = Receivers.of(self.session, self.account_model, to)
+        if self.hooks.registered("receivers"):
+            return receivers.apply_hook(self.hooks.receivers)
+        return receivers
 
     def _record(self, draft: Draft, names: list[str], stored: Notification | None) -> None:
         report_action(
@@ -87,7 +140,7 @@ class Notifications:
         count = receivers.count()
         channels = [name for name in names if name != INAPP]
         if INAPP not in names:
-            # Nothing is stored that a worker could expand.
+            # Without a stored notification, a worker has nothing to expand.
             targets = receivers.targets(None)
             return SendResult(None, self.outbox.put(message, targets, channels, None, count))
         notification = self._store(draft, names, count)
@@ -97,7 +150,7 @@ class Notifications:
             notification.receivers = receivers.fill_inbox(notification.id)
             targets, subject = receivers.targets(notification.id), Subject(SUBJECT, notification.id)
             deliveries = self.outbox.put(message, targets, channels, subject, count)
-        if is_kept(notification.receivers):
+        if is_large(notification.receivers):
             notification.counts = NotificationCounts(0, deliveries)._asdict()
             notification.counted_at = notification.created_at
         return SendResult(notification, deliveries)
@@ -116,3 +169,23 @@ class Notifications:
         self.session.add(notification)
         self.session.flush()
         return notification
+
+    def _channel_reach(self, name: str, targets: Any, receivers: int) -> JsonObject:
+        if name == INAPP:
+            return _reach(receivers, {})
+        channel = self.outbox.channels.get(name)
+        if channel is None:
+            return _reach(0, {"Nothing here sends on this channel": receivers})
+        if (reason := channel.disabled_reason()) is not None:
+            return _reach(0, {reason: receivers})
+        entries, skip_reason = channel.address_book.entries(targets)
+        rows = self.session.execute(
+            entries.with_only_columns(skip_reason.label("reason"), func.count()).group_by("reason")
+        )
+        counts = {reason: int(count) for reason, count in rows}
+        return _reach(counts.pop(None, 0), counts)
+
+
+def _reach(count: int, left_out: dict[Any, int]) -> JsonObject:
+    reasons = [{"reason": why, "receivers": n} for why, n in sorted(left_out.items()) if n]
+    return {"reached": count, "left_out": reasons}

@@ -17,7 +17,7 @@ from ..core.db.transaction import AnySession
 from ..core.types import Values
 from ..core.web.operation import Params, Result, synchronous
 from ..workspaces.errors import MemberInactive, NotAMember, NoWorkspace, WorkspaceNotFound
-from ..workspaces.guards import check_active_member, current_workspace, enter
+from ..workspaces.guards import check_active_member, current_workspace, resolve_workspace
 from ..workspaces.resolvers import HeaderResolver, PathResolver
 
 
@@ -62,7 +62,7 @@ SCOPE = PathThenHeader()
 def _check_scope() -> None:
     if SCOPE.is_used(request.view_args or {}, request.headers):
         caller()
-        check_active_member(enter(SCOPE))
+        check_active_member(resolve_workspace(SCOPE))
 
 
 def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:

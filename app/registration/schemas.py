@@ -9,7 +9,7 @@ from ..auth.schemas import NewPassword
 from ..core.context import current_frontdesk
 from ..core.errors import Forbidden
 from ..core.web.fields import RequestSchema, Text
-from ..workspaces.invitations.schemas import LONGEST_TOKEN
+from ..workspaces.invitations.schemas import TOKEN_LENGTH
 
 
 class RegistrationCreate(RequestSchema):
@@ -20,7 +20,7 @@ class RegistrationCreate(RequestSchema):
     password = NewPassword()
     invitation = Text(
         min=1,
-        max=LONGEST_TOKEN,
+        max=TOKEN_LENGTH,
         load_default=None,
         metadata={"description": "The secret of an invitation's mail, which proves the address"},
     )

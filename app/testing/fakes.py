@@ -17,7 +17,7 @@ from ..auth.proofs import AccountProofs, IssuedProof, Purpose
 from ..core.clock import SystemClock
 from ..delivery.channel import Send
 from ..delivery.mail.base import Mailer
-from ..delivery.mail.channel import EmailChannel, Pages
+from ..delivery.mail.channel import EmailChannel, EmailRenderer
 from ..delivery.mail.one_off import BackgroundMail
 from ..delivery.message import Email, Receiver, Sms, StoredMessage
 from ..delivery.sms.gateway import SmsGateway
@@ -47,7 +47,7 @@ def fakes() -> Iterator[Fakes]:
     def keep(email: Email, mailer: Mailer) -> None:
         """Flask-Mail's listeners hear of it, as of a mail that has left."""
         made.mails.add(email)
-        mailer.sent(mailer.writer.write(email, made.clock.now()))
+        mailer.on_sent(mailer.writer.write(email, made.clock.now()))
 
     def send_soon(self: BackgroundMail, email: Email) -> None:
         keep(email, self.mailer)
@@ -59,7 +59,7 @@ def fakes() -> Iterator[Fakes]:
         made.proofs[purpose.name, account.email] = issued
         return issued
 
-    def no_sms_is_off(_self: SmsGateway) -> None:
+    def never_disabled(_self: SmsGateway) -> None:
         return None
 
     def deliver_sms(_self: SmsGateway, sms: Sms) -> str:
@@ -69,7 +69,8 @@ def fakes() -> Iterator[Fakes]:
     @contextmanager
     def open_email(self: EmailChannel) -> Iterator[Send]:
         def send(message: StoredMessage, receiver: Receiver, *_more: object) -> None:
-            keep(Pages(self.templates, message, self.link).to(receiver.email), self.mailer)
+            renderer = EmailRenderer(self.templates, message, self.link)
+            keep(renderer.render(receiver.email), self.mailer)
 
         yield send
 
@@ -85,7 +86,7 @@ def fakes() -> Iterator[Fakes]:
             (SystemClock, "now", now),
             (BackgroundMail, "send_soon", send_soon),
             (AccountProofs, "issue", issue_and_keep),
-            (SmsGateway, "off", no_sms_is_off),
+            (SmsGateway, "disabled_reason", never_disabled),
             (SmsGateway, "deliver", deliver_sms),
             (EmailChannel, "open", open_email),
             (ThreadEngine, "start", wait),

@@ -78,7 +78,7 @@ class ManualEngine:
     def __init__(self) -> None:
         self.woken: list[str] = []
 
-    def attend(self, app: Flask, worker: Worker) -> None:
+    def bind(self, app: Flask, worker: Worker) -> None:
         self._app = app
         self._worker = worker
 

@@ -25,9 +25,8 @@ from ..core.web.fields import is_not_blank, is_storable
 from ..core.web.request_data import schema_instance
 from ..profiles.links import PICTURE_NAME
 from ..profiles.schemas import to_store, update_schema
-from ..workspaces.models import NAME_LENGTH, STATUS_LENGTH
-from ..workspaces.rules import TYPES
-from ..workspaces.slugs import unfit
+from ..workspaces.models import MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
+from ..workspaces.slugs import slug_error
 from .account import ImportedAccount, ImportedIdentity, ImportedMembership, RowFault
 from .formats.fields import moment
 
@@ -182,10 +181,12 @@ def _short(text: str, name: str, longest: int) -> str:
 
 
 def _membership(given: ImportedMembership) -> ImportedMembership:
-    if reason := unfit(given.slug):
+    if reason := slug_error(given.slug):
         raise RowFault("wrong_workspace", reason)
-    if given.type not in TYPES:
-        raise RowFault("unknown_type", f"The type of a member is none of {', '.join(TYPES)}.")
+    if given.type not in MEMBER_TYPES:
+        raise RowFault(
+            "unknown_type", f"The type of a member is none of {', '.join(MEMBER_TYPES)}."
+        )
     _short(given.status, "status of a member", STATUS_LENGTH)
     if given.name is not None:
         _short(given.name, "name of a workspace", NAME_LENGTH)

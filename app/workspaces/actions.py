@@ -1,4 +1,4 @@
-"""What happens to workspaces, members and invitations."""
+"""The actions and signals of workspaces, members and invitations."""
 
 from __future__ import annotations
 

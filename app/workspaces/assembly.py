@@ -8,14 +8,18 @@ from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .export import export_workspaces
-from .invitations.mails import INVITATION, InvitationMails, InvitationProofs, InvitationRate
+from .invitations.emails import (
+    INVITATION,
+    InvitationEmails,
+    InvitationProofs,
+    InvitationRate,
+)
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members
 from .ownership import Ownership
 from .service import Workspaces
 from .settings import WorkspacesSettings
-from .upkeep import Upkeep
 
 
 def assemble(context: Context) -> None:
@@ -23,12 +27,11 @@ def assemble(context: Context) -> None:
     context.contributions.exporters.append(export_workspaces)
     session, clock, accounts = context.session, context.clock, context.get(Accounts)
     settings = context.settings.of(WorkspacesSettings)
-    context.add(Workspaces(session, accounts, clock, settings))
     ownership = Ownership(session, accounts)
     members = Members(session, accounts, ownership, clock)
     context.add(ownership)
     context.add(members)
-    context.add(Upkeep(session, members))
+    context.add(Workspaces(session, accounts, members, clock, settings))
     purpose = Purpose(INVITATION, timedelta(days=settings.INVITATION_DAYS))
     proofs = InvitationProofs(session, context.get(Proofs), purpose, clock)
     invitations = Invitations(
@@ -36,7 +39,7 @@ def assemble(context: Context) -> None:
         accounts,
         members,
         InvitationRate(context.keystore, settings.INVITATIONS_PER_HOUR),
-        InvitationMails(context.settings.core, settings, context.get(Templates), proofs),
+        InvitationEmails(context.settings.core, settings, context.get(Templates), proofs),
         context.get(OneOffMail),  # type: ignore[type-abstract]
         settings,
     )

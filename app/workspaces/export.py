@@ -37,7 +37,7 @@ def _workspaces(account_id: AccountKey) -> Any:
 
 
 def _invitations(account_id: AccountKey, email: str | None) -> Any:
-    """Select what the account sent, and what its verified address received."""
+    """Select the invitations that the account sent or its verified address received."""
     sent = Invitation.inviter_id == account_id
     return (
         select(

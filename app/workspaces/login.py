@@ -1,6 +1,7 @@
-"""What workspaces add to registering, signing in and going; `Frontdesk.use_workspaces` hangs it in.
+"""Hooks and listeners that add workspaces to registration and sign-in.
 
-An application that needs only a part registers these functions itself, or calls them in hooks.
+`Frontdesk.use_workspaces` registers all of them. An application that needs only some registers
+these itself, or calls them in its hooks.
 """
 
 from __future__ import annotations
@@ -15,25 +16,25 @@ from .service import Workspaces
 
 def workspace_claims(account: AccountLike, session: AnySession) -> Values:
     """Claims hook: the claims inform the client, and the server does not read them back."""
-    _, entry = service(Workspaces).at_sign_in(account)
-    if entry is None or entry.member is None:
+    _, current = service(Workspaces).set_current(account)
+    if current is None or current.member is None:
         return {"user_id": None, "workspace_id": None}
-    return {"user_id": entry.member.id, "workspace_id": entry.workspace.id}
+    return {"user_id": current.member.id, "workspace_id": current.workspace.id}
 
 
 def workspace_payload(payload: JsonObject, session: AnySession) -> Values:
     """Payload hook: `WorkspaceLoginRead` declares the fields that it adds."""
-    entries, entry = service(Workspaces).at_sign_in(payload["account"])
+    workspaces, current = service(Workspaces).set_current(payload["account"])
     return {
         **payload,
-        "user": _shown(entry.member) if entry and entry.member else None,
-        "workspaces": entries,
-        "current_workspace_id": entry.workspace.id if entry else None,
+        "user": _to_dict(current.member) if current and current.member else None,
+        "workspaces": workspaces,
+        "current_workspace_id": current.workspace.id if current else None,
     }
 
 
-def _shown(member: Member) -> JsonObject:
-    """Plain values: a login schema that does not declare what a `user` is answers it as it is."""
+def _to_dict(member: Member) -> JsonObject:
+    """Return plain values, which also serialize with a login schema that has no `user` field."""
     # Schemas are loaded at first use, not at the start.
     from .schemas import UserRead
 
@@ -42,9 +43,9 @@ def _shown(member: Member) -> JsonObject:
 
 def make_default_workspace(account: AccountLike, options: SignalOptions) -> None:
     """Listener on `account-registered`."""
-    service(Workspaces).welcome(account)
+    service(Workspaces).create_personal(account)
 
 
 def delete_own_workspace(account: AccountLike, options: SignalOptions) -> None:
     """Listener on `account-deleted`."""
-    service(Workspaces).bid_farewell(account)
+    service(Workspaces).delete_personal(account)

@@ -1,4 +1,4 @@
-"""From a slug to the workspace it means for this account, and the account's membership there."""
+"""Finds the workspace for a slug and an account, with the account's membership."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from sqlalchemy import ColumnElement, Select, and_, case, or_, select
 from ..accounts.models import AccountLike
 from ..core.db.transaction import AnySession
 from .errors import NoWorkspace, WorkspaceNotFound
-from .models import Member, Workspace
+from .models import OWNER, Member, Workspace
 from .slugs import CURRENT, DEFAULT, is_slug
 
 
-class Entry(NamedTuple):
-    """A workspace as one account comes to it: with its membership there, or without."""
+class WorkspaceAccess(NamedTuple):
+    """A workspace, with the account's membership or without."""
 
     workspace: Workspace
     member: Member | None
 
 
-def find_entry(session: AnySession, slug: str | None, account: AccountLike | None) -> Entry:
-    """One query, whichever slug it is and whether or not the account is a member."""
+def find_access(
+    session: AnySession, slug: str | None, account: AccountLike | None
+) -> WorkspaceAccess:
+    """Find a workspace with one query. Raises NoWorkspace or WorkspaceNotFound."""
     if not slug:
         raise NoWorkspace
-    row = session.execute(_which(slug, account)).first()
+    row = session.execute(_query(slug, account)).first()
     if row is None:
         raise WorkspaceNotFound
-    return Entry(row[0], row[1])
+    return WorkspaceAccess(row[0], row[1])
 
 
-def _which(slug: str, account: AccountLike | None) -> Select[Workspace, Member]:
+def _query(slug: str, account: AccountLike | None) -> Select[Workspace, Member]:
     account_id = account.id if account is not None else None
     joined = select(Workspace, Member).outerjoin(
         Member, and_(Member.workspace_id == Workspace.id, Member.account_id == account_id)
@@ -38,7 +40,7 @@ def _which(slug: str, account: AccountLike | None) -> Select[Workspace, Member]:
     if slug == CURRENT:
         return joined.where(Workspace.id == _current_id(account))
     if slug == DEFAULT:
-        return joined.where(_may_be_default()).order_by(*_own_first()).limit(1)
+        return joined.where(_may_be_default()).order_by(*_personal_first()).limit(1)
     if not is_slug(slug):
         raise WorkspaceNotFound
     return joined.where(Workspace.slug == slug)
@@ -57,10 +59,10 @@ def _may_be_default() -> ColumnElement[bool]:
     return and_(Workspace.is_default, or_(common, Member.id.is_not(None)))
 
 
-def _own_first() -> tuple[Any, ...]:
-    """The one made for the account (its first membership), then the common one."""
+def _personal_first() -> tuple[Any, ...]:
+    """Order by the account's personal workspace (its first membership), then the common one."""
     rank = case(
-        (and_(Workspace.is_personal, Member.type == "owner"), 0),
+        (and_(Workspace.is_personal, Member.type == OWNER), 0),
         (and_(Workspace.is_personal.is_(False), Member.id.is_not(None)), 1),
         (Workspace.is_personal.is_(False), 2),
         else_=3,

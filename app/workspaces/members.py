@@ -12,7 +12,7 @@ from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, lock_row, transaction
+from ..core.db.transaction import AnySession, lock_or_raise, transaction
 from ..core.types import AccountKey
 from .actions import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_UPDATED
 from .errors import (
@@ -23,13 +23,12 @@ from .errors import (
     NotAMember,
     WorkspaceNotFound,
 )
-from .models import ACTIVE, Member, Workspace
-from .ownership import OWNER, Ownership
-from .rules import may_manage
+from .models import ACTIVE, OWNER, Member, Workspace
+from .ownership import Ownership
 
 
 class ListedMember(NamedTuple):
-    """A member with the e-mail that others know the account by."""
+    """A member with the email address of its account."""
 
     member: Member
     email: str
@@ -37,11 +36,10 @@ class ListedMember(NamedTuple):
 
 @dataclass(eq=False)
 class Members:
-    """The members of a workspace. The actor is the requesting member; None is an operator.
+    """The members of a workspace. The actor is the requesting member.
 
-    Every change holds the workspace's row: two owners who leave at once are let go one by one. What
-    invitations do with members (`lock`, `find`, `manager`, `allow`, `insert`) is done in their
-    transaction.
+    Every change locks the workspace's row, so that two owners cannot leave at once. `lock`, `find`,
+    `manager`, `check_may_manage` and `insert` are called within another service's transaction.
     """
 
     session: AnySession
@@ -64,71 +62,68 @@ class Members:
         rows = self.session.execute(listed.offset(offset).limit(limit))
         return [ListedMember(member, email) for member, email in rows]
 
-    def one(self, workspace_id: int, account_id: AccountKey) -> ListedMember:
-        found = self.find(workspace_id, account_id)
-        if found is None:
-            raise MemberNotFound
-        return self._listed(found)
+    def get(self, workspace_id: int, account_id: AccountKey) -> ListedMember:
+        return self._listed(self._get(workspace_id, account_id))
 
-    def add(self, actor: Member, email: str, kind: str, status: str) -> ListedMember:
+    def add(self, actor: Member, email: str, member_type: str, status: str) -> ListedMember:
         with transaction(self.session):
-            self.allow(self.manager(actor), kind)
+            self.check_may_manage(self.manager(actor), member_type)
             account = self.accounts.get(email)
             if self.find(actor.workspace_id, account.id) is not None:
                 raise AlreadyAMember
             return ListedMember(
-                self.insert(actor.workspace_id, account, kind, status), account.email
+                self.insert(actor.workspace_id, account, member_type, status), account.email
             )
 
-    def change(
-        self, actor: Member, account_id: AccountKey, kind: str | None, status: str | None
+    def update(
+        self, actor: Member, account_id: AccountKey, member_type: str | None, status: str | None
     ) -> ListedMember:
         with transaction(self.session):
             manager = self.manager(actor)
             member = self._get(actor.workspace_id, account_id)
-            new_kind, new_status = kind or member.type, status or member.status
-            self.allow(manager, member.type, new_kind)
-            if (new_kind, new_status) != (OWNER, ACTIVE):
-                self._keep_an_owner(member)
-            self._record_change(member, new_kind, new_status)
-            member.type, member.status = new_kind, new_status
+            new_type, new_status = member_type or member.type, status or member.status
+            self.check_may_manage(manager, member.type, new_type)
+            if (new_type, new_status) != (OWNER, ACTIVE):
+                self._check_owner_remains(member)
+            self._record_change(member, new_type, new_status)
+            member.type, member.status = new_type, new_status
             return self._listed(member)
 
     def remove(self, actor: Member, account_id: AccountKey) -> ListedMember:
-        """Anyone may leave; who may remove others is in the table."""
+        """Remove a member. Every member may leave; managers may remove others."""
         with transaction(self.session):
             if account_id == actor.account_id:
-                member = self._again(actor)
+                member = self._load_actor(actor)
             else:
                 manager = self.manager(actor)
                 member = self._get(actor.workspace_id, account_id)
-                self.allow(manager, member.type)
-            self._keep_an_owner(member)
+                self.check_may_manage(manager, member.type)
+            self._check_owner_remains(member)
             return self._delete(member)
 
-    def put(self, workspace: Workspace, email: str, kind: str, status: str) -> ListedMember:
+    def put(self, workspace: Workspace, email: str, member_type: str, status: str) -> ListedMember:
         """Add a member, or set the member's type and status, as an operator."""
         with transaction(self.session):
             self.lock(workspace.id)
             account = self.accounts.get(email)
             member = self.find(workspace.id, account.id)
             if member is None:
-                member = self.insert(workspace.id, account, kind, status)
+                member = self.insert(workspace.id, account, member_type, status)
             else:
-                self._record_change(member, kind, status)
-            member.type, member.status = kind, status
+                self._record_change(member, member_type, status)
+            member.type, member.status = member_type, status
             return ListedMember(member, account.email)
 
-    def take_out(self, workspace: Workspace, email: str) -> ListedMember:
-        """An operator's word: the last owner may go too."""
+    def remove_by_email(self, workspace: Workspace, email: str) -> ListedMember:
+        """Remove a member as an operator, also the last owner."""
         with transaction(self.session):
             self.lock(workspace.id)
             account = self.accounts.get(email)
             return self._delete(self._get(workspace.id, account.id))
 
     def lock(self, workspace_id: int) -> None:
-        if not lock_row(self.session, Workspace, Workspace.id == workspace_id):
-            raise WorkspaceNotFound
+        is_this = Workspace.id == workspace_id
+        lock_or_raise(self.session, Workspace, is_this, WorkspaceNotFound)
 
     def find(self, workspace_id: int, account_id: AccountKey) -> Member | None:
         """Return the member as stored: the decorator may have read it before another's change."""
@@ -144,8 +139,8 @@ class Members:
             raise MemberNotFound
         return member
 
-    def _again(self, actor: Member) -> Member:
-        """The actor as it stands now, holding the workspace."""
+    def _load_actor(self, actor: Member) -> Member:
+        """Lock the workspace and return the actor as stored."""
         self.lock(actor.workspace_id)
         found = self.find(actor.workspace_id, actor.account_id)
         if found is None:
@@ -153,48 +148,50 @@ class Members:
         return found
 
     def manager(self, actor: Member) -> Member:
-        """Return the actor as stored; reject one without the right to manage before other
-        checks."""
-        found = self._again(actor)
+        """Lock the workspace and return the actor as stored. Raise if the actor may not manage
+        members, before other checks."""
+        found = self._load_actor(actor)
         if not found.is_active:
             raise MemberInactive
-        self.allow(found)
+        self.check_may_manage(found)
         return found
 
-    def allow(self, actor: Member, *kinds: str) -> None:
-        if not may_manage(actor.type, *kinds):
+    def check_may_manage(self, actor: Member, *types: str) -> None:
+        if not actor.may_manage(*types):
             raise NotAuthorized
 
-    def _keep_an_owner(self, member: Member) -> None:
-        """Refuse what would leave the workspace without an active owner."""
-        if self.ownership.needs(member):
+    def _check_owner_remains(self, member: Member) -> None:
+        """Raise LastOwner if the workspace has no other active owner."""
+        if self.ownership.is_last_owner(member):
             raise LastOwner
 
     def insert(
-        self, workspace_id: int, account: AccountLike, kind: str, status: str = ACTIVE
+        self, workspace_id: int, account: AccountLike, member_type: str, status: str = ACTIVE
     ) -> Member:
         member = Member(
             workspace_id=workspace_id,
             account_id=account.id,
-            type=kind,
+            type=member_type,
             status=status,
             created_at=self.clock.now(),
         )
         self.session.add(member)
         self.session.flush()
-        whose = {"workspace_id": workspace_id, "account_id": account.id}
-        report_action(self.session, MEMBER_ADDED, **whose, after={"type": kind, "status": status})
+        ids = {"workspace_id": workspace_id, "account_id": account.id}
+        report_action(
+            self.session, MEMBER_ADDED, **ids, after={"type": member_type, "status": status}
+        )
         return member
 
-    def _record_change(self, member: Member, kind: str, status: str) -> None:
-        """The former and the new type and status of a member."""
+    def _record_change(self, member: Member, member_type: str, status: str) -> None:
+        """Report a change with the former and the new type and status."""
         report_action(
             self.session,
             MEMBER_UPDATED,
             workspace_id=member.workspace_id,
             account_id=member.account_id,
             before={"type": member.type, "status": member.status},
-            after={"type": kind, "status": status},
+            after={"type": member_type, "status": status},
         )
 
     def _delete(self, member: Member) -> ListedMember:

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from datetime import datetime
 
 from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
@@ -10,11 +12,20 @@ ACTIVE = "active"
 NAME_LENGTH = 200
 STATUS_LENGTH = 50
 
+OWNER, ADMIN, MEMBER, GUEST = "owner", "admin", "member", "guest"
+MEMBER_TYPES = (OWNER, ADMIN, MEMBER, GUEST)
+# The types that each type may add, change from and to, and remove. Every member may leave.
+MANAGED_TYPES: dict[str, frozenset[str]] = {
+    OWNER: frozenset(MEMBER_TYPES),
+    ADMIN: frozenset({ADMIN, MEMBER, GUEST}),
+}
+MANAGERS = tuple(MANAGED_TYPES)
+
 
 class Workspace(Base):
     __tablename__ = "frontdesk_workspaces"
-    # SQLite would otherwise give a deleted workspace's id to the next one, and the accounts whose
-    # current workspace it was would find themselves in a stranger's.
+    # Without it, SQLite would use the id of a deleted workspace again, and accounts whose current
+    # workspace it was would get access to the new one.
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
@@ -24,13 +35,13 @@ class Workspace(Base):
     # Created for one account at its registration: the default of that account only.
     is_personal: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Not a foreign key: it only counts what one account has made, and no id is given twice. Unset
-    # for personal ones, an operator's, and those from before it was kept.
+    # Counted for the quotas of an account. Not a foreign key, since ids are not used again. NULL
+    # for personal workspaces, those of an operator, and those from before this column.
     creator_id: Mapped[AccountKey | None] = account_key(ondelete=None, nullable=True, index=True)
 
 
 class Member(Base):
-    """An account in a workspace; the contract calls it the user."""
+    """An account in a workspace; the API contract calls it the user."""
 
     __tablename__ = "frontdesk_workspace_members"
     __table_args__ = (
@@ -51,3 +62,7 @@ class Member(Base):
     @property
     def is_active(self) -> bool:
         return self.status == ACTIVE
+
+    def may_manage(self, *types: str) -> bool:
+        """Return whether the member may manage others at all, and these types of members."""
+        return self.type in MANAGERS and MANAGED_TYPES[self.type].issuperset(types)

@@ -13,23 +13,21 @@ from ..core.context import report_action
 from ..core.db.transaction import AnySession, lock_row
 from ..core.types import AccountKey
 from .actions import MEMBER_UPDATED
-from .models import ACTIVE, Member, Workspace
-
-OWNER, ADMIN, MEMBER = "owner", "admin", "member"
+from .models import ACTIVE, ADMIN, MEMBER, OWNER, Member, Workspace
 
 
 @dataclass(eq=False)
 class Ownership:
-    """Within a transaction: the workspaces stay locked until its end, so that of two owners who go
-    at once the second one meets what the first one left."""
+    """Called within a transaction: the workspaces stay locked until its end, so that two owners
+    cannot leave at once."""
 
     session: AnySession
     accounts: Accounts
 
     def has_other_owner(self, workspace_id: object, account_id: AccountKey) -> ColumnElement[bool]:
-        """The condition, for a workspace and the account that is not counted.
+        """Return the condition that a workspace has an active owner other than this account.
 
-        Owners whose account is suspended or is being deleted do not count.
+        Owners with a suspended account, or one that is being deleted, are not active.
         """
         owner, account = aliased(Member), self.accounts.model
         return exists().where(
@@ -41,14 +39,14 @@ class Ownership:
             self.accounts.is_active_row(),
         )
 
-    def needs(self, member: Member) -> bool:
+    def is_last_owner(self, member: Member) -> bool:
         """Whether the locked workspace would have no active owner without this member."""
         if member.type != OWNER:
             return False
         is_owned = self.has_other_owner(member.workspace_id, member.account_id)
         return not self.session.scalar(select(is_owned))
 
-    def owned_alone(self, account_id: AccountKey) -> Sequence[Workspace]:
+    def solely_owned(self, account_id: AccountKey) -> Sequence[Workspace]:
         """The workspaces with other members that would have no active owner without the account,
         ordered by slug. Locks all workspaces that the account owns."""
         owned = select(Member.workspace_id).where(
@@ -72,31 +70,31 @@ class Ownership:
             .order_by(Workspace.slug)
         ).all()
 
-    def hand_over(self, account_id: AccountKey) -> Sequence[Workspace]:
-        """Before the account is deleted, appoint an owner of each workspace that it owns alone: the
-        admin who is active and in it the longest, otherwise such a member. Guests become no owners.
+    def transfer(self, account_id: AccountKey) -> Sequence[Workspace]:
+        """Before the account is deleted, appoint a new owner for each workspace that it solely
+        owns: the oldest active admin, or else the oldest active member, but no guest.
 
-        Returns the workspaces that are left without an active owner.
+        Return the workspaces without an active owner.
         """
-        left = []
-        for workspace in self.owned_alone(account_id):
-            heir = self._heir(workspace.id, account_id)
-            if heir is None:
-                left.append(workspace)
+        ownerless = []
+        for workspace in self.solely_owned(account_id):
+            successor = self._successor(workspace.id, account_id)
+            if successor is None:
+                ownerless.append(workspace)
                 continue
             report_action(
                 self.session,
                 MEMBER_UPDATED,
                 workspace_id=workspace.id,
-                account_id=heir.account_id,
-                before={"type": heir.type, "status": heir.status},
-                after={"type": OWNER, "status": heir.status},
+                account_id=successor.account_id,
+                before={"type": successor.type, "status": successor.status},
+                after={"type": OWNER, "status": successor.status},
             )
-            heir.type = OWNER
+            successor.type = OWNER
         self.session.flush()
-        return left
+        return ownerless
 
-    def _heir(self, workspace_id: int, account_id: AccountKey) -> Member | None:
+    def _successor(self, workspace_id: int, account_id: AccountKey) -> Member | None:
         account = self.accounts.model
         return self.session.scalar(
             select(Member)

@@ -1,8 +1,8 @@
-"""From a request to the slug of a workspace. Each guard uses one resolver.
+"""Resolvers return the slug of a request's workspace. Each decorator uses one resolver.
 
 A resolver is any callable `(session, account, path_params, headers) -> slug | None`; the names of
-headers are in lower case. One that reads a header says so in `documented_headers`, which the
-OpenAPI document shows.
+headers are in lower case. A resolver that reads a header lists it in `documented_headers` for the
+OpenAPI document.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WorkspaceResolver = Callable[[AnySession, Any, PathParams, Headers], str | None]
 
 @dataclass(frozen=True)
 class PathResolver:
-    """The slug stands in the path: `/<workspace_slug>/...`."""
+    """Reads the slug from the path: `/<workspace_slug>/...`."""
 
     name: str = "workspace_slug"
 
@@ -33,7 +33,7 @@ class PathResolver:
 
 @dataclass(frozen=True)
 class HeaderResolver:
-    """The slug stands in a header."""
+    """Reads the slug from a header."""
 
     name: str = "X-Workspace"
     description: str = "Slug of the workspace"

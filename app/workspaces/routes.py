@@ -12,7 +12,7 @@ from ..core.errors import QuotaReached
 from ..core.types import AccountKey, Loaded
 from ..core.web.blueprint import Blueprint
 from ..core.web.fields import Page
-from ..core.web.operation import example, raises, variables
+from ..core.web.operation import View, example, raises, variables
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import schemas
@@ -43,11 +43,10 @@ from .invitations.schemas import (
     TooManyInvitations,
 )
 from .invitations.service import Invitations
-from .lookup import Entry
+from .lookup import WorkspaceAccess
 from .members import ListedMember, Members
-from .ownership import OWNER
+from .models import MANAGERS, OWNER
 from .resolvers import PathResolver
-from .rules import MANAGERS
 from .schemas import (
     AddedRead,
     MemberCreate,
@@ -62,12 +61,19 @@ from .schemas import (
 )
 from .service import Workspaces
 from .settings import WorkspacesSettings
-from .upkeep import Upkeep
 
 blueprint = Blueprint("workspaces", __name__, needs=Accounts, about="Workspaces and their members")
-# A host's own default resolver is for the host's routes; here the slug stands in the path.
+# The application's default resolver is for its routes; here the slug is in the path.
 IN_PATH = PathResolver()
 slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `default`")
+
+
+def members_only(view: View) -> View:
+    return slug_in_path(active_account_required(active_member_required(resolver=IN_PATH)(view)))
+
+
+def managers_only(view: View) -> View:
+    return members_only(workspace_roles_required(*MANAGERS, resolver=IN_PATH)(view))
 
 
 @blueprint.get("")
@@ -75,7 +81,7 @@ slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `de
 @example(answer=[schemas.TEAM_READ])
 @takes(query=Page)
 @answers(200, WorkspaceRead, paged=True)
-def list_workspaces(query: Loaded) -> Sequence[Entry]:
+def list_workspaces(query: Loaded) -> Sequence[WorkspaceAccess]:
     """List the caller's workspaces"""
     return service(Workspaces).page(caller().account, **query)
 
@@ -86,7 +92,7 @@ def list_workspaces(query: Loaded) -> Sequence[Entry]:
 @raises(SlugTaken, QuotaReached, TooManyWorkspaces)
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
-def create_workspace(json: Loaded) -> Entry:
+def create_workspace(json: Loaded) -> WorkspaceAccess:
     """Create a workspace that the caller owns"""
     return service(Workspaces).create(caller().account, **json)
 
@@ -97,95 +103,80 @@ def create_workspace(json: Loaded) -> Entry:
 @raises(WorkspaceNotFound, NotAMember, MemberInactive)
 @takes(json=WorkspaceSwitch)
 @answers(200, WorkspaceRead)
-def switch_workspace(json: Loaded) -> Entry:
-    """Make another workspace the current one"""
+def switch_workspace(json: Loaded) -> WorkspaceAccess:
+    """Switch the current workspace"""
     return service(Workspaces).switch(caller().attached_account, json["slug"])
 
 
 @blueprint.get("/<workspace_slug>")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
+@members_only
 @example(answer=schemas.TEAM_READ)
 @answers(200, WorkspaceRead)
-def get_workspace(workspace_slug: str) -> Entry:
+def get_workspace(workspace_slug: str) -> WorkspaceAccess:
     """Get a workspace that the caller is a member of"""
-    return Entry(current_workspace, current_member)
+    return WorkspaceAccess(current_workspace, current_member)
 
 
 @blueprint.patch("/<workspace_slug>")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(json=schemas.TEAM, answer=schemas.TEAM_READ)
 @raises(SlugTaken)
 @takes(json=WorkspaceChange)
 @answers(200, WorkspaceRead)
-def change_workspace(workspace_slug: str, json: Loaded) -> Entry:
-    """Give a workspace another name or slug"""
-    return service(Upkeep).change(current_member, json.get("name"), json.get("slug"))
+def change_workspace(workspace_slug: str, json: Loaded) -> WorkspaceAccess:
+    """Change a workspace's name or slug"""
+    return service(Workspaces).update(current_member, json.get("name"), json.get("slug"))
 
 
 @blueprint.delete("/<workspace_slug>")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
+@members_only
 @workspace_roles_required(OWNER, resolver=IN_PATH)
 @fresh_required()
 @example(answer=schemas.TEAM_READ)
 @takes(query=WorkspaceEnd)
 @answers(200, WorkspaceRead)
-def delete_workspace(workspace_slug: str, query: Loaded) -> Entry:
-    """Delete a workspace with its members and invitations; only owners do
+def delete_workspace(workspace_slug: str, query: Loaded) -> WorkspaceAccess:
+    """Delete a workspace with its members and invitations, as an owner
 
-    Asks for a sign-in of the last minutes.
+    Requires a recent sign-in.
     """
-    return service(Upkeep).delete(current_member, query["name"])
+    return service(Workspaces).delete(current_member, query["name"])
 
 
 @blueprint.get("/<workspace_slug>/members")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
+@members_only
 @example(answer=[schemas.GRACE_READ])
 @takes(query=MemberPage)
 @answers(200, MemberRead, paged=True)
 def list_members(workspace_slug: str, query: Loaded) -> Sequence[ListedMember]:
-    """List a workspace's members, or search among them"""
+    """List or search a workspace's members"""
     return service(Members).page(current_workspace.id, **query)
 
 
 @blueprint.post("/<workspace_slug>/members")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(json=schemas.GRACE, answer=schemas.ADDED)
 @raises(AccountNotFound, AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=MemberCreate)
 @answers(200, AddedRead)
 def add_member(workspace_slug: str, json: Loaded) -> ListedMember:
-    """Invite somebody by their email, or add them where the settings say so"""
+    """Invite a member by email address, or add an account directly if the settings allow it"""
     if current_frontdesk.settings.of(WorkspacesSettings).ADDING == "direct":
         return service(Members).add(current_member, json["email"], json["type"], json["status"])
     emails = {"email": json["email"]}
     [invited] = service(Invitations).invite(current_member, emails, json["type"])
-    return invited.as_listed()
+    return invited.as_member()
 
 
 @blueprint.patch("/<workspace_slug>/members/<account_id:account_id>")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(json=schemas.PROMOTE, answer=schemas.GRACE_PROMOTED)
 @raises(MemberNotFound, LastOwner)
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
 def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> ListedMember:
     """Change a member's type or status; only owners change owners"""
-    return service(Members).change(current_member, account_id, json.get("type"), json.get("status"))
+    return service(Members).update(current_member, account_id, json.get("type"), json.get("status"))
 
 
 @blueprint.delete("/<workspace_slug>/members/<account_id:account_id>")
@@ -201,23 +192,17 @@ def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
 
 
 @blueprint.get("/<workspace_slug>/invitations")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(answer=[schemas.INVITED])
 @takes(query=InvitationPage)
 @answers(200, InvitationRead, paged=True)
 def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[InvitationRow]:
-    """List whom a workspace has invited, newest first"""
+    """List a workspace's invitations, newest first"""
     return service(Invitations).page(current_workspace.id, **query)
 
 
 @blueprint.post("/<workspace_slug>/invitations")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(json=schemas.INVITE, answer=[schemas.INVITED])
 @raises(AlreadyAMember, QuotaReached, TooManyInvitations)
 @takes(json=InvitationCreate)
@@ -228,26 +213,20 @@ def invite(workspace_slug: str, json: Loaded) -> Sequence[InvitationRow]:
 
 
 @blueprint.post("/<workspace_slug>/invitations/<row_id:invitation_id>/resend")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(answer=schemas.INVITED)
 @raises(InvitationNotFound, InvitationClosed, QuotaReached, TooManyInvitations)
 @answers(200, InvitationRead)
 def resend_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
-    """Mail an invitation again, which prolongs it"""
+    """Send an invitation again, which extends its expiry"""
     return service(Invitations).resend(current_member, invitation_id)
 
 
 @blueprint.delete("/<workspace_slug>/invitations/<row_id:invitation_id>")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(answer={**schemas.INVITED, "state": "revoked"})
 @raises(InvitationNotFound, InvitationClosed)
 @answers(200, InvitationRead)
 def revoke_invitation(workspace_slug: str, invitation_id: int) -> InvitationRow:
-    """Take an invitation back"""
+    """Revoke an invitation"""
     return service(Invitations).revoke(current_member, invitation_id)

@@ -1,4 +1,4 @@
-"""What clients send and get, with the examples of the OpenAPI document."""
+"""Schemas of workspaces and members, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
 from ..core.web.fields import AccountId, EnumField, NamedEnum, Page, RequestSchema, Text, Timestamp
-from .models import ACTIVE, NAME_LENGTH, STATUS_LENGTH
-from .rules import TYPES
-from .slugs import LONGEST, PATTERN, SHORTEST, unfit
+from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
+from .slugs import MAX_LENGTH, MIN_LENGTH, PATTERN, slug_error
 
-MEMBER_TYPE = NamedEnum("MemberType", TYPES)
+MEMBER_TYPE = NamedEnum("MemberType", MEMBER_TYPES)
 MEMBER_STATUS = NamedEnum(
     "MemberStatus",
     (ACTIVE,),
     is_open=True,
-    description="Members of another status are refused where a member must be active",
+    description="Routes for active members reject members with another status",
 )
 
 
 class NewSlug(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         slug = super()._deserialize(value, attr, data, **kwargs)
-        if reason := unfit(slug):
+        if reason := slug_error(slug):
             raise ValidationError(reason)
         return slug
 
@@ -30,11 +29,11 @@ class NewSlug(Text):
 class WorkspaceCreate(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
     slug = NewSlug(
-        min=SHORTEST,
-        max=LONGEST,
+        min=MIN_LENGTH,
+        max=MAX_LENGTH,
         pattern=PATTERN,
         metadata={
-            "description": "Left out: one like the name. The first segments of our own paths, such"
+            "description": "Default: derived from the name. First segments of the API's paths, such"
             " as `admin`, are reserved."
         },
     )
@@ -42,19 +41,19 @@ class WorkspaceCreate(RequestSchema):
 
 class WorkspaceChange(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True)
-    slug = NewSlug(min=SHORTEST, max=LONGEST, pattern=PATTERN)
+    slug = NewSlug(min=MIN_LENGTH, max=MAX_LENGTH, pattern=PATTERN)
 
 
 class WorkspaceEnd(RequestSchema):
     name = Text(
         max=NAME_LENGTH,
         load_default=None,
-        metadata={"description": "Its name, where somebody has typed it to be sure"},
+        metadata={"description": "The workspace's name, as a confirmation"},
     )
 
 
 class WorkspaceSwitch(RequestSchema):
-    slug = Text(min=1, max=LONGEST, required=True)
+    slug = Text(min=1, max=MAX_LENGTH, required=True)
 
 
 class WorkspaceRead(Schema):
@@ -78,7 +77,7 @@ class WorkspaceRead(Schema):
 
 
 class CommonWorkspaceRead(Schema):
-    """A workspace as an operator sees it: without a caller."""
+    """A workspace for an operator, who has no membership."""
 
     id = fields.Integer(required=True)
     slug = fields.String(required=True)
@@ -93,7 +92,7 @@ class MemberPage(Page):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "How the e-mail begins, in any case"},
+        metadata={"description": "The beginning of the email address, case-insensitive"},
     )
 
 
@@ -109,7 +108,7 @@ class MemberUpdate(RequestSchema):
 
 
 class UserRead(Schema):
-    """A membership, as the login response shows the caller's own."""
+    """The caller's membership in the login response."""
 
     id = fields.Integer(required=True)
     workspace_id = fields.Integer(required=True)
@@ -130,7 +129,7 @@ class MemberRead(Schema):
 
 
 class AddedRead(MemberRead):
-    """Who was added; as long as they are only invited, there is neither membership nor account."""
+    """The added member. Before an invitation is accepted, `id` and `account_id` are null."""
 
     id = fields.Integer(required=True, allow_none=True, attribute="member.id")
     account_id = AccountId(required=True, allow_none=True, attribute="member.account_id")

@@ -5,62 +5,69 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from sqlalchemy import Select, bindparam, delete, exists, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..core.clock import Clock
 from ..core.context import report_action
-from ..core.db.transaction import AnySession, insert_new, lock_row, transaction
-from ..core.errors import QuotaReached
-from .actions import WORKSPACE_CREATED, WORKSPACE_DELETED
+from ..core.db.transaction import AnySession, execute_bulk, insert_new, lock_row, transaction
+from ..core.errors import Invalid, QuotaReached
+from .actions import WORKSPACE_CREATED, WORKSPACE_DELETED, WORKSPACE_UPDATED
 from .errors import MemberInactive, NotAMember, SlugTaken, TooManyWorkspaces, WorkspaceNotFound
-from .lookup import Entry, find_entry
-from .models import NAME_LENGTH, Member, Workspace
+from .lookup import WorkspaceAccess, find_access
+from .members import Members
+from .models import NAME_LENGTH, OWNER, Member, Workspace
 from .settings import WorkspacesSettings
-from .slugs import suggestions
+from .slugs import suggest_slugs
 
-# A sign-in lists this many; `/workspaces` lists all of them in pages.
-MOST_AT_LOGIN = 100
+# A sign-in returns this many; `/workspaces` lists all of them in pages.
+MAX_AT_SIGN_IN = 100
 DAY = timedelta(days=1)
 
 
 class Workspaces:
-    """Creates workspaces, and finds those of an account and its current one."""
+    """Creates, changes and deletes workspaces, and finds those of an account."""
 
     def __init__(
-        self, session: AnySession, accounts: Accounts, clock: Clock, settings: WorkspacesSettings
+        self,
+        session: AnySession,
+        accounts: Accounts,
+        members: Members,
+        clock: Clock,
+        settings: WorkspacesSettings,
     ) -> None:
         self.session = session
         self.accounts = accounts
+        self.members = members
         self.clock = clock
         self.settings = settings
-        # Made once: a login asks it twice.
-        self._theirs = (
+        # Built once, because each sign-in uses it twice.
+        self._memberships = (
             select(Workspace, Member)
             .join(Member, Member.workspace_id == Workspace.id)
             .where(Member.account_id == bindparam("account_id"))
             .order_by(Member.id)
         )
 
-    def enter(self, slug: str | None, account: AccountLike | None) -> Entry:
-        return find_entry(self.session, slug, account)
-
-    def first_of(self, account: AccountLike) -> Sequence[Entry]:
-        """The account's workspaces, the one it has been in longest first; of very many some, the
-        current one among them."""
-        entries = self._entries(self._theirs.limit(MOST_AT_LOGIN), account)
+    def first_page(self, account: AccountLike) -> Sequence[WorkspaceAccess]:
+        """Return the account's first workspaces, by the age of the membership, and always the
+        current one."""
+        entries = self._read(self._memberships.limit(MAX_AT_SIGN_IN), account)
         current = account.current_workspace_id
-        if len(entries) < MOST_AT_LOGIN or any(e.workspace.id == current for e in entries):
+        if len(entries) < MAX_AT_SIGN_IN or any(e.workspace.id == current for e in entries):
             return entries
-        further = self._entries(self._theirs.where(Workspace.id == current), account)
-        return [*entries[: MOST_AT_LOGIN - len(further)], *further]
+        missing = self._read(self._memberships.where(Workspace.id == current), account)
+        return [*entries[: MAX_AT_SIGN_IN - len(missing)], *missing]
 
-    def at_sign_in(self, account: AccountLike) -> tuple[Sequence[Entry], Entry | None]:
+    def set_current(
+        self, account: AccountLike
+    ) -> tuple[Sequence[WorkspaceAccess], WorkspaceAccess | None]:
         """Return the account's workspaces and its current workspace, within the sign-in's
         transaction. The first workspace becomes the current one of an account that has none, or
         that has left it."""
-        entries = self.first_of(account)
+        entries = self.first_page(account)
         current = entries[0] if entries else None
         for entry in entries:
             if entry.workspace.id == account.current_workspace_id:
@@ -69,11 +76,11 @@ class Workspaces:
             account.current_workspace_id = current.workspace.id
         return entries, current
 
-    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[Entry]:
-        return self._entries(self._theirs.offset(offset).limit(limit), account)
+    def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[WorkspaceAccess]:
+        return self._read(self._memberships.offset(offset).limit(limit), account)
 
     def get(self, slug: str) -> Workspace:
-        """The workspace of this very slug: an operator has neither a current nor a default one."""
+        """Return the workspace with this slug. The slugs `current` and `default` are not found."""
         workspace = self.session.scalar(select(Workspace).where(Workspace.slug == slug))
         if workspace is None:
             raise WorkspaceNotFound
@@ -82,21 +89,18 @@ class Workspaces:
     def all(self) -> Sequence[Workspace]:
         return self.session.scalars(select(Workspace).order_by(Workspace.id)).all()
 
-    def create(self, account: AccountLike, name: str, slug: str | None = None) -> Entry:
-        """A new workspace that the account owns; without a slug it gets one like its name."""
+    def create(self, account: AccountLike, name: str, slug: str | None = None) -> WorkspaceAccess:
+        """Create a workspace that the account owns. Without a slug, it gets one from its name."""
         with transaction(self.session):
-            self._keep_within_quotas(account)
-            by = {"creator_id": account.id}
+            self._check_quotas(account)
             if slug:
-                workspace = self._insert(name, slug, **by)
+                workspace = self._insert(name, slug, creator_id=account.id)
             else:
-                workspace = self._insert_named_like(name, **by)
-            whose = {"account_id": account.id, "workspace_id": workspace.id}
-            report_action(self.session, WORKSPACE_CREATED, **whose)
-            return Entry(workspace, self._join(workspace, account))
+                workspace = self._insert_with_free_slug(name, creator_id=account.id)
+            return self._add_owner(workspace, account)
 
     def create_common(self, name: str, slug: str, *, is_default: bool = False) -> Workspace:
-        """A workspace without members, made by an operator. There is one common default."""
+        """Create a workspace without members, as an operator. There is one common default."""
         with transaction(self.session):
             if is_default:
                 self.session.execute(
@@ -108,22 +112,19 @@ class Workspaces:
             report_action(self.session, WORKSPACE_CREATED, workspace_id=workspace.id)
             return workspace
 
-    def welcome(self, account: AccountLike) -> Entry:
-        """The workspace that a newly registered account finds: its own, and its current one."""
+    def create_personal(self, account: AccountLike) -> WorkspaceAccess:
+        """Create the personal workspace of a new account, and make it the current one."""
         name = account.email.partition("@")[0]
         with transaction(self.session):
-            workspace = self._insert_named_like(name, is_default=True, is_personal=True)
-            whose = {"account_id": account.id, "workspace_id": workspace.id}
-            report_action(self.session, WORKSPACE_CREATED, **whose)
-            member = self._join(workspace, account)
+            workspace = self._insert_with_free_slug(name, is_default=True, is_personal=True)
             if account.current_workspace_id is None:
                 account.current_workspace_id = workspace.id
-            return Entry(workspace, member)
+            return self._add_owner(workspace, account)
 
-    def bid_farewell(self, account: AccountLike) -> None:
-        """Delete the account's own workspace, unless others are in it too."""
+    def delete_personal(self, account: AccountLike) -> None:
+        """Delete the account's personal workspace, unless it has other members."""
         own, others = aliased(Member), aliased(Member)
-        alone = (
+        without_others = (
             select(own.workspace_id)
             .where(own.account_id == account.id)
             .where(
@@ -133,20 +134,20 @@ class Workspaces:
             )
         )
         with transaction(self.session):
-            gone = self.session.scalars(
+            deleted = execute_bulk(
+                self.session,
                 delete(Workspace)
-                .where(Workspace.is_personal, Workspace.id.in_(alone))
-                .returning(Workspace.id)
-                .execution_options(synchronize_session=False)
-            ).all()
-            for workspace_id in gone:
-                whose = {"account_id": account.id, "workspace_id": workspace_id}
-                report_action(self.session, WORKSPACE_DELETED, **whose)
+                .where(Workspace.is_personal, Workspace.id.in_(without_others))
+                .returning(Workspace.id),
+            )
+            for workspace_id in deleted.scalars().all():
+                ids = {"account_id": account.id, "workspace_id": workspace_id}
+                report_action(self.session, WORKSPACE_DELETED, **ids)
 
-    def switch(self, account: AccountLike, slug: str) -> Entry:
-        """Make a workspace the account's current one; only an active member may."""
+    def switch(self, account: AccountLike, slug: str) -> WorkspaceAccess:
+        """Make a workspace the current one of an active member."""
         with transaction(self.session):
-            entry = self.enter(slug, account)
+            entry = find_access(self.session, slug, account)
             if entry.member is None:
                 raise NotAMember
             if not entry.member.is_active:
@@ -154,43 +155,79 @@ class Workspaces:
             account.current_workspace_id = entry.workspace.id
             return entry
 
-    def _entries(self, which: Select[Workspace, Member], account: AccountLike) -> Sequence[Entry]:
-        rows = self.session.execute(which, {"account_id": account.id})
-        return [Entry(workspace, member) for workspace, member in rows]
+    def update(self, actor: Member, name: str | None, slug: str | None) -> WorkspaceAccess:
+        """Change the name or slug as a manager. Links with the former slug no longer work."""
+        with transaction(self.session):
+            manager = self.members.manager(actor)
+            workspace = self.session.get_one(
+                Workspace, manager.workspace_id, populate_existing=True
+            )
+            values = {"name": name or workspace.name, "slug": slug or workspace.slug}
+            changed = [key for key, value in values.items() if value != getattr(workspace, key)]
+            for key in changed:
+                setattr(workspace, key, values[key])
+            if changed:
+                self._flush()
+                report_action(
+                    self.session, WORKSPACE_UPDATED, workspace_id=workspace.id, changed=changed
+                )
+            return WorkspaceAccess(workspace, manager)
 
-    def _keep_within_quotas(self, account: AccountLike) -> None:
-        """Holds the account, so that of two at once the second counts what the first has made."""
+    def delete(self, actor: Member, name: str | None = None) -> WorkspaceAccess:
+        """Delete a workspace with its members and invitations, as an owner. The foreign keys of
+        an application's tables decide what happens to its rows."""
+        with transaction(self.session):
+            owner = self.members.manager(actor)
+            self.members.check_may_manage(owner, OWNER)
+            workspace = self.session.get_one(Workspace, owner.workspace_id)
+            if name is not None and name != workspace.name:
+                raise Invalid.about("name", "Not the workspace's name.")
+            ids = {"account_id": owner.account_id, "workspace_id": workspace.id}
+            report_action(self.session, WORKSPACE_DELETED, **ids)
+            execute_bulk(self.session, delete(Workspace).where(Workspace.id == workspace.id))
+            self.session.expunge(owner)
+            self.session.expunge(workspace)
+            return WorkspaceAccess(workspace, owner)
+
+    def _read(
+        self, query: Select[Workspace, Member], account: AccountLike
+    ) -> Sequence[WorkspaceAccess]:
+        rows = self.session.execute(query, {"account_id": account.id})
+        return [WorkspaceAccess(workspace, member) for workspace, member in rows]
+
+    def _check_quotas(self, account: AccountLike) -> None:
+        """Lock the account, so that concurrent requests cannot exceed its quotas."""
         model = self.accounts.model
         lock_row(self.session, model, model.id == account.id)
         per_day, in_all = self.settings.CREATED_PER_DAY, self.settings.CREATED_LIMIT
-        made = self.session.scalars(
+        created = self.session.scalars(
             select(Workspace.created_at)
             .where(Workspace.creator_id == account.id)
             .order_by(Workspace.created_at.desc())
             .limit(max(per_day, in_all))
         ).all()
-        if len(made) >= in_all:
+        if len(created) >= in_all:
             raise QuotaReached
-        if len(made) >= per_day:
-            left = made[per_day - 1] + DAY - self.clock.now()
+        if len(created) >= per_day:
+            left = created[per_day - 1] + DAY - self.clock.now()
             if left > timedelta(0):
                 raise TooManyWorkspaces(math.ceil(left.total_seconds()))
 
     def _insert(self, name: str, slug: str, **fields: object) -> Workspace:
-        workspace = self._insert_free(name, slug, **fields)
+        workspace = self._insert_if_free(name, slug, **fields)
         if workspace is None:
             raise SlugTaken
         return workspace
 
-    def _insert_named_like(self, name: str, **fields: object) -> Workspace:
-        """Two at once may like the same slug: the second goes on to its next suggestion."""
-        for slug in suggestions(name):
-            workspace = self._insert_free(name, slug, **fields)
+    def _insert_with_free_slug(self, name: str, **fields: object) -> Workspace:
+        """Try one suggested slug after the other: a concurrent request may take a free one."""
+        for slug in suggest_slugs(name):
+            workspace = self._insert_if_free(name, slug, **fields)
             if workspace is not None:
                 return workspace
-        raise AssertionError("There is always a next suggestion")
+        raise AssertionError("The suggestions never end")
 
-    def _insert_free(self, name: str, slug: str, **fields: object) -> Workspace | None:
+    def _insert_if_free(self, name: str, slug: str, **fields: object) -> Workspace | None:
         return insert_new(
             self.session,
             Workspace,
@@ -200,13 +237,19 @@ class Workspaces:
             **fields,
         )
 
-    def _join(self, workspace: Workspace, account: AccountLike) -> Member:
-        member = Member(
-            workspace_id=workspace.id,
-            account_id=account.id,
-            type="owner",
-            created_at=self.clock.now(),
-        )
+    def _add_owner(self, workspace: Workspace, account: AccountLike) -> WorkspaceAccess:
+        ids = {"account_id": account.id, "workspace_id": workspace.id}
+        report_action(self.session, WORKSPACE_CREATED, **ids)
+        member = Member(**ids, type=OWNER, created_at=self.clock.now())
         self.session.add(member)
         self.session.flush()
-        return member
+        return WorkspaceAccess(workspace, member)
+
+    def _flush(self) -> None:
+        """Raise SlugTaken if a concurrent request has taken the slug."""
+        try:
+            self.session.flush()
+        except IntegrityError as error:
+            if "slug" in str(error.orig):
+                raise SlugTaken from None
+            raise

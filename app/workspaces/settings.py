@@ -11,25 +11,25 @@ from ..core.config.settings import Namespace
 class WorkspacesSettings(Namespace):
     ADDING: Literal["invite", "direct"] = Field(
         default="invite",
-        description="What `POST …/members` does: invite, or add at once whoever has an account.",
+        description="What `POST …/members` does: invite an address, or directly add its account.",
     )
     CREATED_PER_DAY: PositiveInt = Field(
-        default=20, description="Workspaces that one account may make in 24 hours."
+        default=20, description="Workspaces that one account may create in 24 hours."
     )
     CREATED_LIMIT: PositiveInt = Field(
         default=100,
-        description="Workspaces that one account may make in all; its own default is none.",
+        description="Workspaces that one account may create in total, next to its personal one.",
     )
     INVITATIONS_PER_HOUR: PositiveInt = Field(
-        default=50, description="Invitations that one account may have mailed in an hour."
+        default=50, description="Invitation emails that one account may send in an hour."
     )
-    INVITATION_DAYS: PositiveInt = Field(default=7, description="Life of an invitation.")
+    INVITATION_DAYS: PositiveInt = Field(default=7, description="Days until an invitation expires.")
     INVITATION_KEEP_DAYS: PositiveInt = Field(
-        default=90, description="Days that an invitation is kept after its time is over."
+        default=90, description="Days until `prune` deletes an expired invitation."
     )
     INVITATION_PATH: UrlPath = Field(
-        default="/invitation", description="Path of the mail's invitation link."
+        default="/invitation", description="Path of the link in invitation emails."
     )
     PENDING_LIMIT: PositiveInt = Field(
-        default=200, description="Invitations that may wait for an answer in one workspace."
+        default=200, description="Pending invitations that one workspace may have."
     )

@@ -1,4 +1,4 @@
-"""The names of workspaces in addresses: which are allowed, and how one is made from a name."""
+"""The slugs of workspaces: which are allowed, and how one is created from a name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Iterator
 
 CURRENT, DEFAULT = "current", "default"
-SHORTEST, LONGEST = 2, 63
+MIN_LENGTH, MAX_LENGTH = 2, 63
 
-# The special ones, and whatever stands (or is likely to) at the beginning of a path of ours:
-# `/<workspace_slug>/...` must never mean something else.
+# The special slugs, and first segments of Frontdesk's paths, now or in the future: the path
+# `/<workspace_slug>/...` must be unambiguous.
 RESERVED = frozenset(
     {CURRENT, DEFAULT}
     | {"account", "accounts", "admin", "api", "assets", "auth", "avatars", "console", "docs"}
@@ -29,28 +29,28 @@ RESERVED = frozenset(
     | {"verify-token", "workspace", "workspaces"}
 )
 
-PATTERN = rf"^[a-z0-9-]{{{SHORTEST},{LONGEST}}}$"
+PATTERN = rf"^[a-z0-9-]{{{MIN_LENGTH},{MAX_LENGTH}}}$"
 _SLUG = re.compile(PATTERN.strip("^$"), re.ASCII)
-_ROOM_FOR_ENDING = 10
+_SUFFIX_LENGTH = 10
 
 
 def is_slug(text: str) -> bool:
     return _SLUG.fullmatch(text) is not None
 
 
-def unfit(slug: str) -> str | None:
-    """Why no workspace may have this slug, for the one who chose it."""
+def slug_error(slug: str) -> str | None:
+    """Return why this slug is not allowed, or None."""
     if not is_slug(slug):
-        return f"Use {SHORTEST} to {LONGEST} lower-case letters, digits and hyphens."
+        return f"Use {MIN_LENGTH} to {MAX_LENGTH} lower-case letters, digits and hyphens."
     if slug in RESERVED:
         return "This slug is reserved."
     return None
 
 
-def suggestions(text: str) -> Iterator[str]:
-    """Slugs for a name or the first part of an e-mail address, until one is free."""
-    base = _slug_like(text)
-    if unfit(base) is None:
+def suggest_slugs(text: str) -> Iterator[str]:
+    """Yield slugs for a name or the local part of an email address, without an end."""
+    base = _slugify(text)
+    if slug_error(base) is None:
         yield base
     for number in range(2, 10):
         yield f"{base}-{number}"
@@ -58,7 +58,7 @@ def suggestions(text: str) -> Iterator[str]:
         yield f"{base}-{secrets.token_hex(4)}"
 
 
-def _slug_like(text: str) -> str:
+def _slugify(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
-    return words[: LONGEST - _ROOM_FOR_ENDING].strip("-") or "team"
+    return words[: MAX_LENGTH - _SUFFIX_LENGTH].strip("-") or "team"

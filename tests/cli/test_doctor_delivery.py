@@ -71,7 +71,7 @@ def test_a_mail_server_that_lets_us_in_is_sound_and_gets_no_mail(
         ({"MAIL_PASSWORD": ""}, "MAIL_USERNAME is set and MAIL_PASSWORD is not"),
         (
             {"SSL_CERT_FILE": "/dev/null"},
-            "name the authority's in SSL_CERT_FILE",
+            "set SSL_CERT_FILE to the authority's",
         ),
         ({"MAIL_USE_SSL": "true"}, "MAIL_USE_TLS (port 587) and MAIL_USE_SSL (port 465) are both"),
         (

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from app.core.context import current_frontdesk, service
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.notifications.models import InboxItem, Notification
-from app.notifications.retention import Retention
+from app.notifications.retention import NotificationRetention
 from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, MakePerson
@@ -63,7 +63,7 @@ def test_batches_are_as_small_as_they_are_told_to_be(
     send(boss.api())
     clock.step(days=2)
     with app.app_context():
-        assert service(Retention).prune(1, batch=1) == 1
+        assert service(NotificationRetention).prune(1, batch=1) == 1
     assert rows(app)["inbox"] == 0
 
 

@@ -15,7 +15,7 @@ from app.audit.history import happened
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
 from app.delivery.outbox.models import Delivery, OutgoingMessage
-from app.delivery.outbox.statistics import finished, waiting
+from app.delivery.outbox.statistics import count_backlog, count_recent
 from app.testing.database import noted_queries
 
 from ..rigs.console.asking import ask
@@ -91,15 +91,15 @@ def test_the_queue_is_counted_as_far_as_a_page_can_wait(world: World) -> None:
     add_deliveries(world, pending=7, failed=3, sent=2)
     with world.site.app.app_context():
         session, clock = current_frontdesk.session, current_frontdesk.clock
-        queue = waiting(session, most=4)
+        queue = count_backlog(session, most=4)
         assert queue.is_more
         assert queue.total == 5
         day = clock.now() - timedelta(days=1)
-        ended = finished(session, day)
+        ended = count_recent(session, day)
         assert (ended.sent, ended.failed, ended.is_more) == (2, 3, False)
         assert ended.reasons == {"550 no such mailbox": 3}
-        assert finished(session, clock.now() + timedelta(days=1)).failed == 0
-        assert finished(session, day, most=2).is_more
+        assert count_recent(session, clock.now() + timedelta(days=1)).failed == 0
+        assert count_recent(session, day, most=2).is_more
 
 
 def test_what_happened_is_counted_by_the_hour(world: World) -> None:

@@ -134,7 +134,7 @@ def test_worker_checks_for_deletions_once_a_minute(
     clock.step(seconds=61)
     assert deletion_queries() == 1
     with ada.app.app_context():
-        due = service(Worker).chores[CHORE]
+        due = service(Worker).tasks[CHORE]
         assert due.seconds_until_due() is None
         ada.api().delete("/account", 202)
         wait = due.seconds_until_due()

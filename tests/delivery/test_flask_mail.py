@@ -161,7 +161,7 @@ def test_one_refused_receiver_does_not_keep_it_from_the_others(
     sink.receiver_answer = lambda to: "550 5.1.1 unknown" if to.startswith("ada") else None
     send(host, "Hello", recipients=["ada@example.com", "bob@example.com"])
     assert sink.receivers == ["bob@example.com"]
-    assert "The mail to ada@example.com, 'Hello', is refused: receiver: 550" in caplog.text
+    assert "The email to ada@example.com, 'Hello', is refused: receiver: 550" in caplog.text
     with pytest.raises(smtplib.SMTPException, match=r"550 5\.1\.1 unknown"):
         send(host, "Hello")
 
@@ -171,7 +171,7 @@ def test_a_silent_server_holds_no_request(monkeypatch: pytest.MonkeyPatch) -> No
         host = host_with(**MAIL, MAIL_PORT=silent.getsockname()[1])
         with host.app_context():
             mailer = service(Mailer)  # type: ignore[type-abstract]
-        monkeypatch.setattr(mailer, "_waits", Timeouts(connect=0.2))
+        monkeypatch.setattr(mailer, "_timeouts", Timeouts(connect=0.2))
         with pytest.raises(smtplib.SMTPException, match="cannot be reached"):
             send(host, "Hello")
 

@@ -26,12 +26,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """What this machine is called, and what the name server says of that."""
 
     def machine(name: str, full: str | None = None) -> None:
-        module._name_of_this_machine.cache_clear()
+        module._machine_name.cache_clear()
         monkeypatch.setattr(module, "gethostname", lambda: name)
         monkeypatch.setattr(module, "getfqdn", lambda: full or name)
 
     yield machine
-    module._name_of_this_machine.cache_clear()
+    module._machine_name.cache_clear()
 
 
 def greeting(sink: Sink, **settings: str) -> str:

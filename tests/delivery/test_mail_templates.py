@@ -13,7 +13,7 @@ from jinja2 import DictLoader
 from app import BrandSettings, Frontdesk
 from app.core.config.environment import SettingsError
 from app.core.context import service
-from app.delivery.mail.channel import Pages
+from app.delivery.mail.channel import EmailRenderer
 from app.delivery.mail.templates import Templates
 from app.delivery.message import Email, StoredMessage
 
@@ -49,7 +49,7 @@ def notification(host: Flask, message: str = "On Friday.", **more: Any) -> Email
         stored = StoredMessage(
             id=1, title="Closed", message=message, created_at=datetime.now(UTC), **more
         )
-        return Pages(service(Templates), stored, LINK).to("ada@example.com")
+        return EmailRenderer(service(Templates), stored, LINK).render("ada@example.com")
 
 
 def changed(host: Flask) -> Email:
@@ -70,9 +70,9 @@ def test_a_notification_says_the_same_in_text_and_html() -> None:
 def test_a_receivers_address_is_escaped() -> None:
     with host_with().app_context():
         stored = StoredMessage(id=1, title="a", message="b", created_at=datetime.now(UTC))
-        pages = Pages(service(Templates), stored, LINK)
-        assert "Sent to &lt;i&gt;@example.com." in pages.to("<i>@example.com").html
-        assert "Sent to bob@example.com." in pages.to("bob@example.com").html
+        renderer = EmailRenderer(service(Templates), stored, LINK)
+        assert "Sent to &lt;i&gt;@example.com." in renderer.render("<i>@example.com").html
+        assert "Sent to bob@example.com." in renderer.render("bob@example.com").html
 
 
 def test_a_hosts_own_template_is_given_what_is_documented() -> None:

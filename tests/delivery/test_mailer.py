@@ -20,7 +20,7 @@ from app.delivery.mail.mailer import FolderMailer, NoMailer, open_mailer
 from app.delivery.mail.mime import MimeMessage, Writer
 from app.delivery.mail.settings import MailSettings
 from app.delivery.mail.smtp import SmtpMailer
-from app.delivery.mail.smtp_connection import USUAL_WAITS, Timeouts
+from app.delivery.mail.smtp_connection import DEFAULT_TIMEOUTS, Timeouts
 from app.delivery.message import Email
 from app.extension.settings import ComposedSettings
 from app.extension.sources import service_settings
@@ -37,7 +37,7 @@ def sink(request: pytest.FixtureRequest) -> Iterator[Sink]:
         yield sink
 
 
-def mailer_for(port: int, waits: Timeouts = USUAL_WAITS) -> SmtpMailer:
+def mailer_for(port: int, waits: Timeouts = DEFAULT_TIMEOUTS) -> SmtpMailer:
     mail = MailSettings(server="127.0.0.1", port=port, default_sender="desk@example.com")
     return SmtpMailer(mail, waits)
 

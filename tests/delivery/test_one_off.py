@@ -69,7 +69,7 @@ def test_a_mail_that_never_leaves_is_given_up_and_its_body_is_not_told(
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.05, 0.05))
     lane_to(free_port()).send_soon(mail())
-    within(5, lambda: "Given up: the mail to ada@example.com, 'Reset'" in caplog.text)
+    within(5, lambda: "Given up: the email to ada@example.com, 'Reset'" in caplog.text)
     assert "the token" not in caplog.text
 
 
@@ -84,7 +84,7 @@ def test_a_refused_receiver_is_not_tried_again_and_does_not_stop_the_others(
         sink.wait_for(1, seconds=5)
         assert lane.flush(5)
         assert sink.receivers == ["good@example.com"]
-    assert "Refused: the mail to bad@example.com" in caplog.text
+    assert "Refused: the email to bad@example.com" in caplog.text
 
 
 def test_whom_the_server_relays_nothing_to_does_not_keep_the_others_waiting(
@@ -108,7 +108,7 @@ def test_with_mails_switched_off_nothing_leaves_and_the_log_warns(
     lane = BackgroundMail(NoMailer(Writer("desk@example.com")), lambda: datetime.now(UTC))
     lane.send_soon(mail())
     assert lane.flush(5)
-    assert "Mails are switched off" in caplog.text
+    assert "Emails are disabled" in caplog.text
 
 
 def test_a_forked_process_sends_its_own_mail_and_not_its_parents() -> None:

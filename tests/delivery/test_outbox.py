@@ -16,8 +16,8 @@ from app.core.db.transaction import transaction
 from app.delivery.channel import Send
 from app.delivery.errors import Refused
 from app.delivery.message import NewMessage, StoredMessage, Subject
+from app.delivery.outbox.deletion import delete_deliveries, delete_messages
 from app.delivery.outbox.enqueue import CountsByChannel, Outbox, counts_by_subject
-from app.delivery.outbox.forget import forget, forget_some
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.testing.outbox import ManualEngine
 from app.workspaces.models import Workspace
@@ -36,11 +36,11 @@ class Rooms:
         cellar = Workspace.name == WITHOUT_A_DOOR
         return targets, case((cellar, "It has no door"), else_=literal(None, String))
 
-    def look_up(self, ids: Collection[int]) -> Mapping[int, str]:
+    def load(self, ids: Collection[int]) -> Mapping[int, str]:
         found = select(Workspace.id, Workspace.name).where(Workspace.id.in_(ids))
         return {row.id: row.name for row in current_frontdesk.session.execute(found)}
 
-    def lacks(self, receiver: str | None) -> str | None:
+    def skip_reason(self, receiver: str | None) -> str | None:
         return "The workspace is gone" if receiver is None else None
 
 
@@ -53,7 +53,7 @@ class Doorbell:
     name: str = "doorbell"
     address_book: Rooms = field(default_factory=Rooms)
 
-    def off(self) -> str | None:
+    def disabled_reason(self) -> str | None:
         return None
 
     @contextmanager
@@ -72,7 +72,7 @@ def doorbell(app: Flask) -> Doorbell:
     doorbell = Doorbell()
     with app.app_context():
         channels = service(Outbox).channels
-        channels.ours = [*channels.ours, doorbell]
+        channels.built_in = [*channels.built_in, doorbell]
         for name in ("Attic", "Library", WITHOUT_A_DOOR):
             service(Workspaces).create_common(name, name.lower())
     return doorbell
@@ -135,7 +135,7 @@ def test_what_is_about_one_thing_is_forgotten_and_nothing_else(app: Flask, put: 
     put("Billed", about=INVOICE)
     put("Fire drill")
     with app.app_context(), transaction(current_frontdesk.session):
-        forget(current_frontdesk.session, ORDER)
+        delete_messages(current_frontdesk.session, ORDER)
     assert stored(app) == (2, 6)
     assert counts(app, INVOICE)["pending"] == 2
 
@@ -145,7 +145,7 @@ def test_what_is_forgotten_does_not_leave_any_more(
 ) -> None:
     put(about=ORDER)
     with app.app_context(), transaction(current_frontdesk.session):
-        forget(current_frontdesk.session, ORDER)
+        delete_messages(current_frontdesk.session, ORDER)
     engine.deliver()
     assert doorbell.rung == []
 
@@ -155,7 +155,7 @@ def test_it_is_forgotten_with_its_subject_or_not_at_all(app: Flask, put: Put) ->
 
     def fail() -> None:
         with transaction(current_frontdesk.session):
-            forget(current_frontdesk.session, ORDER)
+            delete_messages(current_frontdesk.session, ORDER)
             raise ValueError("the order stays")
 
     with app.app_context(), pytest.raises(ValueError, match="the order stays"):
@@ -166,9 +166,8 @@ def test_it_is_forgotten_with_its_subject_or_not_at_all(app: Flask, put: Put) ->
 def test_many_are_forgotten_a_few_at_a_time(app: Flask, put: Put) -> None:
     put(about=ORDER)
     put(about=INVOICE)
-    with app.app_context(), transaction(current_frontdesk.session):
-        gone = [forget_some(current_frontdesk.session, ORDER, 2) for _ in range(3)]
-    assert gone == [2, 1, 0]
+    with app.app_context():
+        assert delete_deliveries(current_frontdesk.session, ORDER, batch=2) == 3
     assert stored(app) == (2, 3)
 
 

@@ -135,7 +135,7 @@ def test_a_server_that_refuses_us_is_left_alone_for_a_while(
     (line,) = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert line.getMessage() == (
         "The mail server refuses us, likely for MAIL_USERNAME and MAIL_PASSWORD:"
-        f" sender: {REFUSED}. No mail is tried for 15 s."
+        f" sender: {REFUSED}. No email is sent for 15 s."
     )
 
 
@@ -180,6 +180,6 @@ def test_processes_of_one_server_know_of_each_others_refusals(
             send(mailer)
         os._exit(0)
     os.waitpid(child, 0)
-    with pytest.raises(SenderRefused, match="a moment ago"):
+    with pytest.raises(SenderRefused, match="has just rejected"):
         send(mailer)
     assert sink.connections == 1

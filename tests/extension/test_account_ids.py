@@ -24,7 +24,7 @@ from app.auth.settings import AuthSettings
 from app.core.context import service
 from app.delivery.worker.worker import Worker
 from app.notifications import expansions
-from app.notifications.expansions import CHORE
+from app.notifications.expansions import EXPAND_BROADCASTS
 from app.notifications.service import Notifications
 from app.storage import MemoryFileStore
 from app.testing.client import Api
@@ -240,7 +240,7 @@ def test_a_broadcast_to_all_reaches_all(frontdesk: Kit) -> None:
 def test_large_broadcast_reaches_each_account_once(
     frontdesk: Kit, app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(expansions, "RANGE", 2)
+    monkeypatch.setattr(expansions, "RANGE_SIZE", 2)
     root = frontdesk.account("root", role="root")
     accounts = [root, *(frontdesk.account(f"p{number}") for number in range(6))]
     chosen = [written(each) for each in accounts[2:]]
@@ -248,7 +248,7 @@ def test_large_broadcast_reaches_each_account_once(
         data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
         with monkeypatch.context() as patch, app.app_context():
             patch.setattr(service(Notifications), "inline_receivers", 3)
-            patch.delitem(service(Worker).chores, CHORE)
+            patch.delitem(service(Worker).tasks, EXPAND_BROADCASTS)
             answer = root.api().post("/admin/notifications", 201, json={"data": data} | receivers)
             late = frontdesk.account(f"late{len(wanted)}")
         sent = answer.json

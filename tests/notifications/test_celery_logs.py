@@ -45,6 +45,6 @@ def test_worker_logs_in_the_form_of_the_application(
     assert any("Warm shutdown" in line for line in lines)
     if form == "json":
         messages = [json.loads(line)["message"] for line in lines]
-        assert any("takes from the queue" in message for message in messages)
+        assert any("consumes the queue" in message for message in messages)
     else:
         assert any("[config]" in line for line in lines)

@@ -25,7 +25,7 @@ def admin(person: MakePerson) -> Api:
 
 @pytest.fixture(autouse=True)
 def two_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counts, "QUICKLY_COUNTED", 1)
+    monkeypatch.setattr(counts, "LARGE", 1)
 
 
 @pytest.fixture

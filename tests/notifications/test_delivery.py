@@ -141,7 +141,7 @@ def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
 ) -> None:
     sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
     notify(channels=["inapp", "email"])
-    for _ in range(batch_module.MOST_ATTEMPTS):
+    for _ in range(batch_module.MAX_ATTEMPTS):
         engine.deliver()
         clock.step(hours=2)
     assert states() == {"ada": "sent", "bob": "failed", "carol": "sent"}
@@ -194,7 +194,7 @@ def test_a_server_that_refuses_us_is_waited_for_and_fails_no_receiver(
 ) -> None:
     sink.receiver_answer = lambda _to: "504 5.5.2 <vm>: Helo command rejected"
     notify(channels=["inapp", "email"])
-    for _ in range(3 * batch_module.MOST_ATTEMPTS):
+    for _ in range(3 * batch_module.MAX_ATTEMPTS):
         engine.deliver()
         clock.step(hours=1.5)
     assert set(states().values()) == {"pending"}
@@ -255,7 +255,7 @@ def test_with_mails_switched_off_nothing_leaves_and_all_are_skipped(
     assert sent.deliveries["email"]["skipped"] == 3
     engine.deliver()
     assert sink.received == []
-    assert "Mails are switched off" in capsys.readouterr().err
+    assert "Emails are disabled" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("people")

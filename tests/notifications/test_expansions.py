@@ -18,9 +18,9 @@ from app.delivery.outbox.enqueue import Outbox
 from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.worker.worker import Worker
 from app.notifications import expansions
-from app.notifications.expansions import CHORE
+from app.notifications.expansions import EXPAND_BROADCASTS
 from app.notifications.models import Expansion, InboxItem, Notification
-from app.notifications.retention import Retention
+from app.notifications.retention import NotificationRetention
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
@@ -43,7 +43,7 @@ def app(make_app: MakeApp) -> Flask:
 
 @pytest.fixture(autouse=True)
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expansions, "RANGE", 2)
+    monkeypatch.setattr(expansions, "RANGE_SIZE", 2)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def store_ranges(app: Flask) -> Store:
         """Have a worker store so many ranges, and stop."""
         asked = iter([False] * count + [True])
         with app.app_context():
-            service(Worker).work(CHORE, stopping=lambda: next(asked))
+            service(Worker).work(EXPAND_BROADCASTS, stopping=lambda: next(asked))
 
     return store
 
@@ -97,7 +97,7 @@ def test_broadcast_above_the_limit_reaches_each_receiver_once(
     assert sent["receivers"] == ALL
     assert sent["deliveries"] == {"email": {"pending": ALL, "sent": 0, "failed": 0, "skipped": 0}}
     assert left(app) == [1, 0, 1, 0, 1]
-    assert engine.woken == [CHORE]
+    assert engine.woken == [EXPAND_BROADCASTS]
     assert admin.get(f"{PATH}/{sent['id']}").json == sent
     assert admin.get(f"{PATH}/all").json == [sent]
     engine.deliver()
@@ -306,7 +306,7 @@ def test_broadcast_deleted_at_the_same_time_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(expansions, "RANGE", 1)
+    monkeypatch.setattr(expansions, "RANGE_SIZE", 1)
     with app.app_context():
         values = ", ".join(
             f"('q{number}@example.com', 'active', 'user', '2026-01-01 00:00:00')"
@@ -321,7 +321,7 @@ def test_broadcast_deleted_at_the_same_time_leaves_nothing(
 
         def expand() -> None:
             with app.app_context():
-                service(Worker).work(CHORE)
+                service(Worker).work(EXPAND_BROADCASTS)
 
         thread = threading.Thread(target=expand)
         thread.start()
@@ -339,10 +339,10 @@ def test_prune_keeps_a_broadcast_that_expands(
     send(admin)
     clock.step(days=10)
     with app.app_context():
-        assert service(Retention).prune(days=5) == 0
+        assert service(NotificationRetention).prune(days=5) == 0
     engine.deliver()
     with app.app_context():
-        assert service(Retention).prune(days=5) == 1
+        assert service(NotificationRetention).prune(days=5) == 1
     assert left(app) == [0, 0, 0, 0, 0]
 
 

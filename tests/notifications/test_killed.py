@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.notifications.expansions import RANGE
+from app.notifications.expansions import RANGE_SIZE
 from app.testing.smtp import Sink, smtp_sink
 
 from ..conftest import Backend, MakePerson
@@ -105,7 +105,7 @@ def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
         finally:
             kill(worker)
         assert installation.count("frontdesk_expansions") == 1
-        assert _stored(installation) * RANGE == installation.count("frontdesk_inbox")
+        assert _stored(installation) * RANGE_SIZE == installation.count("frontdesk_inbox")
         installation.end_leases()
     assert installation.send().wait(120) == 0
     for table in ("frontdesk_inbox", "frontdesk_deliveries"):
@@ -116,7 +116,7 @@ def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
 
 def _stored(installation: Service) -> int:
     """How many ranges of an expansion are stored."""
-    return installation.count("frontdesk_deliveries") // RANGE
+    return installation.count("frontdesk_deliveries") // RANGE_SIZE
 
 
 def _all_arrive(installation: Service, sink: Sink, url: str, stored: int, added: int) -> None:

@@ -141,7 +141,7 @@ class CountingWorker(Worker):
 
 def test_a_process_that_is_forked_after_the_start_starts_anew() -> None:
     engine, worker = ThreadEngine(), CountingWorker()
-    engine.attend(Flask("host"), worker)
+    engine.bind(Flask("host"), worker)
     engine.start()
     assert worker.asked.wait(10)
     child = os.fork()

@@ -106,7 +106,7 @@ def test_a_silent_gateway_holds_nothing_up(
     gateway: Gateway,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sms, "SECONDS", 0.3)
+    monkeypatch.setattr(sms, "TIMEOUT_SECONDS", 0.3)
     gateway.status = 0
     notify(channels=["inapp", "sms"])
     engine.deliver()
@@ -159,4 +159,4 @@ def test_a_long_message_is_cut_to_what_a_gateway_takes(
 ) -> None:
     notify("T", "x" * 10_000, channels=["sms"])
     engine.deliver()
-    assert len(gateway.sent[0]["Body"]) == sms.LONGEST
+    assert len(gateway.sent[0]["Body"]) == sms.MAX_LENGTH

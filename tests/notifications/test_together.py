@@ -92,7 +92,7 @@ def test_a_recovery_does_not_wait_behind_a_broadcast(
         lane = BackgroundMail(
             open_mailer(app, current_frontdesk.settings), current_frontdesk.clock.now
         )
-        engine.attend(app, service(Worker))
+        engine.bind(app, service(Worker))
     try:
         notify(channels=["email"])
         engine.wake(["email"])

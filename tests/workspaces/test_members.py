@@ -247,14 +247,14 @@ def test_admin_demoted_during_the_request_cannot_change_members(
     admin, target = person("admin"), person("other")
     api = team.admit(admin, "admin")
     team.admit(target)
-    original = Members.change
+    original = Members.update
 
     def demote_then_change(self: Members, *args: Any) -> Any:
-        monkeypatch.setattr(Members, "change", original)
+        monkeypatch.setattr(Members, "update", original)
         team.owner.patch(f"{team.path}/{admin.id}", json={"type": "guest"})
-        return self.change(*args)
+        return self.update(*args)
 
-    monkeypatch.setattr(Members, "change", demote_then_change)
+    monkeypatch.setattr(Members, "update", demote_then_change)
     api.patch(f"{team.path}/{target.id}", 403, json={"type": "guest"})
     assert team.types()["other"] == "member"
 

@@ -14,9 +14,10 @@ from app.accounts.service import Accounts
 from app.core.context import current_frontdesk, service
 from app.testing.client import Answer, Api
 from app.workspaces.errors import NoWorkspace, WorkspaceNotFound
+from app.workspaces.lookup import find_access
 from app.workspaces.models import Member, Workspace
 from app.workspaces.service import Workspaces
-from app.workspaces.slugs import RESERVED, suggestions, unfit
+from app.workspaces.slugs import RESERVED, slug_error, suggest_slugs
 
 from ..auth.test_login import log_in
 from ..conftest import SECRET, MakePerson, Person
@@ -93,7 +94,7 @@ def test_accounts_with_the_same_name_can_register_concurrently(app: Flask) -> No
 @for_each("name", ["admin", "x", "current", "-", "_"])
 def test_unusable_name_still_makes_a_valid_slug(person: MakePerson, name: str) -> None:
     [slug] = slugs(person(name).api())
-    assert unfit(slug) is None
+    assert slug_error(slug) is None
 
 
 def test_creator_is_the_owner(ada: Person) -> None:
@@ -121,10 +122,10 @@ def test_slug_defaults_to_the_name(ada: Person, name: str, slug: str) -> None:
 
 
 def test_slug_suggestions_are_endless_and_valid() -> None:
-    generated = suggestions("admin")
+    generated = suggest_slugs("admin")
     found = [next(generated) for _ in range(50)]
     assert len(set(found)) == 50
-    assert all(unfit(slug) is None for slug in found)
+    assert all(slug_error(slug) is None for slug in found)
 
 
 @for_each(
@@ -146,7 +147,7 @@ def test_paths_of_the_api_are_reserved_slugs(app: Flask) -> None:
     first_segments = {
         rule.rule.removeprefix("/api/v1/").partition("/")[0] for rule in app.url_map.iter_rules()
     }
-    available = {segment for segment in first_segments if unfit(segment) is None}
+    available = {segment for segment in first_segments if slug_error(segment) is None}
     assert available == set(), available
     assert {"current", "default"} <= RESERVED
 
@@ -336,7 +337,7 @@ def test_account_without_workspace_can_sign_in(app: Flask, ada: Person) -> None:
 def resolved(app: Flask, slug: str, person: Person | None) -> str:
     with app.app_context():
         account = service(Accounts).get(person.email) if person else None
-        return service(Workspaces).enter(slug, account).workspace.slug
+        return find_access(current_frontdesk.session, slug, account).workspace.slug
 
 
 def test_own_default_takes_precedence_over_the_common_default(
@@ -357,7 +358,7 @@ def test_own_default_takes_precedence_over_the_common_default(
 
 def test_own_workspace_is_not_the_default_of_anonymous_callers(app: Flask, ada: Person) -> None:
     with app.app_context(), pytest.raises(WorkspaceNotFound):
-        service(Workspaces).enter("default", None)
+        find_access(current_frontdesk.session, "default", None)
 
 
 def test_there_is_one_common_default(app: Flask, ada: Person) -> None:
@@ -371,7 +372,7 @@ def test_there_is_one_common_default(app: Flask, ada: Person) -> None:
 
 def test_anonymous_caller_has_no_current_workspace(app: Flask) -> None:
     with app.app_context(), pytest.raises(NoWorkspace):
-        service(Workspaces).enter("current", None)
+        find_access(current_frontdesk.session, "current", None)
 
 
 def test_deleting_an_account_deletes_memberships_and_its_own_workspace(

@@ -35,7 +35,7 @@ class FailedView(RequestSchema):
 @takes(query=SentView)
 def broadcasts_page(query: Loaded) -> Response:
     before = query["before"]
-    sent = service(SentNotifications).page_as_counted(
+    sent = service(SentNotifications).page_with_stored_counts(
         caller().account.id, limit=LISTED + 1, before=before
     )
     older = sent[LISTED - 1]["id"] if len(sent) > LISTED else None
@@ -45,7 +45,7 @@ def broadcasts_page(query: Loaded) -> Response:
 @admins_only
 @takes(query=FailedView)
 def broadcast_page(query: Loaded, notification_id: int) -> Response:
-    item = service(SentNotifications).get_as_counted(caller().account.id, notification_id)
+    item = service(SentNotifications).get_with_stored_counts(caller().account.id, notification_id)
     failed: list[Any] = []
     if any(counts["failed"] for counts in (item["deliveries"] or {}).values()):
         failed = _failed(notification_id, query["after"])
@@ -62,7 +62,7 @@ def broadcast_page(query: Loaded, notification_id: int) -> Response:
 @admins_only
 def broadcast_progress(notification_id: int) -> Response:
     """For the script of the page, as long as something is on its way."""
-    item = service(SentNotifications).get_lately(caller().account.id, notification_id)
+    item = service(SentNotifications).poll(caller().account.id, notification_id)
     return fragment("admin/broadcasts/progress.html", item=item, is_going_out=is_going_out(item))
 
 

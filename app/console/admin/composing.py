@@ -15,9 +15,8 @@ from ...core.web.request_data import load_body
 from ...delivery.message import Email
 from ...delivery.settings import DeliverySettings
 from ...notifications import admin_routes as broadcasts_api
-from ...notifications.draft import Draft
 from ...notifications.schemas import INAPP, Broadcast
-from ...notifications.service import Notifications
+from ...notifications.service import Draft, Notifications
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..forms import note_refusal
 from ..pages import fragment, framed, page

@@ -71,7 +71,7 @@ class DraftOfBroadcast:
     def receivers(self) -> list[Receiver]:
         """Those that are named; who is gone is not among them, nor what is no id of anybody's."""
         ids = [*_account_ids(self.ids[:NAMED])]
-        found = service(Outbox).channels.accounts.look_up(ids) if ids else {}
+        found = service(Outbox).channels.accounts.load(ids) if ids else {}
         return [found[each] for each in ids if each in found]
 
 
@@ -86,7 +86,7 @@ def channels() -> list[tuple[str, str | None]]:
     there = service(Outbox).channels
     known = [name for name in CHANNEL.known_values() if name != INAPP]
     found = ((name, there.get(name)) for name in known)
-    return [(name, channel.off()) for name, channel in found if channel is not None]
+    return [(name, channel.disabled_reason()) for name, channel in found if channel is not None]
 
 
 def sign_count(receivers: int) -> str:

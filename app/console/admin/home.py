@@ -15,7 +15,7 @@ from ...audit.settings import AuditSettings
 from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
 from ...core.web.operation import hidden
-from ...delivery.outbox.statistics import finished, waiting
+from ...delivery.outbox.statistics import count_backlog, count_recent
 from ...doctor.checks import LONGEST_WAIT, QUICK, findings
 from ..navigation import ADMINS
 from ..page_globals import zone
@@ -33,9 +33,9 @@ _LEAST_DAYS = timedelta(days=2)
 @hidden
 def admin_home_page() -> Response:
     session, now = current_frontdesk.session, current_frontdesk.clock.now()
-    queue = waiting(session)
+    queue = count_backlog(session)
     age = now - queue.oldest if queue.oldest else timedelta()
-    ended = finished(session, now - _DAY)
+    ended = count_recent(session, now - _DAY)
     history = happened(session, (IN, REFUSED, MADE), _begin(now))
     found = findings(QUICK)
     return page(

@@ -21,7 +21,7 @@ from ...core.web.request_data import takes
 from ...delivery.mail.markup import linked
 from ...notifications import routes as inbox_api
 from ...notifications.inbox import Inbox, Item
-from ...notifications.restoring import Restoring
+from ...notifications.undo import InboxUndo
 from ..api_calls import ApiCall, calls_api
 from ..navigation import count_again, unread
 from ..pages import fragment, page
@@ -183,7 +183,7 @@ def restore_item() -> Response:
     """Opens no more than the deletion did: who has deleted a row brings back that very row."""
     back = _back()
     try:
-        service(Restoring).restore(caller().account.id, request.form.get("statement", ""))
+        service(InboxUndo).restore(caller().account.id, request.form.get("statement", ""))
     except Conflict as problem:
         return go_to(back, _(problem.detail), kind="info")
     except Problem as problem:
@@ -197,7 +197,7 @@ def _back() -> str:
 
 
 def _undo(item_id: int) -> Undo | None:
-    statement = service(Restoring).statement(caller().account.id, item_id)
+    statement = service(InboxUndo).create_token(caller().account.id, item_id)
     if statement is None:
         return None
     fields = {"statement": statement, "next": _back()}

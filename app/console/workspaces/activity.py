@@ -19,8 +19,8 @@ from ...core.web.operation import hidden
 from ...extension.actions import ACTIONS
 from ...workspaces.guards import active_member_required, current_workspace, workspace_roles_required
 from ...workspaces.invitations.service import Invitations
+from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
-from ...workspaces.rules import MANAGERS
 from ..texts import _, later
 from ..ways import to
 from .room import room_page

@@ -14,8 +14,8 @@ from ...workspaces import routes as workspaces_api
 from ...workspaces.errors import AlreadyAMember
 from ...workspaces.guards import active_member_required, current_member, workspace_roles_required
 from ...workspaces.invitations.models import STATES
+from ...workspaces.models import MANAGERS
 from ...workspaces.routes import IN_PATH
-from ...workspaces.rules import MANAGERS, may_manage
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..texts import _, _n
 from ..ways import Paging, go
@@ -42,7 +42,7 @@ def workspace_invitations_page(workspace_slug: str) -> Response:
         "invitations.html",
         "invitations",
         invitations=[
-            {**each, "is_managed": may_manage(current_member.type, each["type"])}
+            {**each, "is_managed": current_member.may_manage(each["type"])}
             for each in paging.shown(found)
         ],
         ways=paging.ways(found),

@@ -17,9 +17,8 @@ from ...workspaces.guards import (
     workspace_roles_required,
 )
 from ...workspaces.members import Members
-from ...workspaces.models import ACTIVE
+from ...workspaces.models import ACTIVE, MANAGERS
 from ...workspaces.routes import IN_PATH
-from ...workspaces.rules import MANAGERS, may_manage
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..desk import Desk
 from ..texts import _
@@ -48,7 +47,7 @@ def workspace_page(workspace_slug: str) -> Response:
             {
                 **each,
                 "is_own": str(each["account_id"]) == own,
-                "is_managed": may_manage(current_member.type, each["type"]),
+                "is_managed": current_member.may_manage(each["type"]),
             }
             for each in members
         ],
@@ -63,14 +62,14 @@ def workspace_page(workspace_slug: str) -> Response:
 @workspace_roles_required(*MANAGERS, resolver=IN_PATH)
 @hidden
 def member_page(workspace_slug: str, account_id: AccountKey) -> Response:
-    shown = service(Members).one(current_workspace.id, account_id)
+    shown = service(Members).get(current_workspace.id, account_id)
     status = shown.member.status
     return room_page(
         "member.html",
         "members",
         shown=shown,
         face=service(Desk).persons.named([shown.email])[shown.email],
-        is_managed=may_manage(current_member.type, shown.member.type),
+        is_managed=current_member.may_manage(shown.member.type),
         is_own=account_id == current_member.account_id,
         types=types_to_give(),
         statuses=dict.fromkeys((ACTIVE, _SUSPENDED, status)),

@@ -9,7 +9,7 @@ from ...auth.decorators import active_account_required
 from ...core.web.operation import hidden
 from ...workspaces import routes as workspaces_api
 from ...workspaces.guards import active_member_required, current_member
-from ...workspaces.ownership import OWNER
+from ...workspaces.models import OWNER
 from ...workspaces.routes import IN_PATH
 from ..api_calls import ApiCall, calls_api, get_from_api
 from ..pages import page

@@ -13,7 +13,7 @@ from ...core.errors import Invalid
 from ...core.web.operation import anyone, hidden
 from ...workspaces.invitations import routes as invitations_api
 from ...workspaces.invitations.received import ReceivedInvitations
-from ...workspaces.invitations.schemas import AddressNotProven
+from ...workspaces.invitations.schemas import AddressNotVerified
 from ..api_calls import ApiCall, calls_api, get_from_api, report
 from ..pages import page, somebody_is_in
 from ..texts import _
@@ -27,7 +27,7 @@ MOST = 100
 def received_invitations_page() -> Response:
     try:
         found = get_from_api(invitations_api.list_received_invitations, query={"limit": MOST})
-    except AddressNotProven:
+    except AddressNotVerified:
         found = None
     return page("workspaces/received.html", invitations=found)
 

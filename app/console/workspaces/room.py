@@ -12,7 +12,7 @@ from ...auth.caller import caller
 from ...core.context import service
 from ...core.types import JsonObject
 from ...workspaces.guards import current_member, current_workspace
-from ...workspaces.rules import MANAGERS, TYPES, may_manage
+from ...workspaces.models import MANAGERS, MEMBER_TYPES
 from ...workspaces.service import Workspaces
 from ..pages import page
 from ..texts import _
@@ -37,7 +37,7 @@ def room_page(template: str, tab: str, **context: Any) -> Response:
         member=current_member,
         manages=current_member.type in MANAGERS,
         tabs=_tabs(tab),
-        mine=[each.workspace for each in service(Workspaces).first_of(account)],
+        mine=[each.workspace for each in service(Workspaces).first_page(account)],
         is_current=account.current_workspace_id == current_workspace.id,
         **context,
     )
@@ -45,7 +45,7 @@ def room_page(template: str, tab: str, **context: Any) -> Response:
 
 def types_to_give() -> Sequence[str]:
     """What the reader may make of others."""
-    return [kind for kind in TYPES if may_manage(current_member.type, kind)]
+    return [kind for kind in MEMBER_TYPES if current_member.may_manage(kind)]
 
 
 def _tabs(current: str) -> list[JsonObject]:

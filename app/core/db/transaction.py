@@ -276,3 +276,16 @@ def lock_name(session: AnySession, model: Any, name: str) -> None:
         return
     key = func.hashtextextended(f"{model.__tablename__}:{name}", 0)
     session.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+def lock_or_raise(
+    session: AnySession, model: Any, which: ColumnElement[bool], missing: type[Exception]
+) -> None:
+    """Lock one row until the end of the transaction. Raise `missing` if it does not exist."""
+    if not lock_row(session, model, which):
+        raise missing
+
+
+def execute_bulk(session: AnySession, statement: Any) -> Any:
+    """Execute an UPDATE or DELETE whose rows the session has not loaded, and return the result."""
+    return session.execute(statement, execution_options={"synchronize_session": False})

@@ -1,4 +1,4 @@
-"""What every way of sending letters has, whichever of them is set up."""
+"""The protocols of mailers: SMTP, a folder, or none."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ from typing import Protocol
 
 from .mime import MimeMessage, Writer
 
-Before = Callable[[], None]
-
-
+BeforeSend = Callable[[], None]
 # Called with each email that was sent.
-SendResult = Callable[[MimeMessage], None]
+OnSent = Callable[[MimeMessage], None]
 
 
-def nothing(*_: object) -> None:
+def do_nothing(*_: object) -> None:
     return None
 
 
 class MailConnection(Protocol):
-    """An open way to send, for one letter after the other."""
+    """A connection for several emails, one after the other."""
 
-    def send(self, letter: MimeMessage, before: Before = nothing) -> None:
-        """Returns when it has left; raises one of errors.py when it has not.
+    def send(self, message: MimeMessage, before_send: BeforeSend = do_nothing) -> None:
+        """Return when the email is sent; raise an error of errors.py if it is not.
 
-        `before` is called before the email is handed over, and again before a second attempt.
+        `before_send` is called before the email is handed over, and again before a second attempt.
         """
 
 
@@ -34,11 +32,11 @@ class Mailer(Protocol):
     def writer(self) -> Writer: ...
 
     @property
-    def off(self) -> str | None:
-        """Why nothing can leave this way, or nothing."""
+    def disabled_reason(self) -> str | None:
+        """Why no email can be sent, or None."""
 
     @property
-    def sent(self) -> SendResult: ...
+    def on_sent(self) -> OnSent: ...
 
     def open(self) -> AbstractContextManager[MailConnection]:
-        """Raises `Unreachable` where there is a server and it cannot be used."""
+        """Raise `Unreachable` if a server is configured and cannot be used."""

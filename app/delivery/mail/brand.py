@@ -1,4 +1,4 @@
-"""The brand of emails: name, logo, colours and footer."""
+"""The brand of emails: name, logo, colors and footer."""
 
 from __future__ import annotations
 
@@ -13,56 +13,56 @@ _LINK = r"^https?://[^\s\"'<>]+$"
 
 class BrandSettings(Namespace):
     NAME: str = Field(
-        default="", description="Shown above every mail; empty: `CORE__PROJECT_NAME`."
+        default="", description="Name at the top of emails; empty: `CORE__PROJECT_NAME`."
     )
     LOGO_URL: str = Field(
         default="",
         pattern=rf"^$|{_LINK}",
-        description="A picture in the name's place, shown 40 pixels high.",
+        description="URL of a logo that replaces the name, shown 40 pixels high.",
     )
     COLOR: str = Field(
         default="#1f4e79",
         pattern=r"^#[0-9A-Fa-f]{6}$",
-        description="Of buttons and of the line on top, as `#1f4e79`.",
+        description="Color of buttons and of the line at the top, such as `#1f4e79`.",
     )
     TEXT_COLOR: str = Field(
         default="",
         pattern=r"^(#[0-9A-Fa-f]{6})?$",
-        description="Of the text on buttons; empty: black or white, whichever is easier to read.",
+        description="Color of the text on buttons; empty: black or white, by contrast.",
     )
-    FOOTER: str = Field(default="", description="A sentence or two below every mail.")
+    FOOTER: str = Field(default="", description="A short text at the end of emails.")
     ADDRESS: str = Field(
-        default="", description="The postal address, below that, as many laws ask for it."
+        default="", description="Postal address at the end of emails, which many countries require."
     )
     SUPPORT_EMAIL: str = Field(
         default="",
         pattern=r"^([^\s@\"'<>]+@[^\s@\"'<>]+)?$",
-        description="Where mails say that questions go.",
+        description="Email address for questions, shown at the end of emails.",
     )
     LINKS: dict[Annotated[str, Field(min_length=1)], Annotated[str, Field(pattern=_LINK)]] = Field(
         default={},
-        description='The last line, `{"Privacy": "https://www.example.com/privacy"}`.',
+        description='Links in the last line, such as `{"Privacy": "https://www.example.com/privacy"}`.',
     )
 
     def with_text_color(self) -> BrandSettings:
-        """Where none is given, black or white, whichever is easier to read on the brand's."""
+        """Return the settings with a text color: without one, black or white by contrast."""
         if self.TEXT_COLOR:
             return self
-        # Where black and white are equally far from it, as WCAG measures.
+        # At this luminance, black and white have the same contrast by WCAG.
         text_color = "#000000" if _luminance(self.COLOR) > 0.179 else "#ffffff"
         return self.model_copy(update={"TEXT_COLOR": text_color})
 
     @property
     def text(self) -> str:
-        """What stands below every mail, where there is no HTML."""
+        """The footer of emails as text."""
         questions = f"Questions? {self.SUPPORT_EMAIL}" if self.SUPPORT_EMAIL else ""
         links = "\n".join(f"{name}: {address}" for name, address in self.LINKS.items())
-        said = (each.strip() for each in (questions, self.FOOTER, self.ADDRESS, links))
-        return "\n\n".join(each for each in said if each)
+        parts = (part.strip() for part in (questions, self.FOOTER, self.ADDRESS, links))
+        return "\n\n".join(part for part in parts if part)
 
     @property
     def contrast(self) -> float:
-        """Between a button and its text; 4.5 is the least that most people can read."""
+        """The contrast between a button and its text, which should be at least 4.5 (WCAG)."""
         pair = sorted((_luminance(self.COLOR), _luminance(self.with_text_color().TEXT_COLOR)))
         return (pair[1] + 0.05) / (pair[0] + 0.05)
 

@@ -1,4 +1,4 @@
-"""The e-mail channel: one connection for a batch, and what all its mails share made once."""
+"""The email channel. A batch uses one connection and renders each message once if possible."""
 
 from __future__ import annotations
 
@@ -19,53 +19,56 @@ from .message_ids import MessageIds
 from .templates import LAYOUT, Templates, text_of
 
 TEMPLATE = "notification.html"
-# Stands for a receiver's address; no message has it.
-_ADDRESS = secrets.token_hex(16)
+# A placeholder for the receiver's address, too random to occur in a message.
+_PLACEHOLDER = secrets.token_hex(16)
 
 
 @dataclass
 class EmailChannel:
     mailer: Mailer
     templates: Templates
-    # Where the mail leads to.
+    # The URL of the link in notification emails.
     link: str
     clock: Clock
     address_book: AddressBook[Receiver]
     message_ids: MessageIds
     name: str = field(default="email", init=False)
 
-    def off(self) -> str | None:
-        return self.mailer.off
+    def disabled_reason(self) -> str | None:
+        return self.mailer.disabled_reason
 
     @contextmanager
     def open(self) -> Iterator[Send]:
-        pages: dict[int, Pages] = {}
+        renderers: dict[int, EmailRenderer] = {}
         moment = self.clock.now()
         with self.mailer.open() as connection:
 
             def send(
-                message: StoredMessage, receiver: Receiver, key: str, before: Callable[[], None]
+                message: StoredMessage,
+                receiver: Receiver,
+                key: str,
+                before_send: Callable[[], None],
             ) -> None:
-                page = pages.get(message.id)
-                if page is None:
-                    page = pages[message.id] = Pages(self.templates, message, self.link)
-                email = page.to(receiver.email)
-                letter = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
-                connection.send(letter, before)
+                renderer = renderers.get(message.id)
+                if renderer is None:
+                    renderer = EmailRenderer(self.templates, message, self.link)
+                    renderers[message.id] = renderer
+                email = renderer.render(receiver.email)
+                mime = self.mailer.writer.write(email, moment, self.message_ids.derive(key))
+                connection.send(mime, before_send)
 
             yield send
 
 
-class Pages:
-    """One message's text and HTML. Only the receiver differs between the renderings of a
-    template."""
+class EmailRenderer:
+    """Renders one message for many receivers. Only the receiver's address differs."""
 
     def __init__(self, templates: Templates, message: StoredMessage, link: str) -> None:
         name = message.template_file or TEMPLATE
         self._title = message.title
         self._html = templates.get(name)
         self._text: Template | None = templates.find(f"{name.rpartition('.')[0]}.txt")
-        # Our own template says no more than this, which costs nothing for each receiver.
+        # The text of the default template, which needs no rendering for each receiver.
         self._plain: str | None = None
         if message.template_file is None:
             parts = (message.title, message.message, link, templates.brand.text)
@@ -78,14 +81,14 @@ class Pages:
             "link": link,
             "brand": templates.brand,
         }
-        # Ours shows the receiver's address and makes nothing else of it, so once does for all.
-        self._for_all: str | None = None
-        if templates.are_ours(name, LAYOUT):
-            self._for_all = self._html.render(self._context, email=_ADDRESS)
+        # The default template only shows the receiver's address, so it is rendered once.
+        self._shared_html: str | None = None
+        if templates.are_built_in(name, LAYOUT):
+            self._shared_html = self._html.render(self._context, email=_PLACEHOLDER)
 
-    def to(self, email: str) -> Email:
-        if self._for_all is not None:
-            html = self._for_all.replace(_ADDRESS, escape(email))
+    def render(self, email: str) -> Email:
+        if self._shared_html is not None:
+            html = self._shared_html.replace(_PLACEHOLDER, escape(email))
         else:
             html = self._html.render(self._context, email=email)
         if self._text is not None:

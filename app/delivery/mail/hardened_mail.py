@@ -1,7 +1,7 @@
-"""Flask-Mail's `Mail` for a host's own messages, over the same connection as ours.
+"""Flask-Mail's `Mail` for the application's messages, over Frontdesk's connection.
 
-Flask-Mail's own connection waits for a silent server for ever, checks no certificate, and lets
-line breaks into headers that Python takes for such.
+Flask-Mail's connection has no time limits, checks no certificates, and accepts Unicode line breaks
+in headers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class HardenedMail(Mail):
         self.app = app
         self._mailer = mailer
         config = app.config | mail.as_config()
-        if mailer.off is not None:
+        if mailer.disabled_reason is not None:
             config["MAIL_SUPPRESS_SEND"] = True
         self.state = self.init_mail(config, app.debug, app.testing)
 
@@ -50,12 +50,12 @@ class HardenedConnection(Connection):
         self._app = app
         self._mailer = mailer
         self._stack = ExitStack()
-        self._open: MailConnection | None = None
+        self._connection: MailConnection | None = None
 
     def __enter__(self) -> HardenedConnection:
         if not self.mail.suppress:
             with _as_smtplib():
-                self._open = self._stack.enter_context(self._mailer.open())
+                self._connection = self._stack.enter_context(self._mailer.open())
         return self
 
     def __exit__(
@@ -67,21 +67,21 @@ class HardenedConnection(Connection):
         self._stack.__exit__(kind, error, trace)
 
     def send(self, message: Message, envelope_from: Mailbox | None = None) -> None:
-        """To each receiver by itself. Raises `smtplib.SMTPException` when it left to none."""
+        """Send a separate copy to each receiver. Raise `smtplib.SMTPException` if all fail."""
         if not message.send_to:
             raise AssertionError("No recipients have been added")
-        if message.has_bad_headers() or any(map(_breaks, _headers(message))):
+        if message.has_bad_headers() or any(map(_has_line_break, _headers(message))):
             raise BadHeaderError
         if message.date is None:
             message.date = time.time()
-        if self._open is not None:
+        if self._connection is not None:
             with _as_smtplib():
-                self._send(self._open, message, envelope_from or message.sender)
+                self._send(self._connection, message, envelope_from or message.sender)
         email_dispatched.send(self._app, message=message)
         self.num_emails += 1
 
     def _send(self, connection: MailConnection, message: Message, sender: Mailbox) -> None:
-        # Bare line breaks are no end of a line in SMTP.
+        # SMTP accepts only CRLF as a line break.
         data = re.sub(rb"\r\n|\r|\n", b"\r\n", message.as_bytes())
         data = data if data.endswith(b"\r\n") else data + b"\r\n"
         from_address, refusals = _address(sender), []
@@ -91,7 +91,7 @@ class HardenedConnection(Connection):
             try:
                 connection.send(MimeMessage(from_address, to, message.subject, data, utf8))
             except (Refused, RefusedAtReceiver, TryLater) as error:
-                log.error("The mail to %s, %r, is refused: %s", to, message.subject, error)
+                log.error("The email to %s, %r, is refused: %s", to, message.subject, error)
                 refusals.append(error)
         if len(refusals) == len(receivers):
             raise refusals[0]
@@ -99,7 +99,7 @@ class HardenedConnection(Connection):
 
 @contextmanager
 def _as_smtplib() -> Iterator[None]:
-    """What a host's code expects of Flask-Mail."""
+    """Raise errors as Flask-Mail does."""
     try:
         yield
     except DeliveryError as error:
@@ -111,8 +111,8 @@ def _address(mailbox: Mailbox) -> str:
 
 
 def _headers(message: Message) -> Iterator[Any]:
-    """Whatever of the message is written into a header."""
-    # A subject may be folded, as Flask-Mail has it.
+    """Yield all values of the message that are written into headers."""
+    # Flask-Mail allows a folded subject.
     yield re.sub(r"\r\n(?=[ \t])", "", str(message.subject or ""))
     for mailbox in (message.sender, message.reply_to, *message.send_to):
         yield from mailbox if isinstance(mailbox, tuple) else (mailbox,)
@@ -123,7 +123,7 @@ def _headers(message: Message) -> Iterator[Any]:
         yield from (part for pair in attachment.headers.items() for part in pair)
 
 
-def _breaks(value: object) -> bool:
-    """Whether anybody takes a part of it for a line break."""
+def _has_line_break(value: object) -> bool:
+    """Return whether a mail program could find a line break in the value."""
     text = "" if value is None else str(value)
     return "\0" in text or text.splitlines() != [text] * bool(text)

@@ -1,4 +1,4 @@
-"""From a message's text to HTML."""
+"""Converts a message's text to HTML."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ _LINK = re.compile(
     re.IGNORECASE,
 )
 _PUNCTUATION = ".,;:!?*_~…"
-_OPENED_BY = {")": "(", "]": "["}
+_OPENING = {")": "(", "]": "["}
 
 
-# A mail's reader knows no style sheet.
-IN_MAILS = Markup('<a class="link" href="{0}" style="color: #0b57b8;">{0}</a>')
+# With an inline style, because mail programs ignore style sheets.
+EMAIL_LINK = Markup('<a class="link" href="{0}" style="color: #0b57b8;">{0}</a>')
 
 
-def linked(text: str, link: Markup = IN_MAILS) -> Markup:
-    """Escaped, with its http and https addresses as links, and with its line breaks."""
+def linked(text: str, link: Markup = EMAIL_LINK) -> Markup:
+    """Return the escaped text, with links for its URLs and with its line breaks."""
     parts, end = [], 0
     for match in _LINK.finditer(text):
-        address = _without_what_follows(match[0])
+        address = _without_punctuation(match[0])
         parts += [escape(text[end : match.start()]), link.format(address)]
         end = match.start() + len(address)
     parts.append(escape(text[end:]))
     return Markup("<br>\n").join(Markup().join(parts).splitlines())
 
 
-def _without_what_follows(address: str) -> str:
-    """An address ends before the punctuation of the sentence that it stands in, or a bracket that
-    was opened before it."""
+def _without_punctuation(address: str) -> str:
+    """Return the URL without the sentence's punctuation, or a bracket opened before the URL."""
     while True:
         last = address[-1]
-        opened = _OPENED_BY.get(last)
+        opened = _OPENING.get(last)
         if last not in _PUNCTUATION and (
             opened is None or address.count(opened) >= address.count(last)
         ):

@@ -1,5 +1,8 @@
-"""Message-IDs of broadcasts: unlike those of any other installation with the same sender domain,
-and the same whenever one delivery is tried again, so that a provider can drop the duplicate."""
+"""Message-IDs of broadcasts.
+
+They differ from those of other installations with the same sender domain. All attempts of a
+delivery have the same one, so that a provider can drop duplicates.
+"""
 
 import hmac
 import secrets
@@ -30,7 +33,7 @@ class MessageIds:
         self._secret: bytes | None = None
 
     def derive(self, key: str) -> str:
-        """The left part of the Message-ID of the delivery with this key."""
+        """Return the left part of the Message-ID for the delivery with this key."""
         if self._secret is None:
             self._secret = self._load().encode()
         return hmac.digest(self._secret, key.encode(), "sha256").hex()[:32]

@@ -1,8 +1,8 @@
-"""From an e-mail to the bytes that go over the wire.
+"""Serializes an email as bytes for SMTP.
 
-Written by hand rather than with the standard library's message classes: those take several
-milliseconds for each message, and the older of them take VT, FF, FS, GS, RS, NEL, LS and PS in a
-header for line breaks. Here no header value has any of them to begin with.
+The standard library's message classes take several milliseconds for each message, and the older of
+them treat VT, FF, FS, GS, RS, NEL, LS and PS in a header as line breaks. Here these characters are
+removed from header values.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import NamedTuple
 from ..errors import Refused
 from ..message import Email
 
-# All that any library takes for a line break, and every other control character with it.
+# All characters that some library treats as a line break, and all other control characters.
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _ADDRESS = re.compile(r"[^\s@<>()\[\],;:\"\\\x00-\x1f\x7f-\x9f]+@[^\s@<>()\[\],;:\"\\\x00-\x1f]+")
-# Text that needs no encoding: printable ASCII in lines that no server breaks.
+# Text that needs no encoding: printable ASCII in lines short enough for every server.
 _PLAIN = re.compile(rb"(?:[\t\x20-\x7e]{0,990}\r\n)*")
 
 
@@ -45,7 +45,7 @@ def one_line(text: str) -> str:
 
 
 class Writer:
-    """Writes letters of one sender: `Name <address>`, or the address alone."""
+    """Writes messages from one sender: `Name <address>`, or the address alone."""
 
     def __init__(self, sender: str, reply_to: str | None = None) -> None:
         shown, self.sender = _mailbox(sender)
@@ -53,11 +53,11 @@ class Writer:
         head = f"From: {shown}\r\n"
         if reply_to is not None:
             head += f"Reply-To: {_mailbox(reply_to)[0]}\r\n"
-        # No absence notice answers what says this of itself.
+        # With this header, out-of-office programs do not reply.
         self._head = f"{head}Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n".encode()
 
     def write(self, email: Email, moment: datetime, message_id: str | None = None) -> MimeMessage:
-        """`message_id` keeps the name of a message that is sent again after an unknown result."""
+        """Return the message. A repeated `message_id` marks a message that may be a duplicate."""
         to = to_ascii(email.to)
         message_id = f"<{message_id or secrets.token_hex(16)}@{self.domain}>"
         boundary = secrets.token_hex(16)
@@ -80,7 +80,7 @@ class Writer:
 
 
 def _mailbox(text: str) -> tuple[str, str]:
-    """As a header shows it, and the address alone."""
+    """Return the mailbox as written in a header, and its address."""
     name, address = parseaddr(one_line(text))
     address = to_ascii(address)
     return (f"{_quoted(name)} <{address}>" if name else address), address
@@ -89,7 +89,7 @@ def _mailbox(text: str) -> tuple[str, str]:
 def to_ascii(address: str) -> str:
     """Return the address with its domain in ASCII and an unchanged local part."""
     if not _ADDRESS.fullmatch(address):
-        raise Refused("The address cannot be written into a mail")
+        raise Refused("The address is not a valid email address")
     if address.isascii():
         return address
     import idna
@@ -98,7 +98,7 @@ def to_ascii(address: str) -> str:
     try:
         return f"{local}@{idna.encode(domain, uts46=True).decode()}"
     except idna.IDNAError:
-        raise Refused("The address has a domain that does not exist") from None
+        raise Refused("The address has an invalid domain") from None
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""The lane for one-off mail, such as a recovery: it never waits behind a broadcast.
+"""Transactional emails, such as password recovery, which never wait behind a broadcast.
 
 The queue is in memory only: these emails carry tokens, which are stored nowhere in readable form.
 A killed process loses its queue, and the users request their emails again.
@@ -27,13 +27,13 @@ from .mime import MimeMessage, one_line
 log = logging.getLogger(__name__)
 
 RETRY_AFTER = (2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 60.0, 60.0)
-MOST_WAITING = 10_000
-LEAVING_SECONDS = 5.0
+MAX_QUEUED = 10_000
+SHUTDOWN_SECONDS = 5.0
 
 
 class OneOffMail(Protocol):
     def send_soon(self, email: Email) -> None:
-        """Hand a mail over. It leaves shortly, or is tried again; the caller never waits for it."""
+        """Queue an email, which is sent soon, with retries. The caller never waits."""
 
 
 @dataclass(frozen=True)
@@ -61,74 +61,74 @@ class NoMail:
 
 @dataclass
 class _QueuedEmail:
-    letter: MimeMessage
+    message: MimeMessage
     attempts: int = 0
     due: float = 0.0
 
 
 class BackgroundMail:
-    """Sends from a thread, each mail several times if need be."""
+    """Sends emails from a thread, with retries."""
 
     def __init__(self, mailer: Mailer, now: Callable[[], datetime]) -> None:
         self.mailer = mailer
         self._now = now
-        self._background = Background("frontdesk-mail", self._round)
+        self._background = Background("frontdesk-mail", self._send_due)
         self._reset()
         after_fork(self._reset)
-        _lanes.add(self)
+        _instances.add(self)
 
     def _reset(self) -> None:
-        """In a forked process: what waits is the parent's to send."""
+        """Empty the queue. In a forked process, the parent sends the queued emails."""
         self._lock = Lock()
-        self._waiting: deque[_QueuedEmail] = deque()
-        self._in_hand = 0
+        self._queue: deque[_QueuedEmail] = deque()
+        self._sending = 0
 
     def send_soon(self, email: Email) -> None:
         try:
-            letter = self.mailer.writer.write(email, self._now())
+            message = self.mailer.writer.write(email, self._now())
         except Refused as error:
-            log.error("No mail to %r, '%s': %s", email.to, one_line(email.subject), error)
+            log.error("No email to %r, '%s': %s", email.to, one_line(email.subject), error)
             return
         with self._lock:
-            if len(self._waiting) >= MOST_WAITING:
-                log.error("Too many mails wait: the one to %s is dropped", letter.to)
+            if len(self._queue) >= MAX_QUEUED:
+                log.error("Too many queued emails: the email to %s is dropped", message.to)
                 return
-            self._waiting.append(_QueuedEmail(letter))
+            self._queue.append(_QueuedEmail(message))
         self._background.wake()
 
     def flush(self, seconds: float) -> bool:
-        """Wait until all that wait for their first attempt have had it."""
+        """Wait for the first attempt of all queued emails. Return False after these seconds."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             with self._lock:
-                if not self._in_hand and not any(not mail.attempts for mail in self._waiting):
+                if not self._sending and not any(not mail.attempts for mail in self._queue):
                     return True
             time.sleep(0.01)
         return False
 
-    def _round(self) -> float | None:
+    def _send_due(self) -> float | None:
         due = self._take_due()
         if due:
             try:
                 self._send(due)
             finally:
                 with self._lock:
-                    self._in_hand = 0
+                    self._sending = 0
         with self._lock:
-            if not self._waiting:
+            if not self._queue:
                 return None
-            return max(0.0, min(mail.due for mail in self._waiting) - time.monotonic())
+            return max(0.0, min(mail.due for mail in self._queue) - time.monotonic())
 
     def _take_due(self) -> deque[_QueuedEmail]:
         now = time.monotonic()
         with self._lock:
-            due = deque(mail for mail in self._waiting if mail.due <= now)
-            self._waiting = deque(mail for mail in self._waiting if mail.due > now)
-            self._in_hand = len(due)
+            due = deque(mail for mail in self._queue if mail.due <= now)
+            self._queue = deque(mail for mail in self._queue if mail.due > now)
+            self._sending = len(due)
         return due
 
     def _send(self, due: deque[_QueuedEmail]) -> None:
-        """Over one connection, until it breaks: then all that are left are tried later."""
+        """Send over one connection. If it breaks, the remaining emails are retried later."""
         reason = "unknown"
         try:
             with self.mailer.open() as connection:
@@ -138,18 +138,18 @@ class BackgroundMail:
         except Unreachable as error:
             reason = error.reason
         except Exception as error:
-            log.exception("Sending a mail failed")
+            log.exception("Sending an email failed")
             reason = type(error).__name__
         for mail in due:
             self._try_later(mail, reason)
 
     def _send_one(self, connection: MailConnection, mail: _QueuedEmail) -> None:
-        letter = mail.letter
+        message = mail.message
         try:
-            connection.send(letter)
+            connection.send(message)
         except Refused as error:
             log.error(
-                "Refused: the mail to %s, '%s': %s", letter.to, one_line(letter.subject), error
+                "Refused: the email to %s, '%s': %s", message.to, one_line(message.subject), error
             )
         except SwitchedOff:
             pass
@@ -157,23 +157,23 @@ class BackgroundMail:
             self._try_later(mail, error.reason)
 
     def _try_later(self, mail: _QueuedEmail, reason: str) -> None:
-        to, subject = mail.letter.to, one_line(mail.letter.subject)
+        to, subject = mail.message.to, one_line(mail.message.subject)
         if mail.attempts >= len(RETRY_AFTER):
-            log.error("Given up: the mail to %s, '%s': %s", to, subject, reason)
+            log.error("Given up: the email to %s, '%s': %s", to, subject, reason)
             return
         log.warning("Will retry the email to %s, '%s': %s", to, subject, reason)
         mail.due = time.monotonic() + RETRY_AFTER[mail.attempts]
         mail.attempts += 1
         with self._lock:
-            self._waiting.append(mail)
+            self._queue.append(mail)
 
 
-_lanes: weakref.WeakSet[BackgroundMail] = weakref.WeakSet()
+_instances: weakref.WeakSet[BackgroundMail] = weakref.WeakSet()
 
 
 @atexit.register
-def _send_the_rest() -> None:
-    """A server that stops in good order lets the mails of its last requests out."""
-    until = time.monotonic() + LEAVING_SECONDS
-    for lane in list(_lanes):
-        lane.flush(max(0.0, until - time.monotonic()))
+def _flush_at_exit() -> None:
+    """Send the emails of the last requests before the server stops."""
+    until = time.monotonic() + SHUTDOWN_SECONDS
+    for mail in list(_instances):
+        mail.flush(max(0.0, until - time.monotonic()))

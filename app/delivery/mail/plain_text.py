@@ -1,11 +1,11 @@
-"""The text of an HTML mail, so that both say the same."""
+"""Converts an HTML email to text."""
 
 from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
 
-_UNSEEN = {"head", "style", "script", "template"}
+_SKIPPED = {"head", "style", "script", "template"}
 # The preview line of a mail list repeats text of the email.
 _HIDDEN = re.compile(r"\s*display\s*:\s*none")
 _BLOCKS = {
@@ -27,16 +27,16 @@ class _TextReader(HTMLParser):
         super().__init__()
         self._parts: list[str] = []
         # The element that hides its content, which has no element of the same name.
-        self._unseen: str | None = None
-        # Where a link leads, and how many parts there were before its text.
+        self._skipped: str | None = None
+        # The URL of the open link, and the number of parts before its text.
         self._link: tuple[str, int] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if self._unseen is not None:
+        if self._skipped is not None:
             return
-        if tag in _UNSEEN or _HIDDEN.match(given.get("style") or ""):
-            self._unseen = tag
+        if tag in _SKIPPED or _HIDDEN.match(given.get("style") or ""):
+            self._skipped = tag
         elif tag == "br":
             self._parts.append("\n")
         elif tag == "li":
@@ -49,9 +49,9 @@ class _TextReader(HTMLParser):
             self._link = (str(given["href"]), len(self._parts))
 
     def handle_endtag(self, tag: str) -> None:
-        if self._unseen is not None:
-            if tag == self._unseen:
-                self._unseen = None
+        if self._skipped is not None:
+            if tag == self._skipped:
+                self._skipped = None
         elif tag in _BLOCKS:
             self._parts.append("\n\n")
         elif tag == "a" and self._link is not None:
@@ -63,7 +63,7 @@ class _TextReader(HTMLParser):
             self._link = None
 
     def handle_data(self, data: str) -> None:
-        if self._unseen is None:
+        if self._skipped is None:
             self._parts.append(re.sub(r"\s+", " ", data))
 
     @property

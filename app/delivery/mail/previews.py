@@ -1,4 +1,4 @@
-"""A mail as its reader will see it, made of sample values: to be looked at before one is sent."""
+"""Previews of emails with sample values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ...core.config.settings import CoreSettings
 from ...core.process.folders import templates_folder
 from ...core.types import JsonObject, Values
 from ..message import Email, StoredMessage
-from .channel import TEMPLATE, Pages
+from .channel import TEMPLATE, EmailRenderer
 from .markup import linked
 from .templates import Templates
 
 TITLE = "Closed on Friday"
 MESSAGE = "We are closed on Friday, and open again on Monday.\nSee https://example.com/hours."
 TOKEN = "a-sample-that-opens-nothing"
-# By the names that templates use, one value for all of them.
+# A sample value for each variable of the templates.
 SAMPLES: Values = {
     "title": TITLE,
     "message": MESSAGE,
@@ -49,46 +49,45 @@ class Previews:
     core: CoreSettings
 
     def names(self) -> list[str]:
-        """Return the names of the templates that ship with Frontdesk; an application's render
-        too."""
+        """Return the names of Frontdesk's templates. Those of the application work too."""
         return sorted(path.stem for path in templates_folder().glob("*.html"))
 
     def subject(self, name: str, to: str) -> str:
-        """For a list of them all: making each mail whole would take ten times as long."""
+        """Return the subject alone, ten times faster than the whole email."""
         return _title(self.templates.get(f"{name}.html"), self._samples(to)) or name
 
     def email(self, name: str, to: str, given: Values | None = None) -> Email:
-        """Raises jinja2's `TemplateNotFound`. `given` counts before the samples, and what has none
-        is shown by its name."""
+        """Render an email. `given` takes precedence over the samples; a variable without a value
+        shows its name. Raises jinja2's `TemplateNotFound`."""
         template = self.templates.get(f"{name}.html")
         context = {**self._samples(to), **(given or {})}
-        # A broadcast's is made for thousands at once, and in its own way.
+        # The email channel has a separate renderer for broadcasts.
         if template.name == TEMPLATE:
             message = StoredMessage(
                 id=0, title=context["title"], message=context["message"], created_at=_NEVER
             )
-            return Pages(self.templates, message, context["link"]).to(to)
-        context = {**{each: f"[{each}]" for each in self.unknown(name)}, **context}
+            return EmailRenderer(self.templates, message, context["link"]).render(to)
+        context = {**{variable: f"[{variable}]" for variable in self.unknown(name)}, **context}
         shown = _title(template, context) or name
         return self.templates.email(to, f"{self.core.PROJECT_NAME}: {shown}", name, **context)
 
     def unknown(self, name: str) -> set[str]:
-        """What a template asks for that neither a sample nor the application gives."""
+        """Return the template's variables without a value of a sample or the application."""
         given: JsonObject = {}
         self.templates.app.update_template_context(given)
         known = {*self._samples(""), "brand", *given, *self.templates.environment.globals}
-        return self._asked_for(f"{name}.html") - known
+        return self._variables(f"{name}.html") - known
 
-    def _asked_for(self, file: str) -> set[str]:
+    def _variables(self, file: str) -> set[str]:
         environment = self.templates.environment
         loader = environment.loader
         if loader is None:
             return set()
         tree = environment.parse(loader.get_source(environment, file)[0])
-        # What stands above the blocks is known in them, which jinja2 does not see.
-        imports = (name for each in tree.find_all(nodes.FromImport) for name in each.names)
-        own = {name if isinstance(name, str) else name[1] for name in imports}
-        return set(meta.find_undeclared_variables(tree)) - own
+        # jinja2 does not know that blocks see the imports above them.
+        imports = (name for node in tree.find_all(nodes.FromImport) for name in node.names)
+        imported = {name if isinstance(name, str) else name[1] for name in imports}
+        return set(meta.find_undeclared_variables(tree)) - imported
 
     def _samples(self, to: str) -> JsonObject:
         host = self.core.page_host

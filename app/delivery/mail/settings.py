@@ -46,7 +46,7 @@ class MailSettings(BaseModel):
     password: str | None = Field(default=None, repr=False)
     default_sender: Address = DEFAULT_SENDER
     reply_to: Address | None = None
-    # It is written into a command, so it has no space and no line break.
+    # Written into an SMTP command, so spaces and line breaks are not allowed.
     local_hostname: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:\[\]-]{1,255}$")
     suppress_send: bool = False
 
@@ -61,7 +61,7 @@ class MailSettings(BaseModel):
             raise wrong_settings(error) from None
 
     def as_config(self) -> JsonObject:
-        """As Flask-Mail reads it; what was not given is not there."""
+        """Return the set values under the names that Flask-Mail reads."""
         return self.model_dump(by_alias=True, exclude_unset=True) | {
             "MAIL_DEFAULT_SENDER": self.default_sender
         }

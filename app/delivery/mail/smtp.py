@@ -1,7 +1,7 @@
-"""Letters over SMTP, with a limit on every wait: how the server is connected to and greeted.
+"""Emails over SMTP, with time limits for connecting, greeting and sending.
 
-Flask-Mail gives the names of the settings, but its connection waits for a silent server for ever
-and does not check a certificate; so the connection is our own.
+The names of the settings are those of Flask-Mail. Its connection has no time limits and does not
+check certificates, so it is not used.
 """
 
 from __future__ import annotations
@@ -19,31 +19,34 @@ from threading import Thread
 from time import monotonic
 
 from ..errors import SenderRefused
-from .base import SendResult, nothing
+from .base import OnSent, do_nothing
 from .mime import MimeMessage, Writer
 from .settings import MailSettings
-from .smtp_connection import USUAL_WAITS, SmtpConnection, Timeouts
-from .smtp_faults import not_connected, not_let_in
+from .smtp_connection import DEFAULT_TIMEOUTS, SmtpConnection, Timeouts
+from .smtp_errors import connection_error, session_error
 
 log = logging.getLogger(__name__)
 
 
 class SmtpMailer:
-    off: str | None = None
+    disabled_reason: str | None = None
 
     def __init__(
-        self, mail: MailSettings, waits: Timeouts = USUAL_WAITS, sent: SendResult = nothing
+        self,
+        mail: MailSettings,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        on_sent: OnSent = do_nothing,
     ) -> None:
         self.mail = mail
         self.writer = Writer(mail.default_sender, mail.reply_to)
-        self.sent = sent
-        self._waits = waits
+        self.on_sent = on_sent
+        self._timeouts = timeouts
         self._backoff = Backoff()
-        self._last_refusal = "The mail server refused us a moment ago"
+        self._last_refusal = "The mail server has just rejected the sender"
 
     @property
     def pause(self) -> float:
-        """For how many seconds the server is left alone, because it refuses us."""
+        """The seconds until the next attempt, after the server has rejected the sender."""
         return self._backoff.seconds_left
 
     @contextmanager
@@ -51,40 +54,42 @@ class SmtpMailer:
         if self.pause:
             raise SenderRefused(self._last_refusal)
         try:
-            connection = SmtpConnection(self._waits, self._connect, self._taken, self._refused)
+            connection = SmtpConnection(
+                self._timeouts, self._connect, self._on_accepted, self._on_refused
+            )
         except SenderRefused as error:
-            self._refused(error)
+            self._on_refused(error)
             raise
         with connection:
             yield connection
 
-    def try_out(self) -> SmtpConnection:
-        """A connection that nothing is learnt from, whether or not we were refused before."""
-        return SmtpConnection(self._waits, self._connect)
+    def probe(self) -> SmtpConnection:
+        """Return a probe connection: its failures do not change the back-off state."""
+        return SmtpConnection(self._timeouts, self._connect)
 
-    def _taken(self, letter: MimeMessage) -> None:
+    def _on_accepted(self, message: MimeMessage) -> None:
         self._backoff.end()
-        self.sent(letter)
+        self.on_sent(message)
 
-    def _refused(self, error: SenderRefused) -> None:
+    def _on_refused(self, error: SenderRefused) -> None:
         self._last_refusal = error.reason
-        log.error("%s. No mail is tried for %.0f s.", error, self._backoff.grow())
+        log.error("%s. No email is sent for %.0f s.", error, self._backoff.grow())
 
     def _connect(self) -> smtplib.SMTP:
         try:
-            client = self._dial()
+            client = self._open_client()
         except (OSError, UnicodeError, smtplib.SMTPException) as error:
-            raise not_connected(error, self.mail) from error
+            raise connection_error(error, self.mail) from error
         try:
-            self._introduce(client)
+            self._start_session(client)
         except (OSError, UnicodeError, smtplib.SMTPException) as error:
             client.close()
-            raise not_let_in(error, self.mail) from error
+            raise session_error(error, self.mail) from error
         return client
 
-    def _dial(self) -> smtplib.SMTP:
-        mail, seconds = self.mail, self._waits.connect
-        # Any name keeps smtplib from asking a name server for ours; it is set below.
+    def _open_client(self) -> smtplib.SMTP:
+        mail, seconds = self.mail, self._timeouts.connect
+        # With any name, smtplib does not ask a name server. `_start_session` sets the real name.
         if not mail.use_ssl:
             return smtplib.SMTP(mail.server, mail.port, "localhost", seconds)
         return smtplib.SMTP_SSL(
@@ -95,7 +100,7 @@ class SmtpMailer:
             context=self._certificates,
         )
 
-    def _introduce(self, client: smtplib.SMTP) -> None:
+    def _start_session(self, client: smtplib.SMTP) -> None:
         assert client.sock is not None
         client.local_hostname = local_name(
             self.mail.local_hostname, self.writer.domain, client.sock
@@ -116,11 +121,11 @@ FIRST_SECONDS, LONGEST_SECONDS = 15.0, 1800.0
 
 
 class Backoff:
-    """Longer and longer pauses after refusals, shared by all processes that were forked from this
-    one. Servers lock out clients that try a wrong password again and again."""
+    """Growing pauses after rejections, shared with forked processes. Servers lock out clients that
+    repeat a wrong password."""
 
     def __init__(self) -> None:
-        # Until when nothing is tried, on the clock that all processes share, and the last pause.
+        # The end of the pause, on the monotonic clock of the machine, and the length of the pause.
         self._shared = memoryview(mmap.mmap(-1, 16)).cast("d")
 
     @property
@@ -128,9 +133,9 @@ class Backoff:
         return max(0.0, self._shared[0] - monotonic())
 
     def grow(self) -> float:
-        """Lengthen the pause after another refusal, and return its seconds."""
+        """Lengthen the pause after another rejection, and return its seconds."""
         if self.seconds_left:
-            # Another worker was refused at the same time.
+            # Another worker was rejected at the same time.
             return self.seconds_left
         pause = min(LONGEST_SECONDS, max(FIRST_SECONDS, 2 * self._shared[1]))
         self._shared[1] = pause
@@ -141,32 +146,32 @@ class Backoff:
         self._shared[0] = self._shared[1] = 0.0
 
 
-# A name server that is away must not hold a letter back.
+# The longest wait for a name server.
 LOOKUP_SECONDS = 1.0
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _FULL = re.compile(rf"(?:{_LABEL}\.)+(?!\d+\Z|localdomain\Z){_LABEL}")
 
 
-def local_name(chosen: str | None, sender_domain: str, connection: socket) -> str:
-    """The name that we greet a mail server with: many refuse one that is not fully qualified.
+def local_name(configured: str | None, sender_domain: str, connection: socket) -> str:
+    """Return the name for the greeting: many servers reject one that is not fully qualified.
 
-    Return the configured name, or the machine's if it is fully qualified, or the sender's domain,
-    or else the IP address that the server sees, unless a NAT translates it.
+    It is the configured name, or the machine's if it is fully qualified, or the sender's domain,
+    or else the IP address of the connection.
     """
-    name = chosen or _name_of_this_machine()
+    name = configured or _machine_name()
     if name:
         return name
     return sender_domain if _is_full(sender_domain) else _literal(connection)
 
 
 @cache
-def _name_of_this_machine() -> str | None:
+def _machine_name() -> str | None:
     names = [gethostname()]
     if not _is_full(names[0]):
-        asking = Thread(target=lambda: names.append(getfqdn()), daemon=True)
-        asking.start()
-        asking.join(LOOKUP_SECONDS)
+        lookup = Thread(target=lambda: names.append(getfqdn()), daemon=True)
+        lookup.start()
+        lookup.join(LOOKUP_SECONDS)
     return names[-1] if _is_full(names[-1]) else None
 
 

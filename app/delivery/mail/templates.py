@@ -1,4 +1,4 @@
-"""Finds a mail's template, the host's own of that name first, and makes the mail of it."""
+"""Finds an email's template, the application's before Frontdesk's, and renders the email."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .brand import BrandSettings
 
 
 def text_of(html: str) -> str:
-    # Here and not above: a start has no use for the parser.
+    # The parser is imported when the first email is rendered.
     from .plain_text import read
 
     return read(html)
@@ -34,8 +34,7 @@ class Templates:
     def __init__(self, app: Flask, brand: BrandSettings) -> None:
         self.app = app
         self.brand = brand.with_text_color()
-        # Jinja caches templates that exist; it would look for missing ones in all folders each
-        # time.
+        # Jinja caches existing templates but searches for missing ones each time.
         self._missing: set[str] = set()
 
     def get(self, name: str) -> Template:
@@ -47,18 +46,18 @@ class Templates:
         try:
             return self.get(name)
         except TemplateNotFound:
-            # A host that changes its templates while it runs may still write it.
+            # With auto-reload, the application may still create the template.
             if not self.environment.auto_reload:
                 self._missing.add(name)
             return None
 
-    def are_ours(self, *names: str) -> bool:
+    def are_built_in(self, *names: str) -> bool:
         """Whether the application replaces none of these templates."""
         folder = templates_folder()
         return all(self.get(name).filename == str(folder / name) for name in names)
 
     def email(self, to: str, subject: str, name: str, /, **context: object) -> Email:
-        """From `name.html`; its text from `name.txt` where there is one, else from the HTML."""
+        """Render `name.html`, and the text from `name.txt` if it exists or else from the HTML."""
         context["brand"] = self.brand
         html = render_template(self.get(f"{name}.html"), **context)
         text = self.find(f"{name}.txt")
@@ -67,7 +66,7 @@ class Templates:
     def to_account(
         self, core: CoreSettings, name: str, to: str, subject: str, /, **context: object
     ) -> Email:
-        """One about the account with this address, or about none."""
+        """Render an email about an account, which does not need to exist."""
         return self.email(
             to,
             subject,
@@ -80,7 +79,9 @@ class Templates:
 
     @cached_property
     def environment(self) -> Environment:
-        """The host's, which finds our templates too: it need not mount a blueprint for that."""
-        theirs = self.app.jinja_env
-        loaders: list[BaseLoader] = [theirs.loader] if theirs.loader else []
-        return theirs.overlay(loader=ChoiceLoader([*loaders, FileSystemLoader(templates_folder())]))
+        """The application's environment, which also finds Frontdesk's templates."""
+        environment = self.app.jinja_env
+        loaders: list[BaseLoader] = [environment.loader] if environment.loader else []
+        return environment.overlay(
+            loader=ChoiceLoader([*loaders, FileSystemLoader(templates_folder())])
+        )

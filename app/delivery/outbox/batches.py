@@ -1,15 +1,18 @@
-"""What workers do with the rows of the leased queue (core/queue.py): claimed in batches, a channel
-and a lane at a time, and each settled by itself by the one statement that runs for every message.
+"""The deliveries in the leased queue (core/queue.py).
+
+Workers claim them in batches, by channel and lane, and settle each with a separate statement.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import orjson
 from sqlalchemy import (
+    Connection,
     Engine,
     bindparam,
     delete,
@@ -28,12 +31,11 @@ from ...core.db.rows import Rows, ask
 from ...core.queue import LeasedQueue
 from ...core.types import AccountKey, Values
 from ..message import StoredMessage
-from .messages import stored_messages
 from .models import FAILED, LANES, PENDING, REASON_LENGTH, Delivery, OutgoingMessage
 
 
 class ClaimedDelivery(NamedTuple):
-    """One in a worker's hands."""
+    """A delivery that a worker has claimed."""
 
     id: int
     attempts: int
@@ -42,19 +44,19 @@ class ClaimedDelivery(NamedTuple):
 
 
 class Batch(NamedTuple):
-    # Names the worker that has it.
+    # The token of the worker that has claimed it.
     claim: str
     deliveries: Sequence[ClaimedDelivery]
 
 
-_TAKEN = (Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
+_CLAIMED_COLUMNS = (Delivery.outgoing_id, Delivery.receiver_id, Delivery.attempts)
 
-# Written out: it is the same every time, and each value costs its time.
-_WAITS = Delivery.state == literal_column(f"'{PENDING}'")
+# A literal, because each bound value costs time.
+_IS_PENDING = Delivery.state == literal_column(f"'{PENDING}'")
 
 _SETTLE = (
     update(Delivery)
-    .where(Delivery.id == bindparam("delivery_id"), Delivery.claim == bindparam("by"), _WAITS)
+    .where(Delivery.id == bindparam("delivery_id"), Delivery.claim == bindparam("by"), _IS_PENDING)
     .values(
         state=bindparam("new_state"),
         reason=bindparam("why"),
@@ -64,13 +66,14 @@ _SETTLE = (
     .returning(Delivery.id)
 )
 
-# When the first delivery of a channel is due: of each lane by itself, which the index answers
-# without a look at the others that wait.
+# When the first delivery of each lane is due: a query by lane reads one entry of the index.
 _CHANNEL: Any = bindparam("channel")
-_FIRSTS: Any = select(
+_FIRST_DUE: Any = select(
     *(
         select(func.min(Delivery.due_at))
-        .where(Delivery.channel == _CHANNEL, Delivery.lane == literal_column(str(lane)), _WAITS)
+        .where(
+            Delivery.channel == _CHANNEL, Delivery.lane == literal_column(str(lane)), _IS_PENDING
+        )
         .scalar_subquery()
         for lane in LANES
     )
@@ -80,42 +83,43 @@ _FIRSTS: Any = select(
 class Batches:
     def __init__(self, engine: Engine, clock: Clock) -> None:
         self._commits = bool(engine.get_execution_options().get(AUTOCOMMIT))
-        self._queue = LeasedQueue(engine, clock, Delivery, _WAITS)
+        self._queue = LeasedQueue(engine, clock, Delivery, _IS_PENDING)
         self._engine = self._queue.engine
         self._clock = clock
-        self._firsts = Rows(_FIRSTS)
+        self._first_due = Rows(_FIRST_DUE)
         self._postgres = engine.dialect.name == "postgresql"
         self._settle = _SETTLE
         if self._postgres:
-            # A worker that is killed loses nothing by this, only a server that is: and then a
-            # mail of its last half second is sent twice. Waiting for the disk each time costs more
-            # than the mail.
+            # Only a crash of the database server loses commits, and then the emails of the last
+            # half second are sent twice. Waiting for the disk each time costs more than sending.
             relaxed = "(SELECT set_config('synchronous_commit', 'off', true)) = 'off'"
             self._settle = _SETTLE.where(text(relaxed))
 
     @cached_property
-    def _plain(self) -> Compiled | None:
-        """The statement as text, compiled at the first sweep and not at a start; None where the
-        engine does not commit by itself."""
+    def _plain_settle(self) -> Compiled | None:
+        """The compiled statement, compiled when it is first used; None if the engine does not
+        commit automatically."""
         return self._settle.compile(dialect=self._engine.dialect) if self._commits else None
 
     def claim(self, channel: str, most: int) -> Batch | None:
         """Claim due deliveries: no other worker claims them before the lease ends."""
         token = secrets.token_hex(16)
-        taken: list[Any] = []
+        claimed: list[Any] = []
         with self._engine.connect() as connection:
             for lane in LANES:
-                if len(taken) < most:
-                    here = (Delivery.channel == channel, Delivery.lane == lane)
-                    rows = self._queue.take(connection, token, most - len(taken), _TAKEN, *here)
-                    # The quick lane stays before the other within the batch too.
-                    taken += sorted(rows, key=lambda row: row.id)
-            if not taken:
+                if len(claimed) < most:
+                    where = (Delivery.channel == channel, Delivery.lane == lane)
+                    rows = self._queue.take(
+                        connection, token, most - len(claimed), _CLAIMED_COLUMNS, *where
+                    )
+                    # Within the batch too, the lane of small messages comes first.
+                    claimed += sorted(rows, key=lambda row: row.id)
+            if not claimed:
                 return None
-            messages = stored_messages(connection, {row.outgoing_id for row in taken})
+            messages = _load_messages(connection, {row.outgoing_id for row in claimed})
         deliveries = [
             ClaimedDelivery(row.id, row.attempts, row.receiver_id, messages[row.outgoing_id])
-            for row in taken
+            for row in claimed
             if row.outgoing_id in messages
         ]
         return Batch(token, deliveries)
@@ -137,16 +141,16 @@ class Batches:
             "known_as": _storable(reference),
             "moment": self._clock.now(),
         }
-        if self._plain is not None:
-            # Once for each email: straight to the driver, without SQLAlchemy.
-            ask(self._engine, str(self._plain), {**self._plain.params, **values})
+        if self._plain_settle is not None:
+            # Executed by the driver without SQLAlchemy, since it runs for each email.
+            ask(self._engine, str(self._plain_settle), {**self._plain_settle.params, **values})
         else:
             self._run(self._settle, values)
 
     def postpone(
         self, batch: Batch, delivery: ClaimedDelivery, seconds: float, reason: str
     ) -> None:
-        """Try this one again later; the attempt counts."""
+        """Retry the delivery later; the attempt is counted."""
         self._queue.postpone(batch.claim, [delivery.id], seconds, reason=_storable(reason))
 
     def give_back(
@@ -156,7 +160,7 @@ class Batches:
         seconds: float = 0.0,
         reason: str | None = None,
     ) -> None:
-        """These were not tried at all: the attempt is taken back."""
+        """Release deliveries that were not attempted; the attempt is not counted."""
         if deliveries:
             why = {} if reason is None else {"reason": _storable(reason)}
             self._queue.give_back(batch.claim, _ids(deliveries), seconds, **why)
@@ -165,7 +169,7 @@ class Batches:
         self._queue.renew(batch.claim, _ids(batch.deliveries))
 
     def drop_finished(self, message_ids: Iterable[int]) -> None:
-        """A message about nothing is kept only for as long as it has to be sent."""
+        """Delete the messages without a subject that are sent."""
         unfinished = (
             select(Delivery.id)
             .where(
@@ -182,8 +186,9 @@ class Batches:
         )
 
     def seconds_until_due(self, channel: str) -> float | None:
-        """Until the next is due, negative when it is late; None when nothing waits."""
-        (firsts,) = self._firsts.read_from(self._engine, channel=channel)
+        """Return the seconds until the next delivery is due, negative if it is late; None without
+        a pending delivery."""
+        (firsts,) = self._first_due.read_from(self._engine, channel=channel)
         found = [moment for moment in firsts if moment]
         return (min(found) - self._clock.now()).total_seconds() if found else None
 
@@ -192,12 +197,29 @@ class Batches:
             return int(connection.execute(statement, values or {}).rowcount)
 
 
+def _load_messages(connection: Connection, ids: set[int]) -> Mapping[int, StoredMessage]:
+    columns = OutgoingMessage.__table__.c
+    names = ("id", "title", "message", "created_at", "template_file", "context")
+    rows = connection.execute(select(*(columns[name] for name in names)).where(columns.id.in_(ids)))
+    return {
+        row.id: StoredMessage(
+            id=row.id,
+            title=row.title,
+            message=row.message,
+            created_at=row.created_at,
+            template_file=row.template_file,
+            context=orjson.loads(row.context) if row.context else {},
+        )
+        for row in rows
+    }
+
+
 def _ids(deliveries: Sequence[ClaimedDelivery]) -> list[int]:
     return [each.id for each in deliveries]
 
 
 def _storable(text: str | None) -> str | None:
-    """What a server says goes into a column: no NUL, no more than fits."""
+    """Return a server's text without NUL and cut to the length of the column."""
     if text is None:
         return None
     return text.replace("\0", " ").encode("utf-8", "replace").decode()[:REASON_LENGTH]

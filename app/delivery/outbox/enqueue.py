@@ -1,7 +1,7 @@
-"""What others put into the outbox: a message once, and a delivery for each receiver and channel.
+"""The outbox: stores a message once, with a delivery for each receiver and channel.
 
 A message is stored in the sender's transaction and sent after its commit. Receivers are never
-loaded: for one or for all, the deliveries of a channel are one `INSERT … SELECT`.
+loaded: the deliveries of a channel are one `INSERT … SELECT`.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from sqlalchemy import cast as as_sql
 
 from ...core.clock import Clock
 from ...core.db.account_ids import INTEGER_IDS, MAX_STRING_LENGTH, IdKind, IntegerIds
-from ...core.db.transaction import AnySession, after_commit, transaction
+from ...core.db.transaction import AnySession, after_commit, execute_bulk, transaction
 from ..channel import Channel, Channels
 from ..message import NewMessage, Subject
 from .models import FAILED, FEW, MANY, PENDING, SKIPPED, STATES, Delivery, OutgoingMessage, is_about
 
 log = logging.getLogger(__name__)
 
-# Up to so many receivers, a message is no broadcast and does not wait behind one.
+# A message with more receivers is a broadcast; other messages are sent before broadcasts.
 FEW_RECEIVERS = 50
 
 
 class Workers(Protocol):
     def wake(self, channels: Iterable[str]) -> None:
-        """There is something new on these channels."""
+        """Start to send the new messages of these channels."""
 
 
 class _NewDeliveries(NamedTuple):
-    """A stored message, and what its deliveries have in common."""
+    """A stored message, with the common values of its deliveries."""
 
     id: int
     lane: int
@@ -55,8 +55,7 @@ class _NewDeliveries(NamedTuple):
 
 class _ChannelState(NamedTuple):
     channel: Channel
-    # Why nothing leaves on it now, or nothing.
-    off: str | None
+    disabled_reason: str | None
 
 
 @dataclass(eq=False)
@@ -65,7 +64,7 @@ class Outbox:
     channels: Channels
     workers: Workers
     clock: Clock
-    # Of the accounts.
+    # The kind of the account ids.
     ids: IdKind = INTEGER_IDS
 
     def put(
@@ -76,40 +75,40 @@ class Outbox:
         subject: Subject | None = None,
         receivers: int | None = None,
     ) -> CountsByChannel:
-        """A delivery to each target on each of these channels; says how many are in which state.
+        """Store a delivery for each target and channel, and return the counts by state.
 
-        The targets are a query over the ids of what the channels' address books know; `receivers`
-        is their number, where it is known.
+        The targets are a query over the ids that the channels' address books use; `receivers` is
+        their number, if it is known.
         """
-        handled = self._handled(channels)
-        if not handled:
+        states = self._channel_states(channels)
+        if not states:
             return {}
         if receivers is None:
             some = targets.limit(FEW_RECEIVERS + 1).subquery()
             receivers = self.session.scalar(select(func.count()).select_from(some)) or 0
         stored = self._store(message, subject, FEW if receivers <= FEW_RECEIVERS else MANY)
-        names = self._store_deliveries(stored, targets, handled)
+        names = self._store_deliveries(stored, targets, states)
         return counts_of_message(self.session, stored.id, names)
 
     def put_message(
         self, message: NewMessage, channels: Iterable[str], subject: Subject
     ) -> tuple[int, list[str]] | None:
-        """Store a message to many without its deliveries; returns its id, and the channels that
-        send it. None where no channel does."""
-        handled = self._handled(channels)
-        if not handled:
+        """Store a broadcast without its deliveries. Return its id and the channels that send it,
+        or None without such a channel."""
+        states = self._channel_states(channels)
+        if not states:
             return None
         stored = self._store(message, subject, MANY)
-        return stored.id, [each.channel.name for each in handled]
+        return stored.id, [state.channel.name for state in states]
 
     def add_targets(self, message_id: int, targets: Select[Any], channels: Iterable[str]) -> None:
-        """Store deliveries of such a message. A channel that does not exist any more is ignored."""
+        """Store deliveries of a broadcast. A channel that no longer exists is ignored."""
         found = [channel for name in channels if (channel := self.channels.get(name)) is not None]
-        handled = [_ChannelState(channel, channel.off()) for channel in found]
-        self._store_deliveries(_NewDeliveries(message_id, MANY, self.clock.now()), targets, handled)
+        states = [_ChannelState(channel, channel.disabled_reason()) for channel in found]
+        self._store_deliveries(_NewDeliveries(message_id, MANY, self.clock.now()), targets, states)
 
     def retry(self, channel: str | None = None, subject: Subject | None = None) -> int:
-        """What failed is tried again from the beginning; says how much that is."""
+        """Retry the failed deliveries from the first attempt and return their number."""
         failed = (
             update(Delivery)
             .where(Delivery.state == FAILED)
@@ -121,15 +120,13 @@ class Outbox:
             about = select(OutgoingMessage.id).where(is_about(subject))
             failed = failed.where(Delivery.outgoing_id.in_(about))
         with transaction(self.session):
-            done: Any = self.session.execute(
-                failed, execution_options={"synchronize_session": False}
-            )
-            if done.rowcount:
+            count = int(execute_bulk(self.session, failed).rowcount)
+            if count:
                 names = [channel] if channel else self.channels.names()
                 after_commit(self.session, lambda: self.workers.wake(names))
-            return int(done.rowcount)
+            return count
 
-    def _handled(self, names: Iterable[str]) -> list[_ChannelState]:
+    def _channel_states(self, names: Iterable[str]) -> list[_ChannelState]:
         """Return the channels that have a handler; log the others, which are skipped."""
         found = []
         for name in names:
@@ -137,11 +134,11 @@ class Outbox:
             if channel is None:
                 log.warning("The channel '%s' is not handled: nothing is sent on it.", name)
                 continue
-            if (off := channel.off()) is not None:
-                # A mail that is switched off is so by intent; an SMS that is not set up is not.
+            if (reason := channel.disabled_reason()) is not None:
+                # Emails are disabled on purpose; SMS are disabled by missing settings.
                 level = logging.ERROR if name == "sms" else logging.WARNING
-                log.log(level, "Nothing is sent on the channel '%s': %s", name, off)
-            found.append(_ChannelState(channel, off))
+                log.log(level, "Nothing is sent on the channel '%s': %s", name, reason)
+            found.append(_ChannelState(channel, reason))
         return found
 
     def _store(self, message: NewMessage, subject: Subject | None, lane: int) -> _NewDeliveries:
@@ -159,27 +156,27 @@ class Outbox:
         return _NewDeliveries(message_id, lane, now)
 
     def _store_deliveries(
-        self, message: _NewDeliveries, targets: Select[Any], handled: Iterable[_ChannelState]
+        self, message: _NewDeliveries, targets: Select[Any], states: Iterable[_ChannelState]
     ) -> list[str]:
         """Insert with one statement for each channel; return the channels with workers to wake."""
         names = []
-        for channel, off in handled:
+        for channel, disabled_reason in states:
             names.append(channel.name)
-            receivers, why_not = channel.address_book.entries(targets)
+            receivers, reason = channel.address_book.entries(targets)
             if not isinstance(self.ids, IntegerIds):
                 [receiver_id] = receivers.selected_columns
                 receivers = receivers.with_only_columns(
                     as_sql(receiver_id, String(MAX_STRING_LENGTH))
                 )
-            state: ColumnElement[str] = case((why_not.is_(None), PENDING), else_=SKIPPED)
-            if off is not None:
-                state, why_not = literal(SKIPPED), literal(off, String)
+            state: ColumnElement[str] = case((reason.is_(None), PENDING), else_=SKIPPED)
+            if disabled_reason is not None:
+                state, reason = literal(SKIPPED), literal(disabled_reason, String)
             values: dict[str, ColumnElement[Any]] = {
                 "outgoing_id": literal(message.id),
                 "channel": literal(channel.name),
                 "lane": literal(message.lane),
                 "state": state,
-                "reason": why_not,
+                "reason": reason,
                 "attempts": literal(0),
                 "due_at": literal(message.now, Delivery.due_at.type),
             }
@@ -190,7 +187,7 @@ class Outbox:
         return names
 
 
-# How many deliveries are in each state, and that for each channel.
+# The number of deliveries by state, and by channel and state.
 CountsByState = dict[str, int]
 CountsByChannel = dict[str, CountsByState]
 
@@ -198,8 +195,8 @@ CountsByChannel = dict[str, CountsByState]
 def counts_of_message(
     session: AnySession, message_id: int, channels: Iterable[str]
 ) -> CountsByChannel:
-    """On each of these channels, whether anybody was there to be sent to or not."""
-    found = {channel: _none() for channel in channels}
+    """Return the counts of a message, with zeros for channels without receivers."""
+    found = {channel: _zeros() for channel in channels}
     rows = session.execute(
         select(Delivery.channel, Delivery.state, func.count())
         .where(Delivery.outgoing_id == message_id)
@@ -213,7 +210,7 @@ def counts_of_message(
 def counts_by_subject(
     session: AnySession, kind: str, ids: Iterable[int]
 ) -> dict[int, CountsByChannel]:
-    """Of messages about each of these, in one query."""
+    """Return the counts of the messages about each subject, read by one query."""
     subject = OutgoingMessage.subject_id
     rows: Any = session.execute(
         select(subject, Delivery.channel, Delivery.state, func.count())
@@ -223,12 +220,12 @@ def counts_by_subject(
     )
     found: dict[int, CountsByChannel] = {}
     for subject_id, channel, state, count in rows:
-        found.setdefault(subject_id, {}).setdefault(channel, _none())[state] = count
+        found.setdefault(subject_id, {}).setdefault(channel, _zeros())[state] = count
     return found
 
 
 def counts_by_channel(session: AnySession) -> CountsByChannel:
-    """Of all there are, only those states that there are."""
+    """Return the counts of all deliveries, without zeros."""
     rows = session.execute(
         select(Delivery.channel, Delivery.state, func.count())
         .group_by(Delivery.channel, Delivery.state)
@@ -240,8 +237,8 @@ def counts_by_channel(session: AnySession) -> CountsByChannel:
     return found
 
 
-def oldest_waiting(session: AnySession) -> datetime | None:
-    """Since when the oldest unfinished delivery has been waiting."""
+def oldest_pending(session: AnySession) -> datetime | None:
+    """Return when the message of the oldest pending delivery was created."""
     unfinished = (
         select(Delivery.id)
         .where(Delivery.outgoing_id == OutgoingMessage.id, Delivery.state == PENDING)
@@ -250,5 +247,5 @@ def oldest_waiting(session: AnySession) -> datetime | None:
     return session.scalar(select(func.min(OutgoingMessage.created_at)).where(unfinished))
 
 
-def _none() -> CountsByState:
+def _zeros() -> CountsByState:
     return dict.fromkeys(STATES, 0)

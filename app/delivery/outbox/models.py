@@ -9,11 +9,11 @@ from ...core.db.base import Base, Id, UtcDateTime, receiver_key
 from ...core.types import AccountKey
 from ..message import Subject
 
-# A delivery is pending from the beginning, in a worker's hands and between two attempts.
+# A delivery stays pending while a worker sends it and between attempts.
 PENDING, SENT, FAILED, SKIPPED = "pending", "sent", "failed", "skipped"
 STATES = (PENDING, SENT, FAILED, SKIPPED)
 
-# A message to a few goes before a broadcast that has been waiting for longer.
+# Messages with few receivers are sent before broadcasts, also before older ones.
 FEW, MANY = 0, 1
 LANES = (FEW, MANY)
 
@@ -22,7 +22,7 @@ SUBJECT_KIND_LENGTH = 30
 
 
 class OutgoingMessage(Base):
-    """Stores its text: not every message belongs to a notification."""
+    """A message. It stores its text, because not every message belongs to a notification."""
 
     __tablename__ = "frontdesk_outgoing_messages"
     __table_args__ = (
@@ -31,13 +31,13 @@ class OutgoingMessage(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # What the message is about; no foreign key, since it may be a row of any table.
+    # The subject of the message; no foreign key, since it can be a row of any table.
     subject_kind: Mapped[str | None] = mapped_column(String(SUBJECT_KIND_LENGTH))
     subject_id: Mapped[int | None] = mapped_column(Id)
     title: Mapped[str] = mapped_column(String(200))
     message: Mapped[str] = mapped_column(Text)
     template_file: Mapped[str | None] = mapped_column(String(255))
-    # Further values for the template, as a JSON object.
+    # Additional values for the template, as a JSON object.
     context: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
@@ -56,9 +56,9 @@ class Delivery(Base):
             sqlite_where=text("state = 'pending'"),
         ),
         Index("ix_frontdesk_deliveries_outgoing_id", "outgoing_id", "channel", "state"),
-        # What one account was sent, the newest first.
+        # The deliveries to one account, the newest first.
         Index("ix_frontdesk_deliveries_receiver_id", "receiver_id", "id"),
-        # An id that is used again would be another receiver's to a worker that still holds it.
+        # A worker may still hold the id of a deleted row, so ids are not used again.
         {"sqlite_autoincrement": True},
     )
 
@@ -72,9 +72,9 @@ class Delivery(Base):
     lane: Mapped[int] = mapped_column(SmallInteger)
     state: Mapped[str] = mapped_column(String(10))
     attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
-    # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.
+    # When a worker may claim it: at once, after a pause, or when another worker's lease ends.
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Names the worker that took it last.
+    # The token of the worker that claimed it last.
     claim: Mapped[str | None] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(REASON_LENGTH))
     # The gateway's own id of the message.

@@ -1,4 +1,4 @@
-"""What was sent to one account."""
+"""The messages that were sent to one account."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ReceivedDeliveries:
     def page(
         self, account_id: AccountKey, subject_kind: str, *, before: int | None, limit: int
     ) -> list[JsonObject]:
-        """The newest first, with the id of what a message is about where that is of this kind."""
+        """Return deliveries, the newest first, with the subject's id if it has this kind."""
         about = case((OutgoingMessage.subject_kind == subject_kind, OutgoingMessage.subject_id))
         rows = (
             select(
@@ -38,7 +38,7 @@ class ReceivedDeliveries:
                 Delivery.finished_at,
             )
             .join(OutgoingMessage, OutgoingMessage.id == Delivery.outgoing_id)
-            .where(*self._theirs(account_id))
+            .where(*self._is_received_by(account_id))
             .order_by(Delivery.id.desc())
             .limit(limit)
         )
@@ -46,18 +46,18 @@ class ReceivedDeliveries:
             rows = rows.where(Delivery.id < before)
         return [dict(row) for row in self.session.execute(rows).mappings()]
 
-    def _theirs(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
+    def _is_received_by(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
         receiver: Any = literal(account_id, self.ids.type)
         if not isinstance(self.ids, IntegerIds):
-            # As the database itself has written it.
+            # The database has converted the id of the delivery's row to text.
             receiver = cast(receiver, String(MAX_STRING_LENGTH))
-        theirs = [Delivery.receiver_id == receiver]
-        # Other kinds of receivers have separate ids.
-        others = [
+        conditions = [Delivery.receiver_id == receiver]
+        # On channels with other kinds of receivers, the id belongs to another receiver.
+        other_channels = [
             channel.name
-            for channel in self.channels.ours
+            for channel in self.channels.built_in
             if not isinstance(channel.address_book, AccountAddressBook)
         ]
-        if others:
-            theirs.append(Delivery.channel.not_in(others))
-        return theirs
+        if other_channels:
+            conditions.append(Delivery.channel.not_in(other_channels))
+        return conditions

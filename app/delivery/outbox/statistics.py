@@ -1,5 +1,4 @@
-"""How the queue stands, at a price that does not grow with it: for a page that is looked at while a
-broadcast to very many goes out."""
+"""Statistics of the queue for a page, at a cost that does not grow with the queue."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from sqlalchemy import func, select
 from ...core.db.transaction import AnySession
 from .models import FAILED, PENDING, SENT, Delivery, OutgoingMessage
 
-MOST = 10_000
-REASONS = 5
+MAX_ROWS = 10_000
+MAX_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,13 @@ class RecentResults:
 
     sent: int
     failed: int
-    # The most frequent ones first, with how often each was met.
+    # The most frequent reasons of failures, with their counts.
     reasons: Mapping[str, int]
     # Older deliveries exist that were not read.
     is_more: bool
 
 
-def waiting(session: AnySession, most: int = MOST) -> Backlog:
+def count_backlog(session: AnySession, most: int = MAX_ROWS) -> Backlog:
     unfinished = (
         select(Delivery.channel, Delivery.outgoing_id)
         .where(Delivery.state == PENDING)
@@ -63,7 +62,7 @@ def waiting(session: AnySession, most: int = MOST) -> Backlog:
     )
 
 
-def finished(session: AnySession, since: datetime, most: int = MOST) -> RecentResults:
+def count_recent(session: AnySession, since: datetime, most: int = MAX_ROWS) -> RecentResults:
     newest = (
         select(Delivery.state, Delivery.reason, Delivery.finished_at)
         .order_by(Delivery.id.desc())
@@ -82,13 +81,13 @@ def finished(session: AnySession, since: datetime, most: int = MOST) -> RecentRe
             counts[name] = count
     reasons: dict[str, int] = {}
     if counts.get(FAILED):
-        often = func.count()
+        frequency = func.count()
         found = session.execute(
-            select(newest.c.reason, often)
+            select(newest.c.reason, frequency)
             .where(state == FAILED, ended, newest.c.reason.is_not(None))
             .group_by(newest.c.reason)
-            .order_by(often.desc(), newest.c.reason)
-            .limit(REASONS)
+            .order_by(frequency.desc(), newest.c.reason)
+            .limit(MAX_REASONS)
         )
         reasons = {str(reason): count for reason, count in found}
     return RecentResults(counts.get(SENT, 0), counts.get(FAILED, 0), reasons, total >= most)

@@ -1,4 +1,4 @@
-"""The SMS channel, through Twilio. Its library takes a second to import, and is only when used."""
+"""The SMS channel, through Twilio. Its library is imported at first use, which takes a second."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from ..message import Receiver, Sms, StoredMessage
 
 log = logging.getLogger(__name__)
 
-SECONDS = 10.0
-# Twilio takes no more.
-LONGEST = 1600
+TIMEOUT_SECONDS = 10.0
+# Twilio's limit.
+MAX_LENGTH = 1600
 TWILIO = "https://api.twilio.com"
 
-# Wrong credentials and too many requests are not errors of a receiver.
-_NOBODYS_FAULT = (401, 429)
+# Wrong credentials and too many requests, which are not errors of a receiver.
+_GENERAL_ERRORS = (401, 429)
 
 
 class SmsGateway:
-    """Settings are read when something is sent: a host may declare them at any time."""
+    """Sends SMS. Settings are read for each SMS, since applications may set them at any time."""
 
     def __init__(self, settings: LoadedSettings) -> None:
         self._settings = settings
 
-    def off(self) -> str | None:
+    def disabled_reason(self) -> str | None:
         names = ("SMS_ACCOUNT_SID", "SMS_AUTH_TOKEN", "SMS_PHONE_NUMBER")
         missing = [name for name in names if not self._settings.top_level(name)]
         if missing:
@@ -42,7 +42,7 @@ class SmsGateway:
         return None
 
     def send(self, sms: Sms) -> str | None:
-        """The gateway's id of the message, or nothing on any failure, which is logged."""
+        """Return the gateway's id of the message, or None after a failure, which is logged."""
         try:
             return self.deliver(sms)
         except DeliveryError as error:
@@ -50,8 +50,8 @@ class SmsGateway:
             return None
 
     def deliver(self, sms: Sms) -> str:
-        if (why := self.off()) is not None:
-            raise SwitchedOff(why)
+        if (reason := self.disabled_reason()) is not None:
+            raise SwitchedOff(reason)
         from requests import RequestException
         from twilio.base.exceptions import TwilioException, TwilioRestException
 
@@ -59,10 +59,12 @@ class SmsGateway:
         try:
             sent = self._client.messages.create(to=sms.to, from_=sender, body=sms.text)
         except TwilioRestException as error:
-            raise _meaning(error.status, str(error.msg)) from error
+            raise _gateway_error(error.status, str(error.msg)) from error
         except (TwilioException, RequestException, ValueError) as error:
-            # The error's text may hold the request; its type is enough.
-            raise Unreachable(f"The SMS gateway is out of reach: {type(error).__name__}") from error
+            # The error's text can contain the request, so only its type is reported.
+            raise Unreachable(
+                f"The SMS gateway cannot be reached: {type(error).__name__}"
+            ) from error
         return str(sent.sid)
 
     @cached_property
@@ -79,13 +81,13 @@ class SmsGateway:
         return Client(
             self._settings.top_level("SMS_ACCOUNT_SID"),
             self._settings.top_level("SMS_AUTH_TOKEN"),
-            http_client=Http(timeout=SECONDS),
+            http_client=Http(timeout=TIMEOUT_SECONDS),
         )
 
 
-def _meaning(status: int, text: str) -> DeliveryError:
+def _gateway_error(status: int, text: str) -> DeliveryError:
     reason = f"{status} {text}"
-    if status in _NOBODYS_FAULT:
+    if status in _GENERAL_ERRORS:
         return Unreachable(reason)
     return TryLater(reason) if status >= 500 else Refused(reason)
 
@@ -96,15 +98,15 @@ class SmsChannel:
     address_book: AddressBook[Receiver]
     name: str = field(default="sms", init=False)
 
-    def off(self) -> str | None:
-        return self.gateway.off()
+    def disabled_reason(self) -> str | None:
+        return self.gateway.disabled_reason()
 
     @contextmanager
     def open(self) -> Iterator[Send]:
         def send(
-            message: StoredMessage, receiver: Receiver, _key: str, before: Callable[[], None]
+            message: StoredMessage, receiver: Receiver, _key: str, before_send: Callable[[], None]
         ) -> str:
-            before()
+            before_send()
             return self.gateway.deliver(Sms(receiver.phone or "", _text(message)))
 
         yield send
@@ -112,4 +114,4 @@ class SmsChannel:
 
 def _text(message: StoredMessage) -> str:
     text = f"{message.title}\n{message.message}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_LENGTH else f"{text[: MAX_LENGTH - 1]}…"

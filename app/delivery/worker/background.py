@@ -1,7 +1,7 @@
-"""A thread that works behind the requests: started when first needed, in the process that needs it.
+"""A background thread, started when it is first needed, in the process that needs it.
 
-A server that forks after loading the application must not inherit a thread that is not there, nor
-a lock that nobody will release: after a fork everything is made anew.
+Threads do not exist after a fork, and their locks would never be released, so a forked process
+creates them again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ...core.process.servers import after_fork
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 30.0
-TROUBLE_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 
-# A piece of work; says after how many seconds the next is due, or None: when woken.
+# Does some work and returns the seconds until the next call; None: the next `wake`.
 Work = Callable[[], float | None]
 
 
@@ -36,13 +36,13 @@ class Background:
         self._thread: Thread | None = None
 
     def wake(self) -> None:
-        """There is work. Returns at once."""
+        """Start the work now, and return at once."""
         with self._lock:
             self._woken.set()
             self._start(0.0)
 
     def begin(self, pause: float) -> None:
-        """There may be work, which has time until after a pause. Returns at once."""
+        """Start the work after a pause, and return at once."""
         with self._lock:
             self._start(pause)
 
@@ -56,7 +56,7 @@ class Background:
         return self._stopping
 
     def stop(self, seconds: float) -> None:
-        """Let the work in progress end, for so long at most; nothing is started afterwards."""
+        """Wait at most so many seconds for the running work; no work is started afterwards."""
         with self._lock:
             self._stopping = True
             self._woken.set()
@@ -74,18 +74,19 @@ class Background:
             self._woken.clear()
             pause = self._do_work()
             if pause == 0.0 and time.monotonic() - started < 0.001:
-                # Work that always comes and is never done would eat a core.
+                # Work that returns at once without progress must not use a whole core.
                 time.sleep(0.001)
 
     def _do_work(self) -> float | None:
         try:
             return self._work()
         except Exception:
-            log.exception("%s failed and is tried again", self._name)
-            return TROUBLE_SECONDS
+            log.exception("%s failed and will be retried", self._name)
+            return RETRY_SECONDS
 
     def _ended_idle(self) -> bool:
-        """A thread with nothing to do ends, and lets go of its application."""
+        """End an idle thread, so that it does not keep its application alive. Return whether the
+        thread has ended."""
         with self._lock:
             if self._woken.is_set():
                 return False

@@ -1,8 +1,8 @@
-"""Celery as the engine: it spreads the work over machines, and the rows stay the truth.
+"""Celery as the engine: it distributes the work over machines.
 
-A job says no more than "there is something on this channel". One that is lost, doubled or late
-does no harm: a sweep in every worker finds what is due. Whoever claims a full batch sends for
-another worker before it begins, so that a broadcast soon keeps all of them busy.
+A Celery job only says that a channel has new deliveries, which are rows in the database. Lost,
+repeated and late jobs are harmless, because a sweep in every worker finds due deliveries. A worker
+that claims a full batch wakes another worker, so that a broadcast soon uses all workers.
 """
 
 from __future__ import annotations
@@ -32,43 +32,45 @@ log = logging.getLogger(__name__)
 
 TASK = "frontdesk.deliver"
 BROKER_SECONDS = 4.0
-# A worker that listens takes a RabbitMQ for gone that has said nothing for two of these.
+# A worker closes the connection to RabbitMQ after two intervals without a heartbeat.
 HEARTBEAT_SECONDS = 10
 RETRY_SECONDS = 1.0
-# A job that was lost is made up for after so long. More often, jobs that say nothing new pile up.
+# The delay after a lost job. Shorter sweeps would fill the queue with needless jobs.
 SWEEP_SECONDS = 5.0
 
-# With a new connection: the kept one may have been closed.
-_ONCE_MORE = {"max_retries": 1, "interval_start": 0}
+# The second attempt opens a new connection, because the open one may be closed by the broker.
+_RETRY_POLICY = {"max_retries": 1, "interval_start": 0}
 
 
 class CeleryEngine:
-    """In a process that serves requests: a thread sends the jobs until the broker has them.
+    """Publishes jobs from a thread of the serving process, until the broker has received them.
 
-    With Frontdesk's Celery application, created at first use, or with the application's, whose
-    workers then also deliver.
+    Uses the application's Celery object, whose workers then also deliver, or creates one at first
+    use.
     """
 
-    def __init__(self, broker_url: str = "", queue: str = "", hosts: Celery | None = None) -> None:
+    def __init__(
+        self, broker_url: str = "", queue: str = "", application_celery: Celery | None = None
+    ) -> None:
         self._broker_url = broker_url
         self._queue = queue
-        self._hosts = hosts
-        self._told: set[str] = set()
-        self._thread = Background("frontdesk-jobs", self._tell)
+        self._application_celery = application_celery
+        self._channels: set[str] = set()
+        self._thread = Background("frontdesk-jobs", self._publish)
         self._celery: Celery | None = None
 
-    def attend(self, app: Flask, worker: Worker) -> None:
+    def bind(self, app: Flask, worker: Worker) -> None:
         self._app = app
         self._worker = worker
-        if self._hosts is not None:
-            # A worker asks for its tasks before anybody asks us.
-            self._celery = self._serve(self._hosts)
+        if self._application_celery is not None:
+            # A Celery worker needs its tasks before the first delivery.
+            self._celery = self._register(self._application_celery)
 
     def start(self) -> None:
-        """Do nothing: the workers look for due deliveries."""
+        """Do nothing: the Celery workers look for due deliveries."""
 
     def wake(self, channels: Iterable[str]) -> None:
-        self._told.update(channels)
+        self._channels.update(channels)
         self._thread.wake()
 
     def stop(self, seconds: float) -> None:
@@ -77,16 +79,16 @@ class CeleryEngine:
     @property
     def celery(self) -> Celery:
         if self._celery is None:
-            self._celery = self._serve(_make(self._broker_url, self._queue))
+            self._celery = self._register(_create_celery(self._broker_url, self._queue))
         return self._celery
 
     @property
     def queue(self) -> str:
-        """Where the jobs wait, as the host's routes of tasks may say."""
+        """The queue of the jobs, after the application's task routes."""
         return str(self.celery.amqp.router.route({}, TASK)["queue"].name)
 
-    def _serve(self, celery: Celery) -> Celery:
-        """What a worker of this Celery application does for us."""
+    def _register(self, celery: Celery) -> Celery:
+        """Register the delivery task and the sweep with a Celery application."""
         from celery.signals import worker_process_init, worker_ready
 
         app, worker = self._app, self._worker
@@ -95,40 +97,40 @@ class CeleryEngine:
             with app.app_context():
                 worker.work(channel, on_full=lambda: self.wake([channel]))
 
-        def own_connections(**_: object) -> None:
-            """In a worker's child: the pool it was forked with is its parent's."""
+        def drop_connections(**_: object) -> None:
+            """Forget the connection pool in a forked child: it belongs to the parent."""
             forget_connections(app)
 
-        def begin_sweeping(sender: Any, **_: Any) -> None:
+        def start_sweeping(sender: Any, **_: Any) -> None:
             if sender.app is celery:
                 sweeper = Background("frontdesk-sweep", self.sweep)
-                # Held by the application, for as long as the worker lives.
+                # The reference keeps the thread alive as long as the worker.
                 celery.sweeper = sweeper
                 sweeper.wake()
 
-        # Shared, it would become a task of every Celery application in the process.
+        # A shared task would be registered with every Celery application in the process.
         celery.task(name=TASK, ignore_result=True, shared=False)(deliver)
-        worker_process_init.connect(own_connections, weak=False)
-        worker_ready.connect(begin_sweeping, weak=False)
+        worker_process_init.connect(drop_connections, weak=False)
+        worker_ready.connect(start_sweeping, weak=False)
         return celery
 
-    def _tell(self) -> float | None:
-        """A job that does not reach the broker is sent again until it does."""
-        while self._told:
-            name = self._told.pop()
+    def _publish(self) -> float | None:
+        """Publish the jobs. Return the seconds until the next attempt if the broker is away."""
+        while self._channels:
+            name = self._channels.pop()
             try:
-                # By the task and not by its name: a host's tests may have it run at once.
+                # The task object, not its name: with `task_always_eager`, tests run it at once.
                 self.celery.tasks[TASK].apply_async(
-                    args=[name], retry=True, retry_policy=_ONCE_MORE, ignore_result=True
+                    args=[name], retry=True, retry_policy=_RETRY_POLICY, ignore_result=True
                 )
             except Exception as error:
-                self._told.add(name)
-                log.warning("The broker is out of reach: %s", type(error).__name__)
+                self._channels.add(name)
+                log.warning("The broker cannot be reached: %s", type(error).__name__)
                 return RETRY_SECONDS
         return None
 
     def sweep(self) -> float:
-        """In a worker: request the delivery of everything that is due."""
+        """Publish jobs for all due deliveries. Runs in Celery workers."""
         try:
             waits = {name: self._worker.seconds_until_due(name) for name in self._worker.names()}
         except (DBAPIError, PoolTimeout) as error:
@@ -141,7 +143,7 @@ class CeleryEngine:
 
 
 def celery_of(app: Flask) -> Celery:
-    """What `celery -A wsgi:celery worker` runs."""
+    """Return the Celery application for `celery -A wsgi:celery worker`."""
     engine = app.extensions[EXTENSION].get(Engine)
     if not isinstance(engine, CeleryEngine):
         raise SetupError(
@@ -151,13 +153,13 @@ def celery_of(app: Flask) -> Celery:
     return engine.celery
 
 
-def attends(engine: CeleryEngine, seconds: float) -> bool:
-    """Whether a worker that runs now takes our jobs."""
+def has_worker(engine: CeleryEngine, seconds: float) -> bool:
+    """Return whether a running Celery worker consumes the queue."""
     replies = engine.celery.control.inspect(timeout=seconds).active_queues() or {}
     return any(each["name"] == engine.queue for queues in replies.values() for each in queues)
 
 
-def _make(url: str, queue: str) -> Celery:
+def _create_celery(url: str, queue: str) -> Celery:
     from celery import Celery
     from celery.apps import worker as celery_worker
     from celery.signals import celeryd_init
@@ -176,34 +178,35 @@ def _make(url: str, queue: str) -> Celery:
         broker_transport_options=_transport(url),
     )
 
-    def take_a_name(sender: str, instance: Any, **_: Any) -> None:
-        """Of two nodes with the same name on one broker, one does nothing."""
+    def set_unique_name(sender: str, instance: Any, **_: Any) -> None:
+        """Add the process id to a default name: two nodes with one name conflict on a broker."""
         if instance.app is celery and sender == default_nodename(None):
             instance.hostname = sender.replace("@", f"-{os.getpid()}@", 1)
 
     def log_as_json(instance: Any, **_: Any) -> None:
-        """A worker prints its banner, its warnings and that it stops as plain text."""
+        """Log the worker's banner and warnings as JSON, which Celery prints as plain text."""
         if instance.app is celery and logs_json():
             instance.quiet = True
             logging.captureWarnings(True)
             setattr(celery_worker, "safe_say", lambda message, *_: log.info("%s", message))  # noqa: B010
-            log.info("Worker %s takes from the queue '%s'", instance.hostname, queue)
+            log.info("Worker %s consumes the queue '%s'", instance.hostname, queue)
 
-    celeryd_init.connect(take_a_name, weak=False)
+    celeryd_init.connect(set_unique_name, weak=False)
     celeryd_init.connect(log_as_json, weak=False)
     return celery
 
 
 def _transport(url: str) -> JsonObject:
-    """A silent broker must not hold a thread for ever, nor a lost one end the worker."""
+    """Return transport options with timeouts: a silent broker must not block a thread forever, and
+    a lost connection must not end the worker."""
     if url.startswith(("redis", "sentinel")):
         return {
             "socket_connect_timeout": BROKER_SECONDS,
             "socket_timeout": 2 * BROKER_SECONDS,
-            # How soon a worker that listens finds that the other end is gone without a word.
+            # How soon a waiting worker detects a lost connection.
             "health_check_interval": BROKER_SECONDS,
-            # Jobs are hints and need no receipts. With receipts, a worker that loses its connection
-            # gives open jobs back over it, and now and then dies of the error.
+            # Jobs are hints and need no acknowledgement. With acknowledgements, a worker that loses
+            # its connection sometimes exits with an error.
             "ack_emulation": False,
         }
     if url.startswith(("amqp", "pyamqp")):

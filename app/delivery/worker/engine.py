@@ -1,7 +1,6 @@
-"""What drives the worker: threads in this process, or Celery where a broker is configured.
+"""Engines run the worker: threads in this process, or Celery if a broker is configured.
 
-Waking an engine is only a hint. The rows are found by its next sweep all the same, also those of a
-process that died.
+Waking an engine is only a hint. Its next sweep finds all due rows, also those of a killed process.
 """
 
 from __future__ import annotations
@@ -25,32 +24,32 @@ from .worker import Worker
 
 log = logging.getLogger(__name__)
 
-# Often enough for the other processes of a server to join in a broadcast that one of them began.
+# Short, so that all processes of a server take part in a broadcast that one of them began.
 SWEEP_SECONDS = 0.5
-TROUBLE_SECONDS = 5.0
-# The server's start, or the first request, ends before the first sweep takes its processor.
+RETRY_SECONDS = 5.0
+# The first sweep does not compete with the server's start or the first request for the processor.
 FIRST_SWEEP_SECONDS = 0.5
-LEAVING_SECONDS = 5.0
+SHUTDOWN_SECONDS = 5.0
 
 
 class Engine(Protocol):
-    def attend(self, app: Flask, worker: Worker) -> None:
-        """Called once, when the application is created: take the worker of its deliveries."""
+    def bind(self, app: Flask, worker: Worker) -> None:
+        """Set the worker to run. Called once, when the application is created."""
 
     def start(self) -> None:
-        """Begin to look for due deliveries: this process serves requests. Cheap."""
+        """Start to look for due deliveries. Called in processes that serve requests."""
 
     def wake(self, channels: Iterable[str]) -> None:
-        """There is something new. Returns at once and never raises."""
+        """Start to send new messages. Return at once and never raise."""
 
     def stop(self, seconds: float) -> None:
-        """Release the deliveries that are not sent yet, and claim no more."""
+        """Release the unsent deliveries, and claim no more."""
 
 
 class FirstRequest:
-    """Starts an engine before the first request of each process, and leaves later requests alone.
+    """Starts an engine before the first request of each process.
 
-    Not every server calls `when_serving`, and a process may be forked after it did.
+    Not every server calls `when_serving`, and a process may be forked after that call.
     """
 
     def __init__(self, app: Flask, engine: Engine) -> None:
@@ -66,13 +65,13 @@ class FirstRequest:
 
     def _start(self) -> None:
         hooks = self._app.before_request_funcs[None]
-        # A new list: Flask may be going through this one, also for another request.
+        # A new list, because another request may iterate over this one.
         self._app.before_request_funcs[None] = [each for each in hooks if each != self._start]
         self._engine.start()
 
 
 class ThreadEngine:
-    """A thread for each channel, so that a slow mail server holds up no SMS."""
+    """A thread for each channel, so that a slow mail server does not delay SMS."""
 
     def __init__(self) -> None:
         self._threads: dict[str, Background] = {}
@@ -83,7 +82,7 @@ class ThreadEngine:
     def _reset(self) -> None:
         self._started = False
 
-    def attend(self, app: Flask, worker: Worker) -> None:
+    def bind(self, app: Flask, worker: Worker) -> None:
         self._app = app
         self._worker = worker
 
@@ -108,7 +107,7 @@ class ThreadEngine:
         found = self._threads.get(name)
         if found is None:
             found = Background(f"frontdesk-{name}", lambda: self._work(name))
-            # Of two that are made at once, one stays.
+            # Two threads may get here at once; one object is kept.
             found = self._threads.setdefault(name, found)
         return found
 
@@ -120,16 +119,16 @@ class ThreadEngine:
         except (DBAPIError, PoolTimeout) as error:
             # Logged in one line, because it will be logged again.
             log.warning("The queue of deliveries is out of reach: %s", type(error).__name__)
-            return TROUBLE_SECONDS
-        # Never longer: deliveries stored by another process do not wake this one.
+            return RETRY_SECONDS
+        # Another process that stores deliveries does not wake this one.
         return SWEEP_SECONDS if wait is None else min(wait, SWEEP_SECONDS)
 
 
 class InlineEngine:
-    """For a database in memory: all threads share its one connection, so a thread would write into
-    the middle of a request's transaction. The request that stores a message sends it at once."""
+    """For a database in memory: all threads share its connection, so a thread would write within a
+    request's transaction. The request that stores a message also sends it."""
 
-    def attend(self, app: Flask, worker: Worker) -> None:
+    def bind(self, app: Flask, worker: Worker) -> None:
         self._worker = worker
 
     def start(self) -> None:
@@ -145,16 +144,16 @@ class InlineEngine:
 _engines: weakref.WeakSet[ThreadEngine] = weakref.WeakSet()
 
 
-def _hand_back() -> None:
-    """A server that stops in good order leaves its rows for others to take at once."""
+def _stop_engines() -> None:
+    """Release the claimed rows when the server stops, so that others can claim them at once."""
     for engine in list(_engines):
-        engine.stop(LEAVING_SECONDS)
+        engine.stop(SHUTDOWN_SECONDS)
 
 
-# Functions of `atexit` run when executors have ended already, and an application context that the
-# thread leaves may need one: Flask-SQLAlchemy-Lite with `flask[async]` closes its sessions in one.
-# The last function registered here runs first, before the one that concurrent.futures registers.
+# Functions of `atexit` run after the executors have ended, which the end of an application context
+# may need: Flask-SQLAlchemy-Lite with `flask[async]` closes its sessions in one. The function
+# registered last runs first, before the function of concurrent.futures.
 _before_executors_end: Callable[[Callable[[], None]], object] = getattr(
     threading, "_register_atexit", atexit.register
 )
-_before_executors_end(_hand_back)
+_before_executors_end(_stop_engines)

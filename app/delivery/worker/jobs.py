@@ -1,4 +1,4 @@
-"""Runs one job of a leased queue at a time, and retries it: exports, expansions of broadcasts."""
+"""Runs the jobs of a leased queue, one at a time, with retries: exports, expanded broadcasts."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sqlalchemy import Row
 
 from ...core.queue import Claim, LeasedQueue
 from .batch import jittered
-from .lease import Lease, insist
-from .worker import TAKEN_PAUSE
+from .lease import Lease, retry_until_written
+from .worker import CLAIMED_PAUSE
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 4
+MAX_ATTEMPTS = 4
 FIRST_RETRY = 20.0
 
 
 class Interrupted(Exception):
-    """The process ends, or was stopped for so long that another worker may have the job."""
+    """The process ends, or was paused for so long that another worker may have the job."""
 
 
 class Job(NamedTuple):
@@ -32,18 +32,18 @@ class Job(NamedTuple):
 
 @dataclass(eq=False)
 class JobRunner:
-    """A chore of the worker."""
+    """The worker's background task for one queue."""
 
     queue: LeasedQueue
-    # As the log names it: "Export".
+    # The name in the log, such as "Export".
     name: str
-    # What `perform` reads of the row, `id` and `attempts` apart.
+    # The columns that `perform` reads, next to `id` and `attempts`.
     columns: Sequence[Any]
     attempts: Any
-    # Does the job, finishes it in the queue, and calls the second argument now and then, which
-    # raises Interrupted.
+    # Does the job, finishes it in the queue, and regularly calls the second argument, which can
+    # raise Interrupted.
     perform: Callable[[Job, Callable[[], None]], None]
-    # Called with a job that is not tried again.
+    # Called with a job that is not retried.
     give_up: Callable[[Job], object]
 
     def seconds_until_due(self) -> float | None:
@@ -56,11 +56,11 @@ class JobRunner:
         claim = self.queue.claim(1, self.attempts, *self.columns)
         if claim is None:
             # Another worker is claiming it at this moment.
-            time.sleep(TAKEN_PAUSE)
+            time.sleep(CLAIMED_PAUSE)
             return 0.0
         job = _job_of(claim)
-        if job.row.attempts > MOST_ATTEMPTS:
-            self._give_up(job, "no worker that had it came to its end")
+        if job.row.attempts > MAX_ATTEMPTS:
+            self._give_up(job, "every worker that ran it was interrupted")
         else:
             self._attempt(job, stopping)
         return 0.0
@@ -69,30 +69,30 @@ class JobRunner:
         ids = [job.row.id]
         with Lease(lambda: self.queue.renew(job.claim, ids)) as lease:
 
-            def go_on() -> None:
-                if stopping() or not lease.holds:
+            def check_running() -> None:
+                if stopping() or not lease.is_valid:
                     raise Interrupted
 
             try:
-                self.perform(job, go_on)
+                self.perform(job, check_running)
             except Interrupted:
-                insist(lambda: self.queue.give_back(job.claim, ids))
+                retry_until_written(lambda: self.queue.give_back(job.claim, ids))
             except Exception as error:
                 self._try_later(job, error)
 
     def _try_later(self, job: Job, error: Exception) -> None:
         attempts = job.row.attempts
-        if attempts >= MOST_ATTEMPTS:
+        if attempts >= MAX_ATTEMPTS:
             self._give_up(job, type(error).__name__, error)
             return
         seconds = jittered(FIRST_RETRY * 3 ** (attempts - 1))
         message = "%s %s failed and is tried again in %.0f s"
         log.warning(message, self.name, job.row.id, seconds, exc_info=error)
-        insist(lambda: self.queue.postpone(job.claim, [job.row.id], seconds))
+        retry_until_written(lambda: self.queue.postpone(job.claim, [job.row.id], seconds))
 
     def _give_up(self, job: Job, reason: str, error: Exception | None = None) -> None:
         log.error("%s %s is given up: %s", self.name, job.row.id, reason, exc_info=error)
-        insist(lambda: self.give_up(job))
+        retry_until_written(lambda: self.give_up(job))
 
 
 def _job_of(claim: Claim) -> Job:

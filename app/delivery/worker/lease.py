@@ -1,5 +1,4 @@
-"""Holding on to a batch while a server takes its time, and to what happened while the database is
-away."""
+"""Leases that are renewed during slow work, and records that wait for the database."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ class Lease:
         self._until = time.monotonic() + LEASE_SECONDS
 
     def __enter__(self) -> Lease:
-        Thread(target=self._beat, name="frontdesk-lease", daemon=True).start()
+        Thread(target=self._renew_regularly, name="frontdesk-lease", daemon=True).start()
         return self
 
     def __exit__(
@@ -44,14 +43,15 @@ class Lease:
         self._done.set()
 
     @property
-    def holds(self) -> bool:
-        """Not after a process was stopped for long: its rows may be in other hands by now."""
+    def is_valid(self) -> bool:
+        """Whether the lease is valid. After a long pause of the process, another worker may have
+        claimed its rows."""
         return time.monotonic() < self._until
 
-    def _beat(self) -> None:
+    def _renew_regularly(self) -> None:
         while not self._done.wait(RENEW_SECONDS):
             begin = time.monotonic()
-            if not self.holds:
+            if not self.is_valid:
                 return
             try:
                 self._renew()
@@ -60,7 +60,7 @@ class Lease:
                 log.warning("A lease could not be renewed: %s", type(error).__name__)
 
 
-def insist(record: Callable[[], object]) -> None:
+def retry_until_written(record: Callable[[], object]) -> None:
     """Record a result that no other process knows; wait for a database that is briefly away."""
     until = time.monotonic() + RECORD_SECONDS
     pause = 0.05

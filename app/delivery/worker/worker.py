@@ -1,4 +1,4 @@
-"""Sends the due deliveries of a channel in batches, for the thread, Celery and the CLI."""
+"""Sends due deliveries in batches and runs background tasks, for the thread, Celery and the CLI."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..errors import SwitchedOff, Unreachable
 from ..outbox.batches import Batches
 from ..outbox.models import FAILED, SKIPPED
 from .batch import BatchRun, jittered
-from .lease import Lease, insist
+from .lease import Lease, retry_until_written
 
 log = logging.getLogger(__name__)
 
 BATCH_SIZE = 100
-TAKEN_PAUSE = 0.05
+CLAIMED_PAUSE = 0.05
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
 
 
 class BackgroundTask(Protocol):
-    """Work of another kind that is done behind the requests, by whatever drives the worker."""
+    """Work of another kind that the worker does, such as data exports."""
 
     def seconds_until_due(self) -> float | None:
-        """Negative when it is late; None: nothing waits."""
+        """Return the seconds until work is due, negative if it is late; None without work."""
 
     def work(self, stopping: Callable[[], bool]) -> float | None:
-        """Do a part of it. Says in how many seconds there is more to do, None: nothing waits."""
+        """Do a part of the work and return the seconds until the next part; None without work."""
 
 
 @dataclass(eq=False)
@@ -38,22 +38,22 @@ class Worker:
     batches: Batches
     channels: Channels
     clock: Clock
-    # By names that no channel has.
-    chores: dict[str, BackgroundTask] = field(default_factory=dict, init=False)
+    # By names that no channel has. A task may store deliveries, so tasks run before channels.
+    tasks: dict[str, BackgroundTask] = field(default_factory=dict, init=False)
     # How long each channel waits for a server that is away.
     _pauses: dict[str, float] = field(default_factory=dict, init=False)
 
     def names(self) -> list[str]:
-        """What there may be work under: the chores, which may store deliveries; the channels."""
-        return [*self.chores, *self.channels.names()]
+        """Return the names of the tasks and of the channels."""
+        return [*self.tasks, *self.channels.names()]
 
     def seconds_until_due(self, name: str) -> float | None:
-        if (chore := self.chores.get(name)) is not None:
-            return chore.seconds_until_due()
+        if (task := self.tasks.get(name)) is not None:
+            return task.seconds_until_due()
         return self.batches.seconds_until_due(name)
 
     def drain(self, names: Iterable[str] | None = None) -> None:
-        """Do all that is due now, under these names or all; what has to wait is left."""
+        """Do the work that is due now, for these tasks and channels or for all."""
         for name in self.names() if names is None else names:
             while self.work(name) == 0.0:
                 pass
@@ -65,62 +65,64 @@ class Worker:
         stopping: Callable[[], bool] = lambda: False,
         on_full: Callable[[], object] = lambda: None,
     ) -> float | None:
-        """Send one batch. Says in how many seconds there is more to do, None: nothing waits.
+        """Send one batch and return the seconds until the next; None without pending deliveries.
 
-        `on_full` is told when there may be more than this batch, as soon as the server answers:
-        another worker can begin with the next.
+        `on_full` is called after the connection to the server is open if the batch is full:
+        another worker can begin with the next batch.
         """
-        if (chore := self.chores.get(name)) is not None:
-            return chore.work(stopping)
-        # Asked first: it is what most sweeps end with, and costs less than an attempt to claim.
+        if (task := self.tasks.get(name)) is not None:
+            return task.work(stopping)
+        # Most sweeps find nothing due, and this query costs less than an attempt to claim.
         wait = self.batches.seconds_until_due(name)
         if wait is None or wait > 0:
             return wait
         batch = self.batches.claim(name, BATCH_SIZE)
         if batch is None:
-            # Others are claiming it at this moment; whether they leave any is asked again.
-            time.sleep(TAKEN_PAUSE)
+            # Another worker is claiming the deliveries at this moment.
+            time.sleep(CLAIMED_PAUSE)
             return 0.0
-        begun = on_full if len(batch.deliveries) == BATCH_SIZE else lambda: None
+        on_start = on_full if len(batch.deliveries) == BATCH_SIZE else lambda: None
         run = BatchRun(self.batches, batch, name, self.clock.now())
         with Lease(lambda: self.batches.renew(batch)) as lease:
-            pause = self._deliver(run, begun, lambda: lease.holds and not stopping())
-        self.batches.drop_finished({each.message.id for each in batch.deliveries})
+            pause = self._deliver(run, on_start, lambda: lease.is_valid and not stopping())
+        self.batches.drop_finished({delivery.message.id for delivery in batch.deliveries})
         return pause
 
     def _deliver(
-        self, run: BatchRun, begun: Callable[[], object], go_on: Callable[[], bool]
+        self, run: BatchRun, on_start: Callable[[], object], may_continue: Callable[[], bool]
     ) -> float:
         try:
-            run.work(self._able(run.name), begun, go_on)
+            run.send(self._enabled_channel(run.name), on_start, may_continue)
         except SwitchedOff as error:
-            for delivery in run.waiting:
+            for delivery in run.remaining:
                 run.settle(delivery, SKIPPED, reason=error.reason)
         except Unreachable as error:
             return self._wait(run, error.reason)
         else:
-            insist(lambda: self.batches.give_back(run.batch, run.waiting))
+            retry_until_written(lambda: self.batches.give_back(run.batch, run.remaining))
         self._pauses.pop(run.name, None)
         return 0.0
 
-    def _able(self, name: str) -> Channel:
+    def _enabled_channel(self, name: str) -> Channel:
         channel = self.channels.get(name)
         if channel is None:
-            raise SwitchedOff("Nothing handles this channel any more")
-        if (why := channel.off()) is not None:
-            raise SwitchedOff(why)
+            raise SwitchedOff("This channel has no handler any more")
+        if (reason := channel.disabled_reason()) is not None:
+            raise SwitchedOff(reason)
         return channel
 
     def _wait(self, run: BatchRun, reason: str) -> float:
-        """Nothing can be sent just now: all of them wait, and no attempt is counted."""
+        """Release the deliveries while the server is away, without counting an attempt."""
         pause = min(LONGEST_PAUSE, self._pauses.get(run.name, SHORTEST_PAUSE / 2) * 2)
         self._pauses[run.name] = pause
         log.warning("The channel %s waits for %.0f s: %s", run.name, pause, reason)
         rest = []
-        for delivery in run.waiting:
-            if run.waited_too_long(delivery):
+        for delivery in run.remaining:
+            if run.is_too_old(delivery):
                 run.settle(delivery, FAILED, reason=reason)
             else:
                 rest.append(delivery)
-        insist(lambda: self.batches.give_back(run.batch, rest, jittered(pause), reason))
+        retry_until_written(
+            lambda: self.batches.give_back(run.batch, rest, jittered(pause), reason)
+        )
         return pause

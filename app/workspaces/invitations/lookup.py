@@ -13,22 +13,21 @@ from ..members import ListedMember
 from ..models import Member, Workspace
 from .models import EXPIRED, PENDING, Invitation
 
-# The status that an invited member is shown with, in the answer to who adds them.
+# The status of an invited member in the response to `POST …/members`.
 INVITED = "invited"
 
 
 class InvitationRow(NamedTuple):
     invitation: Invitation
     workspace: Workspace
-    # The address of who invites; None where the account is gone.
+    # The inviter's email address; None if the account was deleted.
     inviter: str | None
     state: str
-    # Looked up only for who has the secret.
+    # Read only for a caller with the emailed token.
     account_exists: bool | None = None
 
-    def as_listed(self) -> ListedMember:
-        """As a member who is not one yet: without membership, and without account even where the
-        address has one."""
+    def as_member(self) -> ListedMember:
+        """Return a member without membership or account, even if the address has an account."""
         member = Member(
             workspace_id=self.workspace.id,
             type=self.invitation.type,
@@ -38,7 +37,7 @@ class InvitationRow(NamedTuple):
         return ListedMember(member, self.invitation.email)
 
 
-def invited_rows(account: Any) -> Select[Any]:
+def select_invitations(account: Any) -> Select[Any]:
     return (
         select(Invitation, Workspace, account.email)
         .join(Workspace, Workspace.id == Invitation.workspace_id)
@@ -46,7 +45,9 @@ def invited_rows(account: Any) -> Select[Any]:
     )
 
 
-def read_invited(session: AnySession, rows: Select[Any], now: datetime) -> Sequence[InvitationRow]:
+def read_invitations(
+    session: AnySession, rows: Select[Any], now: datetime
+) -> Sequence[InvitationRow]:
     return [
         InvitationRow(invitation, workspace, inviter, invitation.state_at(now))
         for invitation, workspace, inviter in session.execute(rows)

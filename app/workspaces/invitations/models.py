@@ -24,7 +24,7 @@ class Invitation(Base):
 
     __tablename__ = "frontdesk_invitations"
     __table_args__ = (
-        # An address waits in a workspace once.
+        # An address has one pending invitation in a workspace.
         Index(
             "uq_frontdesk_invitations_pending",
             "workspace_id",
@@ -49,16 +49,16 @@ class Invitation(Base):
     type: Mapped[str] = mapped_column(String(20))
     message: Mapped[str | None] = mapped_column(String(MESSAGE_LENGTH))
     state: Mapped[str] = mapped_column(String(20), default=PENDING)
-    # How often it was mailed, and when last.
+    # The number of emails, and the time of the last one.
     sends: Mapped[int] = mapped_column(default=0)
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     def state_at(self, moment: datetime) -> str:
-        """Return the state, which is expired from its expiry on, before that is stored."""
-        is_over = self.state == PENDING and self.expires_at <= moment
-        return EXPIRED if is_over else self.state
+        """Return the state. A pending invitation is expired before this is stored."""
+        is_expired = self.state == PENDING and self.expires_at <= moment
+        return EXPIRED if is_expired else self.state
 
     def is_open(self, moment: datetime) -> bool:
         return self.state_at(moment) == PENDING

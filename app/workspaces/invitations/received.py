@@ -16,19 +16,18 @@ from ...core.errors import Problem
 from ...core.types import AccountKey
 from ..actions import INVITATION_ACCEPTED, INVITATION_DECLINED
 from ..members import ListedMember, Members
-from ..rules import may_manage
-from .lookup import InvitationRow, in_state, invited_rows, read_invited
-from .mails import InvitationProofs
+from .emails import InvitationProofs
+from .lookup import InvitationRow, in_state, read_invitations, select_invitations
 from .models import ACCEPTED, DECLINED, PENDING, Invitation
-from .schemas import AddressNotProven, InvitationNotFound, InviterGone, OtherAddress
+from .schemas import AddressNotVerified, InvitationNotFound, InviterGone, OtherAddress
 
 
 @dataclass(eq=False)
 class ReceivedInvitations:
-    """Invitations as the invited account sees and answers them.
+    """Lists, accepts and declines the invitations to an account.
 
-    Found in the list of one's own, where the account's address must be proven; or by the mailed
-    secret, which proves it.
+    An account with a verified address finds them in its list. The emailed token also finds one, and
+    verifies the address.
     """
 
     session: AnySession
@@ -38,40 +37,40 @@ class ReceivedInvitations:
     clock: Clock
 
     def page(self, account: AccountLike, offset: int, limit: int) -> Sequence[InvitationRow]:
-        self._check_proven(account)
+        self._check_verified(account)
         now = self.clock.now()
         rows = (
-            invited_rows(self.accounts.model)
+            select_invitations(self.accounts.model)
             .where(Invitation.email == account.email, in_state(PENDING, now))
             .order_by(Invitation.id.desc())
         )
-        return read_invited(self.session, rows.offset(offset).limit(limit), now)
+        return read_invitations(self.session, rows.offset(offset).limit(limit), now)
 
     def accept(self, account: AccountLike, invitation_id: int) -> ListedMember:
         with transaction(self.session):
-            invitation = self._own(account, invitation_id)
-            return self._accept(account, self._hold(invitation, InvitationNotFound))
+            invitation = self._find(account, invitation_id)
+            return self._accept(account, self._lock(invitation, InvitationNotFound))
 
     def decline(self, account: AccountLike, invitation_id: int) -> None:
         with transaction(self.session):
-            invitation = self._own(account, invitation_id)
-            self._decline(self._hold(invitation, InvitationNotFound))
+            invitation = self._find(account, invitation_id)
+            self._decline(self._lock(invitation, InvitationNotFound))
 
     def show(self, token: str) -> InvitationRow:
-        """For the holder of the secret only: others must not learn whether the address has an
+        """Return the invitation of a token. Only its holder may learn whether the address has an
         account."""
         invitation = self.proofs.find(token)
-        rows = invited_rows(self.accounts.model).where(Invitation.id == invitation.id)
-        [invited] = read_invited(self.session, rows, self.clock.now())
+        rows = select_invitations(self.accounts.model).where(Invitation.id == invitation.id)
+        [row] = read_invitations(self.session, rows, self.clock.now())
         exists = self.accounts.find(invitation.email) is not None
-        return invited._replace(account_exists=exists)
+        return row._replace(account_exists=exists)
 
     def accept_by_token(self, account: AccountLike, token: str) -> ListedMember:
         with transaction(self.session):
             invitation = self.proofs.find(token)
             if invitation.email != account.email:
                 raise OtherAddress
-            invitation = self._hold(invitation, InvalidProof)
+            invitation = self._lock(invitation, InvalidProof)
             if not self.accounts.has_proven_address(account):
                 self.accounts.prove_address(account)
             return self._accept(account, invitation)
@@ -81,14 +80,14 @@ class ReceivedInvitations:
 
     def decline_by_token(self, token: str) -> None:
         with transaction(self.session):
-            self._decline(self._hold(self.proofs.find(token), InvalidProof))
+            self._decline(self._lock(self.proofs.find(token), InvalidProof))
 
-    def _check_proven(self, account: AccountLike) -> None:
+    def _check_verified(self, account: AccountLike) -> None:
         if not self.accounts.has_proven_address(account):
-            raise AddressNotProven
+            raise AddressNotVerified
 
-    def _own(self, account: AccountLike, invitation_id: int) -> Invitation:
-        self._check_proven(account)
+    def _find(self, account: AccountLike, invitation_id: int) -> Invitation:
+        self._check_verified(account)
         invitation = self.session.scalar(
             select(Invitation).where(
                 Invitation.id == invitation_id, Invitation.email == account.email
@@ -98,8 +97,9 @@ class ReceivedInvitations:
             raise InvitationNotFound
         return invitation
 
-    def _hold(self, invitation: Invitation, otherwise: type[Problem]) -> Invitation:
-        """As it stands now, holding the workspace: of several answers at once the first counts."""
+    def _lock(self, invitation: Invitation, missing: type[Problem]) -> Invitation:
+        """Lock the workspace and return the invitation as stored, so that of concurrent answers
+        only the first is accepted. Raise `missing` if it is not open."""
         self.members.lock(invitation.workspace_id)
         found = self.session.scalar(
             select(Invitation)
@@ -107,7 +107,7 @@ class ReceivedInvitations:
             .execution_options(populate_existing=True)
         )
         if found is None or not found.is_open(self.clock.now()):
-            raise otherwise
+            raise missing
         return found
 
     def _accept(self, account: AccountLike, invitation: Invitation) -> ListedMember:
@@ -138,7 +138,7 @@ class ReceivedInvitations:
         )
 
     def _check_inviter(self, invitation: Invitation) -> None:
-        """An invitation says what the inviter may say now, not what they might when they did."""
+        """Raise InviterGone unless the inviter may still invite this type of member."""
         inviter = self.accounts.by_id(invitation.inviter_id) if invitation.inviter_id else None
         member = inviter and self.members.find(invitation.workspace_id, inviter.id)
         if not (
@@ -146,6 +146,6 @@ class ReceivedInvitations:
             and member
             and self.accounts.is_active(inviter)
             and member.is_active
-            and may_manage(member.type, invitation.type)
+            and member.may_manage(invitation.type)
         ):
             raise InviterGone

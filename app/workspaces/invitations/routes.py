@@ -1,4 +1,4 @@
-"""Routes of the invited account; the routes that invite are those of the workspace."""
+"""Routes of the invited account. The routes of the inviter are those of the workspace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..schemas import MemberRead
 from .lookup import InvitationRow
 from .received import ReceivedInvitations
 from .schemas import (
-    AddressNotProven,
+    AddressNotVerified,
     InvitationNotFound,
     InvitationSecret,
     InviterGone,
@@ -38,18 +38,18 @@ DECLINED = {"message": "Invitation declined"}
 @blueprint.get("/invitations")
 @active_account_required
 @example(answer=[schemas.RECEIVED])
-@raises(AddressNotProven)
+@raises(AddressNotVerified)
 @takes(query=Page)
 @answers(200, ReceivedInvitationRead, paged=True)
 def list_received_invitations(query: Loaded) -> Sequence[InvitationRow]:
-    """List the open invitations to the caller's address"""
+    """List the open invitations to the caller's email address"""
     return service(ReceivedInvitations).page(caller().account, **query)
 
 
 @blueprint.post("/invitations/<row_id:invitation_id>/accept")
 @active_account_required
 @example(answer=schemas.GRACE_READ)
-@raises(AddressNotProven, InvitationNotFound, InviterGone)
+@raises(AddressNotVerified, InvitationNotFound, InviterGone)
 @answers(200, MemberRead)
 def accept_received_invitation(invitation_id: int) -> ListedMember:
     """Accept an invitation from the caller's list"""
@@ -59,7 +59,7 @@ def accept_received_invitation(invitation_id: int) -> ListedMember:
 @blueprint.post("/invitations/<row_id:invitation_id>/decline")
 @active_account_required
 @example(answer=DECLINED)
-@raises(AddressNotProven, InvitationNotFound)
+@raises(AddressNotVerified, InvitationNotFound)
 @answers(200, Message)
 def decline_received_invitation(invitation_id: int) -> dict[str, str]:
     """Decline an invitation from the caller's list"""
@@ -74,7 +74,7 @@ def decline_received_invitation(invitation_id: int) -> dict[str, str]:
 @takes(query=InvitationSecret)
 @answers(200, MailedInvitationRead)
 def get_mailed_invitation(query: Loaded) -> InvitationRow:
-    """Get an invitation by its mailed secret; nothing changes"""
+    """Get an invitation by its emailed token, without a change"""
     return service(ReceivedInvitations).show(query["token"])
 
 
@@ -85,7 +85,7 @@ def get_mailed_invitation(query: Loaded) -> InvitationRow:
 @takes(json=InvitationSecret)
 @answers(200, MemberRead)
 def accept_mailed_invitation(json: Loaded) -> ListedMember:
-    """Accept an invitation by its mailed secret"""
+    """Accept an invitation by its emailed token"""
     return service(ReceivedInvitations).accept_by_token(caller().attached_account, json["token"])
 
 
@@ -96,6 +96,6 @@ def accept_mailed_invitation(json: Loaded) -> ListedMember:
 @takes(json=InvitationSecret)
 @answers(200, Message)
 def decline_mailed_invitation(json: Loaded) -> dict[str, str]:
-    """Decline an invitation by its mailed secret"""
+    """Decline an invitation by its emailed token"""
     service(ReceivedInvitations).decline_by_token(json["token"])
     return DECLINED

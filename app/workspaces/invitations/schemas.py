@@ -1,4 +1,4 @@
-"""What clients send and get: schemas and errors."""
+"""Schemas and errors of invitations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ...core.web.fields import EnumField, NamedEnum, Page, RequestSchema, Text, 
 from ..schemas import MEMBER_TYPE
 from .models import MESSAGE_LENGTH, STATES
 
-MOST_AT_ONCE = 50
-LONGEST_TOKEN = 2048
+MAX_AT_ONCE = 50
+TOKEN_LENGTH = 2048
 INVITATION_STATE = NamedEnum("InvitationState", STATES)
 
 
@@ -19,8 +19,8 @@ class InvitationCreate(RequestSchema):
     email = Text(min=1, max=320)
     emails = fields.List(
         Text(min=1, max=320),
-        validate=validate.Length(min=1, max=MOST_AT_ONCE),
-        metadata={"description": "Several, in the place of `email`"},
+        validate=validate.Length(min=1, max=MAX_AT_ONCE),
+        metadata={"description": "Several addresses, instead of `email`"},
     )
     type = EnumField(MEMBER_TYPE, load_default="member")
     message = Text(max=MESSAGE_LENGTH, load_default=None, strip=True)
@@ -31,7 +31,7 @@ class InvitationCreate(RequestSchema):
             raise ValidationError("Send either email or emails.", "email")
 
     @post_load
-    def name_the_fields(self, data: Loaded, **kwargs: object) -> JsonObject:
+    def key_by_field(self, data: Loaded, **kwargs: object) -> JsonObject:
         """Report each invalid address with its position."""
         many = data.pop("emails", [])
         addresses = {f"emails.{index}": email for index, email in enumerate(many)}
@@ -45,11 +45,11 @@ class InvitationPage(Page):
 
 
 class InvitationSecret(RequestSchema):
-    token = Text(min=1, max=LONGEST_TOKEN, required=True)
+    token = Text(min=1, max=TOKEN_LENGTH, required=True)
 
 
 class InvitationRead(Schema):
-    """As the workspace's owners and admins see it."""
+    """An invitation for the workspace's owners and admins."""
 
     id = fields.Integer(required=True, attribute="invitation.id")
     workspace_id = fields.Integer(required=True, attribute="invitation.workspace_id")
@@ -60,12 +60,12 @@ class InvitationRead(Schema):
     inviter = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "E-mail of who invites; null where the account is gone"},
+        metadata={"description": "The inviter's email address; null if the account was deleted"},
     )
     sends = fields.Integer(
         required=True,
         attribute="invitation.sends",
-        metadata={"description": "How often it was mailed"},
+        metadata={"description": "The number of emails"},
     )
     sent_at = Timestamp(required=True, allow_none=True, attribute="invitation.sent_at")
     expires_at = Timestamp(required=True, attribute="invitation.expires_at")
@@ -123,7 +123,7 @@ class InvitationClosed(Conflict):
 
 
 class InviterGone(Conflict):
-    """Who invited is no member now, or one who may not bring in such members."""
+    """The inviter is no longer a member who may invite this type."""
 
     code = "inviter_gone"
     detail = "Whoever sent this invitation can no longer invite you"
@@ -143,7 +143,7 @@ class OtherAddress(Forbidden):
     fix = "Sign in with the account of that email address, or ask for a new invitation."
 
 
-class AddressNotProven(Forbidden):
+class AddressNotVerified(Forbidden):
     code = "address_not_proven"
     detail = "Prove your email address first"
     title = "The account's email address must be verified first"

@@ -23,28 +23,28 @@ from ..errors import AlreadyAMember
 from ..members import Members
 from ..models import Member, Workspace
 from ..settings import WorkspacesSettings
-from .lookup import InvitationRow, in_state, invited_rows, read_invited
-from .mails import InvitationMails, InvitationRate
+from .emails import InvitationEmails, InvitationRate
+from .lookup import InvitationRow, in_state, read_invitations, select_invitations
 from .models import EXPIRED, PENDING, REVOKED, Invitation
 from .schemas import InvitationClosed, InvitationNotFound, TooManyInvitations
 
-# One invitation is mailed at most so often, and at most once in this time.
-MOST_SENDS = 5
-BETWEEN_SENDS = timedelta(minutes=1)
+# The limits of emails for one invitation.
+MAX_SENDS = 5
+SEND_INTERVAL = timedelta(minutes=1)
 
 
 @dataclass(eq=False)
 class Invitations(BasicService):
-    """Whom a workspace invites. The actor is the member who asks.
+    """The invitations of a workspace. The actor is the requesting member.
 
-    Every change holds the workspace's row, as those of its members do. Whether an address has an
-    account is not looked at.
+    Every change locks the workspace's row, as changes of members do. Nothing depends on whether an
+    address has an account.
     """
 
     accounts: Accounts
     members: Members
     rate: InvitationRate
-    mails: InvitationMails
+    emails: InvitationEmails
     one_off_mail: OneOffMail
     settings: WorkspacesSettings
 
@@ -52,11 +52,13 @@ class Invitations(BasicService):
         self, workspace_id: int, offset: int, limit: int, state: str | None = None
     ) -> Sequence[InvitationRow]:
         now = self.clock.now()
-        rows = invited_rows(self.accounts.model).where(Invitation.workspace_id == workspace_id)
+        rows = select_invitations(self.accounts.model).where(
+            Invitation.workspace_id == workspace_id
+        )
         if state is not None:
             rows = rows.where(in_state(state, now))
         newest_first = rows.order_by(Invitation.id.desc()).offset(offset).limit(limit)
-        return read_invited(self.session, newest_first, now)
+        return read_invitations(self.session, newest_first, now)
 
     def addresses(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the email addresses of the invitations that still exist, by their ids."""
@@ -69,61 +71,67 @@ class Invitations(BasicService):
         return {row[0]: row[1] for row in rows}
 
     def invite(
-        self, actor: Member, emails: Mapping[str, str], kind: str, message: str | None = None
+        self,
+        actor: Member,
+        emails: Mapping[str, str],
+        member_type: str,
+        message: str | None = None,
     ) -> Sequence[InvitationRow]:
-        """Each address is named by the field that carries it. One that waits already waits on, as
-        what is said now, and is mailed again unless that has been done enough."""
+        """Invite addresses, which are keyed by their field for error messages.
+
+        A pending invitation gets the new type and message and is sent again, within the limits.
+        """
         addresses = _addresses(emails)
-        rate = self.rate.counted(actor.account_id, len(addresses))
-        with rate as mails, transaction(self.session):
+        rate = self.rate.reserve(actor.account_id, len(addresses))
+        with rate as sent, transaction(self.session):
             manager = self.members.manager(actor)
-            self.members.allow(manager, kind)
-            self._refuse_members(manager.workspace_id, addresses)
-            waiting = self._waiting(manager.workspace_id, addresses)
-            for invitation in waiting.values():
-                self.members.allow(manager, invitation.type)
-            self._keep_within_limit(manager.workspace_id, len(addresses) - len(waiting))
+            self.members.check_may_manage(manager, member_type)
+            self._check_not_members(manager.workspace_id, addresses)
+            pending = self._pending(manager.workspace_id, addresses)
+            for invitation in pending.values():
+                self.members.check_may_manage(manager, invitation.type)
+            self._check_limit(manager.workspace_id, len(addresses) - len(pending))
             new = {
                 email: self._new(manager.workspace_id, email)
                 for email in addresses
-                if email not in waiting
+                if email not in pending
             }
-            invited = [waiting.get(email) or new[email] for email in addresses]
+            invited = [pending.get(email) or new[email] for email in addresses]
             for invitation in invited:
-                invitation.inviter_id, invitation.type = manager.account_id, kind
+                invitation.inviter_id, invitation.type = manager.account_id, member_type
                 invitation.message = message
             self.session.add_all(new.values())
             self.session.flush()
             for invitation in invited:
                 is_new = invitation.email in new
                 action = INVITATION_CREATED if is_new else INVITATION_RENEWED
-                self._report(action, invitation, type=kind)
+                self._report(action, invitation, type=member_type)
             for invitation in invited:
-                if not self._wait(invitation) and invitation.sends < MOST_SENDS:
-                    mails.append(self._mail(invitation))
-            return self._shown(invited)
+                if not self._seconds_until_resend(invitation) and invitation.sends < MAX_SENDS:
+                    sent.append(self._send(invitation))
+            return self._rows(invited)
 
     def resend(self, actor: Member, invitation_id: int) -> InvitationRow:
-        with self.rate.counted(actor.account_id, 1) as mails, transaction(self.session):
-            invitation = self._hold(actor, invitation_id)
-            if invitation.sends >= MOST_SENDS:
-                raise QuotaReached("This invitation was mailed as often as is allowed")
-            if seconds := self._wait(invitation):
+        with self.rate.reserve(actor.account_id, 1) as sent, transaction(self.session):
+            invitation = self._lock(actor, invitation_id)
+            if invitation.sends >= MAX_SENDS:
+                raise QuotaReached("This invitation was sent the maximum number of times")
+            if seconds := self._seconds_until_resend(invitation):
                 raise TooManyInvitations(seconds)
             invitation.inviter_id = actor.account_id
             self._report(INVITATION_RESENT, invitation)
-            mails.append(self._mail(invitation))
-            return self._shown([invitation])[0]
+            sent.append(self._send(invitation))
+            return self._rows([invitation])[0]
 
     def revoke(self, actor: Member, invitation_id: int) -> InvitationRow:
         with transaction(self.session):
-            invitation = self._hold(actor, invitation_id)
+            invitation = self._lock(actor, invitation_id)
             invitation.state = REVOKED
             self._report(INVITATION_REVOKED, invitation)
-            return self._shown([invitation])[0]
+            return self._rows([invitation])[0]
 
     def prune(self, batch: int = 1_000) -> int:
-        """Delete invitations that expired long ago, however they were answered."""
+        """Delete old expired invitations, in any state, and return their number."""
         before = self.clock.now() - timedelta(days=self.settings.INVITATION_KEEP_DAYS)
         return delete_in_batches(
             self.session, Invitation, Invitation.expires_at < before, batch=batch
@@ -136,8 +144,8 @@ class Invitations(BasicService):
             self.session, action, invitation, workspace_id=workspace_id, target=target, **data
         )
 
-    def _hold(self, actor: Member, invitation_id: int) -> Invitation:
-        """The open invitation, if it is this workspace's and the actor's to manage."""
+    def _lock(self, actor: Member, invitation_id: int) -> Invitation:
+        """Lock the workspace and return the open invitation, if the actor may manage it."""
         manager = self.members.manager(actor)
         invitation = self.session.scalar(
             select(Invitation)
@@ -146,13 +154,13 @@ class Invitations(BasicService):
         )
         if invitation is None:
             raise InvitationNotFound
-        self.members.allow(manager, invitation.type)
+        self.members.check_may_manage(manager, invitation.type)
         if not invitation.is_open(self.clock.now()):
             raise InvitationClosed
         return invitation
 
-    def _refuse_members(self, workspace_id: int, addresses: Sequence[str]) -> None:
-        """Raise if the address is a member, which every member may know."""
+    def _check_not_members(self, workspace_id: int, addresses: Sequence[str]) -> None:
+        """Raise AlreadyAMember. Every member may know the addresses of members."""
         account: Any = self.accounts.model
         found = self.session.scalars(
             select(account.email)
@@ -163,30 +171,30 @@ class Invitations(BasicService):
         if found:
             raise AlreadyAMember(members={"emails": list(found)})
 
-    def _waiting(self, workspace_id: int, addresses: Sequence[str]) -> dict[str, Invitation]:
-        """Return the open invitations, after expired ones are marked."""
-        here = (Invitation.workspace_id == workspace_id, Invitation.state == PENDING)
+    def _pending(self, workspace_id: int, addresses: Sequence[str]) -> dict[str, Invitation]:
+        """Store the state of expired invitations, and return the pending ones by address."""
+        where = (Invitation.workspace_id == workspace_id, Invitation.state == PENDING)
         self.session.execute(
             update(Invitation)
-            .where(*here, Invitation.expires_at <= self.clock.now())
+            .where(*where, Invitation.expires_at <= self.clock.now())
             .values(state=EXPIRED)
             .execution_options(synchronize_session=False)
         )
         rows = self.session.scalars(
             select(Invitation)
-            .where(*here, Invitation.email.in_(addresses))
+            .where(*where, Invitation.email.in_(addresses))
             .execution_options(populate_existing=True)
         )
         return {invitation.email: invitation for invitation in rows}
 
-    def _keep_within_limit(self, workspace_id: int, more: int) -> None:
+    def _check_limit(self, workspace_id: int, more: int) -> None:
         pending = self.session.scalar(
             select(func.count(Invitation.id)).where(
                 Invitation.workspace_id == workspace_id, Invitation.state == PENDING
             )
         )
         if more and (pending or 0) + more > self.settings.PENDING_LIMIT:
-            raise QuotaReached("As many invitations as are allowed wait for an answer")
+            raise QuotaReached("The workspace has the maximum number of pending invitations")
 
     def _new(self, workspace_id: int, email: str) -> Invitation:
         now = self.clock.now()
@@ -199,38 +207,39 @@ class Invitations(BasicService):
             created_at=now,
         )
 
-    def _wait(self, invitation: Invitation) -> int:
-        """Seconds until it may be mailed again."""
+    def _seconds_until_resend(self, invitation: Invitation) -> int:
+        """Return the seconds until the invitation may be sent again."""
         if invitation.sent_at is None:
             return 0
-        left = invitation.sent_at + BETWEEN_SENDS - self.clock.now()
+        left = invitation.sent_at + SEND_INTERVAL - self.clock.now()
         return max(0, math.ceil(left.total_seconds()))
 
-    def _mail(self, invitation: Invitation) -> Email:
-        """Mails it once the transaction stands, and prolongs it."""
+    def _send(self, invitation: Invitation) -> Email:
+        """Send the email after the commit, and extend the expiry."""
         now = self.clock.now()
         invitation.sends += 1
         invitation.sent_at = now
         invitation.expires_at = now + timedelta(days=self.settings.INVITATION_DAYS)
         workspace = self.session.get_one(Workspace, invitation.workspace_id)
         inviter = self.accounts.by_id(invitation.inviter_id)
-        mail = self.mails.invitation(invitation, workspace, inviter.email if inviter else "")
-        after_commit(self.session, lambda: self.one_off_mail.send_soon(mail))
-        return mail
+        email = self.emails.render(invitation, workspace, inviter.email if inviter else "")
+        after_commit(self.session, lambda: self.one_off_mail.send_soon(email))
+        return email
 
-    def _shown(self, invited: Sequence[Invitation]) -> Sequence[InvitationRow]:
-        """In the order in which they were asked for."""
+    def _rows(self, invitations: Sequence[Invitation]) -> Sequence[InvitationRow]:
+        """Return the rows in the given order."""
         self.session.flush()
-        ids = [invitation.id for invitation in invited]
-        rows = invited_rows(self.accounts.model).where(Invitation.id.in_(ids))
+        ids = [invitation.id for invitation in invitations]
+        rows = select_invitations(self.accounts.model).where(Invitation.id.in_(ids))
         found = {
-            each.invitation.id: each for each in read_invited(self.session, rows, self.clock.now())
+            each.invitation.id: each
+            for each in read_invitations(self.session, rows, self.clock.now())
         }
         return [found[invitation_id] for invitation_id in ids]
 
 
 def _addresses(emails: Mapping[str, str]) -> Sequence[str]:
-    """Each once, in the order given."""
+    """Return valid addresses, each once, in the given order. Raises Invalid."""
     found: dict[str, None] = {}
     for field, text in emails.items():
         try:

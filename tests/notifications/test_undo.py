@@ -12,7 +12,7 @@ from app.core.context import service
 from app.notifications.errors import AlreadyRestored, NotificationNotFound, NotRestorable
 from app.notifications.inbox import Inbox
 from app.notifications.models import InboxItem
-from app.notifications.restoring import KIND, RESTORING, Restoring
+from app.notifications.undo import RESTORE_ITEM, SUBJECT_KIND, InboxUndo
 from app.testing.clock import SteppingClock
 
 from ..conftest import Person
@@ -22,7 +22,7 @@ from .conftest import Notify
 
 def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
     with app.app_context():
-        statement = service(Restoring).statement(person.id, item["id"])
+        statement = service(InboxUndo).create_token(person.id, item["id"])
         assert statement is not None
         service(Inbox).delete(person.id, item["id"])
         return statement
@@ -30,7 +30,7 @@ def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
 
 def restore(app: Flask, person: Person, statement: str) -> dict[str, Any]:
     with app.app_context():
-        return service(Restoring).restore(person.id, statement)
+        return service(InboxUndo).restore(person.id, statement)
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -96,9 +96,9 @@ def test_statement_holds_every_column_of_the_row(app: Flask, ada: Person, notify
     notify()
     (item,) = ada.api().get("/notifications").json
     with app.app_context():
-        statement = service(Restoring).statement(ada.id, item["id"])
+        statement = service(InboxUndo).create_token(ada.id, item["id"])
         assert statement is not None
-        stated = service(Proofs).by_token(RESTORING, KIND, statement, subject)
+        stated = service(Proofs).by_token(RESTORE_ITEM, SUBJECT_KIND, statement, subject)
     assert stated.keys() == set(InboxItem.__table__.columns.keys())
 
 
@@ -110,13 +110,13 @@ def test_statement_from_before_a_new_column_is_refused(
     row = {"id": item["id"], "receiver_id": ada.id, "notification_id": item["notification_id"]}
     for older in (row, [ada.id, item["id"], item["notification_id"], False]):
         with app.app_context():
-            statement = service(Proofs).token(RESTORING, subject(older))
+            statement = service(Proofs).token(RESTORE_ITEM, subject(older))
         with pytest.raises(NotRestorable):
             restore(app, ada, statement)
 
 
 def subject(stated: Any) -> ProofSubject[Any]:
-    return ProofSubject(KIND, stated, (), stated)
+    return ProofSubject(SUBJECT_KIND, stated, (), stated)
 
 
 @for_each("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])

@@ -1,4 +1,4 @@
-"""Invitation emails: the secret that they carry, their text, and how many one account may send."""
+"""Invitation emails: their token, their text, and their rate limit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..settings import WorkspacesSettings
 from .models import Invitation
 from .schemas import TooManyInvitations
 
-# The purpose of these proofs, and what they are about.
+# The purpose of the tokens, and the kind of their subject.
 INVITATION = "invitation"
 
 
 @dataclass(eq=False)
 class InvitationProofs:
-    """The secret that an invitation's mail carries: who has it reads the mail of the address."""
+    """Tokens of invitation emails, which prove access to the invited address."""
 
     session: AnySession
     proofs: Proofs
@@ -36,7 +36,7 @@ class InvitationProofs:
         return self.proofs.token(self.purpose, _subject(invitation))
 
     def find(self, token: str) -> Invitation:
-        """The open invitation; otherwise InvalidProof."""
+        """Return the open invitation of a token. Raises InvalidProof."""
         invitation = self.proofs.by_token(self.purpose, INVITATION, token, self._by_id)
         if not invitation.is_open(self.clock.now()):
             raise InvalidProof
@@ -48,20 +48,21 @@ class InvitationProofs:
 
 
 def _subject(invitation: Invitation) -> ProofSubject[Invitation]:
-    """Ended by the answer to it. One that is mailed again keeps what was mailed before alive."""
+    """Return the subject, whose tokens are invalid once the invitation is answered. Tokens of
+    earlier emails for an open invitation stay valid."""
     state = (invitation.workspace_id, invitation.email, invitation.state)
     return ProofSubject(INVITATION, invitation.id, state, invitation)
 
 
 @dataclass(eq=False)
-class InvitationMails:
+class InvitationEmails:
     core: CoreSettings
     settings: WorkspacesSettings
     templates: Templates
     proofs: InvitationProofs
 
-    def invitation(self, invitation: Invitation, workspace: Workspace, inviter: str) -> Email:
-        """The same for who has an account and who has none."""
+    def render(self, invitation: Invitation, workspace: Workspace, inviter: str) -> Email:
+        """Return the email, which does not depend on whether the address has an account."""
         token = self.proofs.token(invitation)
         return self.templates.email(
             invitation.email,
@@ -85,26 +86,26 @@ HOUR = 3600
 
 @dataclass(eq=False)
 class InvitationRate:
-    """How many invitations one account may have mailed in an hour, exactly."""
+    """The limit of invitation emails that one account may send in an hour."""
 
     keystore: Keystore
-    most: int
+    limit: int
 
     @contextmanager
-    def counted(self, inviter_id: object, wanted: int) -> Iterator[list[Email]]:
-        """Counts what is wanted before anything is stored, and gives back what was not mailed: what
-        was is in the list at the end."""
+    def reserve(self, inviter_id: object, count: int) -> Iterator[list[Email]]:
+        """Count the emails before anything is stored, and take back the unsent ones at the end: the
+        caller adds sent emails to the list. Raises TooManyInvitations."""
         key = f"invitations:{inviter_id}"
-        if self.keystore.count(key, HOUR, by=wanted) > self.most:
+        if self.keystore.count(key, HOUR, by=count) > self.limit:
             seconds = self.keystore.remaining(key)
-            self.keystore.count(key, HOUR, by=-wanted)
+            self.keystore.count(key, HOUR, by=-count)
             raise TooManyInvitations(seconds)
-        mails: list[Email] = []
+        emails: list[Email] = []
         try:
-            yield mails
+            yield emails
         except BaseException:
-            mails.clear()
+            emails.clear()
             raise
         finally:
-            if unsent := wanted - len(mails):
+            if unsent := count - len(emails):
                 self.keystore.count(key, HOUR, by=-unsent)
