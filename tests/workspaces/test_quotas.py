@@ -59,7 +59,7 @@ def test_failed_creation_does_not_count(make_app: MakeApp, person: MakePerson) -
 
 @pytest.fixture
 def limit_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspaces_service, "MOST_AT_LOGIN", 3)
+    monkeypatch.setattr(workspaces_service, "MAX_AT_SIGN_IN", 3)
 
 
 @pytest.mark.usefixtures("limit_of_three")

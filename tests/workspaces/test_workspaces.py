@@ -60,7 +60,7 @@ def test_default_workspace_is_created_in_the_accounts_transaction(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("failed")
 
-    monkeypatch.setattr(Workspaces, "_join", fail)
+    monkeypatch.setattr(Workspaces, "_add_owner", fail)
     with app.app_context():
         with pytest.raises(RuntimeError):
             service(Accounts).create("ada@example.com", "correct horse battery")
