@@ -215,7 +215,7 @@ def test_pyright_finds_nothing_in_the_hosts(bare: str, hosts: Path) -> None:
 
 
 _REVEALED = """
-from pinboard.desk import frontdesk
+from pinboard.extensions import frontdesk
 from pinboard.notes import list_notes
 
 reveal_type(frontdesk.current_account)

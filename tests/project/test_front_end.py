@@ -16,18 +16,19 @@ SAAS = ROOT / "examples" / "saas"
 _SERVE = """
 import sys
 from pinboard import create_app
+from pinboard.extensions import frontdesk
 from pinboard.models import db
 
 app = create_app("sqlite:///page.db")
 with app.app_context():
     db.create_all()
+    frontdesk.accounts.create("ada@example.com", "correct horse", name="Ada")
 app.run(port=int(sys.argv[1]))
 """
 _JOURNEY = """
 async () => {
   const { request, signIn, watchUnread } = await import("/client.js");
-  const new_one = { email: "ada@example.com", password: "correct horse", name: "Ada" };
-  await request("/api/sign-up", { method: "POST", json: new_one });
+  const new_one = { email: "ada@example.com", password: "correct horse" };
   const refused = await signIn(new_one.email, "wrong").catch((problem) => problem);
   const account = await signIn(new_one.email, new_one.password);
   await request("/api/ada/notes/", { method: "POST", json: { text: "Milk is out" } });

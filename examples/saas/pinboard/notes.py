@@ -1,8 +1,9 @@
-"""The notes of a workspace: members list, pin and delete them."""
+"""The notes of a workspace: members list, pin and delete notes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from flask import Blueprint
@@ -10,6 +11,7 @@ from flask_frontdesk import (
     Member,
     Page,
     Problem,
+    UtcDateTime,
     active_account_required,
     active_member_required,
     answers,
@@ -18,10 +20,28 @@ from flask_frontdesk import (
     takes,
 )
 from marshmallow import Schema, fields, validate
-from sqlalchemy import select
+from sqlalchemy import ForeignKey, String, select
+from sqlalchemy.orm import Mapped, mapped_column
 
-from .desk import frontdesk
-from .models import Note, db
+from .extensions import frontdesk
+from .models import Base, db
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Note(Base):
+    __tablename__ = "notes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    workspace_id: Mapped[int] = mapped_column(
+        ForeignKey("frontdesk_workspaces.id", ondelete="CASCADE"), index=True
+    )
+    author_id: Mapped[int] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"))
+    text: Mapped[str] = mapped_column(String(500))
+    pinned_at: Mapped[datetime] = mapped_column(UtcDateTime, default=_now)
+
 
 notes = Blueprint("notes", __name__)
 
@@ -76,7 +96,7 @@ def pin_note(workspace_slug: str, json: dict[str, Any]) -> Note:
         )
         if receivers := db.session.scalars(others).all():
             frontdesk.notify(
-                f"{author.name} pinned a note",
+                f"{author.name or author.email} pinned a note",
                 json["text"],
                 channels=["inapp", "email"],
                 receivers=receivers,
@@ -87,7 +107,7 @@ def pin_note(workspace_slug: str, json: dict[str, Any]) -> Note:
 # [end]
 
 
-# [take-down]
+# [delete]
 class NoteNotFound(Problem):
     status = 404
     code = "note_not_found"
@@ -97,17 +117,17 @@ class NoteNotFound(Problem):
 class NotYours(Problem):
     status = 403
     code = "not_yours"
-    detail = "Only its author, an owner or an admin takes a note down"
+    detail = "Only the author, an owner or an admin can delete a note"
 
 
 @notes.delete("/<int:note_id>")
 @active_account_required
 @active_member_required
 @answers(200, NoteRead)
-def take_down_note(workspace_slug: str, note_id: int) -> Note:
+def delete_note(workspace_slug: str, note_id: int) -> Note:
     """Delete a note"""
     with frontdesk.transaction():
-        # By its workspace too: an id alone would reach into another tenant's.
+        # Compare the workspace too: an id alone could name another tenant's note.
         note = db.session.scalar(
             select(Note).where(Note.id == note_id, Note.workspace_id == current_workspace.id)
         )
