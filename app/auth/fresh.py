@@ -35,6 +35,11 @@ class Freshness:
         if not self.is_fresh(caller, seconds, factors):
             raise ReauthenticationRequired(self.seconds if seconds is None else seconds, factors)
 
+    def require_with_factor(self, caller: Caller) -> None:
+        """Require a recent sign-in, with a second factor if the account has one. A trusted device
+        is no second factor here."""
+        self.require(caller, factors=2 if self.has_factor(caller.account) else 1)
+
     def check(
         self, caller: Caller, password: str | None, address: str, *, protects: bool = False
     ) -> str | None:

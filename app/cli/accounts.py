@@ -12,7 +12,7 @@ from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
 from ..auth.limits import Failures
-from ..auth.mfa.authenticators import FactorResets
+from ..auth.mfa.authenticators import Authenticators
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
 from ..core.context import current_frontdesk, service
@@ -225,11 +225,11 @@ def reset_mfa(email: str) -> None:
     Examples:
       flask accounts reset-mfa ada@example.com
     """
-    if FactorResets not in current_frontdesk.services:
+    if Authenticators not in current_frontdesk.services:
         raise click.ClickException("MFA is disabled: set AUTH__MFA to enable it.")
     account = service(Accounts).get(email)
     confirm(f"Remove all MFA methods of the account {account.email} and sign the account out?")
-    service(FactorResets).reset(account)
+    service(Authenticators).reset(account)
     show(account)
 
 

@@ -64,7 +64,7 @@ def check_guards() -> Iterator[Finding]:
 
 def check_passkeys() -> Iterator[Finding]:
     if RelyingParty in current_frontdesk.services:
-        for text in service(RelyingParty).faults():
+        for text in service(RelyingParty).misconfigurations():
             hint = "see AUTH__WEBAUTHN_RP_ID and AUTH__WEBAUTHN_ORIGINS"
             yield Finding("passkeys", "fault", f"{text}; {hint}")
 

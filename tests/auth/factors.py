@@ -9,8 +9,8 @@ from typing import Any
 import jwt
 
 from app.accounts.service import Accounts
-from app.auth.mfa.apps import AppEnrolment
-from app.auth.mfa.policy import Enrolling
+from app.auth.mfa.apps import AppEnrollment
+from app.auth.mfa.policy import Enrollee
 from app.auth.mfa.totp import STEP_SECONDS, code_at
 from app.auth.sign_in.policy import NO_OPTIONS, payload_of
 from app.core.context import service
@@ -62,10 +62,10 @@ def enrol(api: Api, clock: SteppingClock, **body: Any) -> Enrolled:
 def enrolled(person: Person, clock: SteppingClock) -> Enrolled:
     """Enrol an authenticator app through the services: the routes would also render a QR code."""
     with person.app.app_context():
-        enrolling = Enrolling(service(Accounts).get(person.email))
-        setup = service(AppEnrolment).begin(enrolling, "Phone")
+        enrolling = Enrollee(service(Accounts).get(person.email))
+        setup = service(AppEnrollment).begin(enrolling, "Phone")
         phone = Phone(setup["secret"], clock)
-        confirmed = service(AppEnrolment).confirm(enrolling, setup["id"], phone.code(), NO_OPTIONS)
+        confirmed = service(AppEnrollment).confirm(enrolling, setup["id"], phone.code(), NO_OPTIONS)
         token = payload_of(confirmed.outcome)["access_token"]
     return Enrolled(
         phone, Api(person.app, person.prefix, token), list(confirmed.recovery_codes or ())

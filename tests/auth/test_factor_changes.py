@@ -170,7 +170,7 @@ def test_reclaiming_an_account_removes_its_authenticators(
             accounts.reclaim(accounts.get(ada.email))
         account_id = ada.id
         assert service(Authenticators).list(account_id) == []
-        assert service(RecoveryCodes).left(account_id) == 0
+        assert service(RecoveryCodes).count_left(account_id) == 0
 
 
 def test_deleting_the_account_deletes_its_authenticators(ada: Person, clock: SteppingClock) -> None:
@@ -179,7 +179,7 @@ def test_deleting_the_account_deletes_its_authenticators(ada: Person, clock: Ste
         accounts = service(Accounts)
         accounts.delete(accounts.get(ada.email))
         assert service(Authenticators).list(ada.id) == []
-        assert service(RecoveryCodes).left(ada.id) == 0
+        assert service(RecoveryCodes).count_left(ada.id) == 0
 
 
 @pytest.mark.parametrize("more", [{"AUTH__SESSIONS": "on"}, {"AUTH__REFRESH_TOKEN_DAYS": "7"}])

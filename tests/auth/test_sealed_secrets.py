@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.auth.mfa.sealing import Sealing, Unopenable
+from app.auth.mfa.sealing import DecryptionFailed, Sealing
 from app.core.context import current_frontdesk
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -51,13 +51,13 @@ def test_all_keys_decrypt_and_the_first_key_encrypts() -> None:
 @pytest.mark.parametrize("row", ["1/2", "2/1", "11", ""])
 def test_secret_is_bound_to_its_row(row: str) -> None:
     sealing = Sealing([OLD])
-    with pytest.raises(Unopenable, match="another row"):
+    with pytest.raises(DecryptionFailed, match="another row"):
         sealing.open(sealing.seal(b"secret", "1/1"), row)
 
 
 @pytest.mark.parametrize("sealed", ["", "AQ", "AQ==", "x", "!!!", "\u20ac", "Ag" + "A" * 60])
 def test_malformed_value_is_rejected(sealed: str) -> None:
-    with pytest.raises(Unopenable):
+    with pytest.raises(DecryptionFailed):
         Sealing([OLD]).open(sealed, "1/1")
 
 
@@ -67,7 +67,7 @@ def test_every_bit_flip_is_detected() -> None:
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for position, character in enumerate(sealed.rstrip("=")):
         changed = alphabet[alphabet.index(character) ^ 32]
-        with pytest.raises(Unopenable):
+        with pytest.raises(DecryptionFailed):
             sealing.open(sealed[:position] + changed + sealed[position + 1 :], "1/1")
 
 

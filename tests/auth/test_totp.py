@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 from flask import Flask
 
-from app.auth.mfa.totp import code_at, shown, step_of, uri
+from app.auth.mfa.totp import as_base32, code_at, step_of, uri
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
@@ -63,7 +63,7 @@ def test_uri_has_the_project_name_and_the_email() -> None:
     assert (setup.scheme, setup.netloc) == ("otpauth", "totp")
     assert unquote(setup.path) == "/Ada & Co  Tea:ada+x@example.com"
     assert parse_qs(setup.query) == {
-        "secret": [shown(SECRET)],
+        "secret": [as_base32(SECRET)],
         "issuer": ["Ada & Co  Tea"],
         "digits": ["6"],
         "period": ["30"],

@@ -16,27 +16,26 @@ from ...delivery.mail.one_off import NoMail, OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL
 from ..features import FactorFeature, PasskeyFeature
-from ..fresh import Freshness
 from ..limits import Failures
 from ..proofs import Proofs
 from ..settings import AuthSettings
 from ..sign_in.options import PASSKEY, RECOVERY_CODE
 from ..sign_in.policy import SignInPolicy
 from ..step_up.service import StepUp
-from .apps import AppEnrolment, AuthenticatorApps
-from .authenticators import Authenticators, FactorResets, remove_factors
+from .apps import AppEnrollment, AuthenticatorApps
+from .authenticators import Authenticators, remove_factors
 from .devices import TrustedDevices
 from .errors import SecretUnreadable, WrongFactor
 from .factors import FactorCheck, SecondFactors
-from .limits import FactorFailures
+from .limits import FactorLimits
 from .mfa_tokens import MfaTokens
 from .models import TOTP_KIND, Authenticator, RecoveryCode, TrustedDevice
-from .notices import FactorMails, FactorNotices
-from .policy import Enrollers, FactorFreshness, Requirement
-from .recovery_codes import CodeDigests, CodeRenewal, RecoveryCodes
+from .notices import FactorNotices
+from .policy import Requirement
+from .recovery_codes import CodeDigests, RecoveryCodes
 from .reencryption import Reencryption
 from .sealing import Sealing
-from .sign_in import STAGE_REFUSALS, FactorStage, SecondStep, ways_of
+from .sign_in import STAGE_REFUSALS, FactorStage, SecondStep, step_up_methods
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +43,9 @@ SHORTEST_KEY = 32
 
 
 def assemble_tables(context: Context) -> None:
-    """Add the tables, before the accounts: an account that is reclaimed loses its factors.
+    """Add the tables before the accounts: an account that is reclaimed loses its factors.
 
-    Also where passkeys alone are on: they are authenticators too.
+    Also used if only passkeys are enabled: passkeys are authenticators too.
     """
     if line := missing_extra("mfa"):
         raise SettingsError(f"AUTH.MFA or AUTH.PASSKEYS is on, and needs an extra: {line}")
@@ -59,11 +58,12 @@ def assemble_authenticators(context: Context) -> None:
     """Add what stores authenticators, recovery codes and trusted devices."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     session, clock = context.session, context.clock
-    requirement, keys = Requirement.of(auth), keys_of(context, auth)
+    requirement, keys = Requirement.of(auth), encryption_keys(context, auth)
     one_off_mail = context.get(OneOffMail)  # type: ignore[type-abstract]
     notices = FactorNotices(
         session,
-        FactorMails(context.settings.core, context.get(Templates)),
+        context.settings.core,
+        context.get(Templates),
         one_off_mail if auth.SECURITY_MAILS else NoMail(),
     )
     codes = RecoveryCodes(session, CodeDigests(keys), notices, clock)
@@ -76,7 +76,7 @@ def assemble_authenticators(context: Context) -> None:
         devices,
         authenticators,
         AuthenticatorApps(session, Sealing(keys), clock),
-        FactorFailures(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED),
+        FactorLimits(context.keystore, notices, devices, auth.RATE_LIMITS_ENABLED),
         MfaTokens(
             session, context.get(Proofs), accounts, context.tables.account_ids, context.keystore
         ),
@@ -85,7 +85,7 @@ def assemble_authenticators(context: Context) -> None:
     context.contributions.pruners["second_factors"] = lambda: (
         authenticators.prune() + devices.prune()
     )
-    _forget_devices(context, devices)
+    _delete_devices(context, devices)
 
 
 def assemble_second_factors(context: Context) -> None:
@@ -95,80 +95,89 @@ def assemble_second_factors(context: Context) -> None:
     if passkeys := context.find(PasskeyFeature):
         checks[PASSKEY] = passkeys.check_factor
     requirement, devices = context.get(Requirement), context.get(TrustedDevices)
-    wrong, session = context.get(FactorFailures), context.session
-    factors = SecondFactors(session, context.get(Failures), wrong, requirement, checks)
+    limits, session = context.get(FactorLimits), context.session
+    factors = SecondFactors(session, context.get(Failures), limits, requirement, checks)
     stage, step_up = None, None
     if context.settings.of(AuthSettings).MFA != "off":
         stage = FactorStage(session, factors, devices, context.get(MfaTokens), requirement)
-        step_up = StepUp(ways_of(factors), (WrongFactor, SecretUnreadable, KeystoreUnavailable))
+        step_up = StepUp(
+            step_up_methods(factors), (WrongFactor, SecretUnreadable, KeystoreUnavailable)
+        )
 
     def has_factor(account: AccountLike) -> bool:
         return bool(factors.methods(account.id))
 
     context.add(factors)
     context.add(FactorFeature(has_factor, stage, STAGE_REFUSALS if stage else (), step_up))
-    _forgive_wrong_factors(context, wrong)
+    _reset_limits(context, limits)
 
 
 def assemble(context: Context) -> None:
-    """Add what sets factors up, changes them and finishes sign-ins by them."""
-    session, accounts, policy = context.session, context.get(Accounts), context.get(SignInPolicy)
-    authenticators, codes = context.get(Authenticators), context.get(RecoveryCodes)
-    apps, notices = context.get(AuthenticatorApps), context.get(FactorNotices)
-    factors, tokens = context.get(SecondFactors), context.get(MfaTokens)
-    freshness = FactorFreshness(context.get(Freshness))
-    issuer = context.settings.core.PROJECT_NAME
-    for service in (
-        freshness,
-        FactorResets(session, accounts, notices),
-        CodeRenewal(session, accounts, factors, codes, notices),
-        Enrollers(accounts, tokens, freshness),
-        AppEnrolment(session, accounts, apps, authenticators, policy, issuer, context.clock),
-        SecondStep(session, tokens, factors, context.get(TrustedDevices), policy),
-        Reencryption(session, apps, codes.digests),
-    ):
-        context.add(service)
+    """Add what sets up factors and finishes sign-ins with them."""
+    session, policy, apps = (
+        context.session,
+        context.get(SignInPolicy),
+        context.get(AuthenticatorApps),
+    )
+    context.add(
+        AppEnrollment(
+            session,
+            context.get(Accounts),
+            apps,
+            context.get(Authenticators),
+            policy,
+            context.settings.core.PROJECT_NAME,
+            context.clock,
+        )
+    )
+    tokens, factors = context.get(MfaTokens), context.get(SecondFactors)
+    context.add(SecondStep(session, tokens, factors, context.get(TrustedDevices), policy))
+    context.add(Reencryption(session, apps, context.get(RecoveryCodes).digests))
 
 
-def keys_of(context: Context, auth: AuthSettings) -> Sequence[str]:
-    """The first encrypts: one of the settings, or else the application's own secret. That and its
-    former decrypt in any case, so that keys which are set later lock nobody out."""
+def encryption_keys(context: Context, auth: AuthSettings) -> Sequence[str]:
+    """Return the keys of secrets; the first encrypts, all decrypt.
+
+    The application's secret key and its fallbacks are always among them: secrets stay readable when
+    an operator sets AUTH.ENCRYPTION_KEYS later.
+    """
     settings = context.settings
     keys = [key.get_secret_value() for key in auth.ENCRYPTION_KEYS]
     if any(len(key) < SHORTEST_KEY for key in keys):
         raise SettingsError(
-            f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: make one"
+            f"AUTH.ENCRYPTION_KEYS has a key of less than {SHORTEST_KEY} characters: create a key"
             " with `python -c 'import secrets; print(secrets.token_urlsafe(32))'`."
         )
     if not keys and not settings.secret_key_is_set:
         log.warning(
             "Neither AUTH.ENCRYPTION_KEYS nor SECRET_KEY is set: second factors that are set up now"
-            " cannot be used after this process."
+            " cannot be used after a restart."
         )
     fallbacks = settings.core.SECRET_KEY_FALLBACKS
     return [*keys, settings.secret_key, *(key.get_secret_value() for key in fallbacks)]
 
 
-def _forget_devices(context: Context, devices: TrustedDevices) -> None:
-    """They are not known any more after these, and need not be listed either."""
+def _delete_devices(context: Context, devices: TrustedDevices) -> None:
+    """Delete devices when the email address or the password changes, which ends their trust."""
 
-    def forget(account: AccountLike, _options: object) -> None:
-        devices.forget(account.id)
+    def delete(account: AccountLike, _options: object) -> None:
+        devices.delete(account.id)
 
     for signal in (EMAIL_CHANGED, PASSWORD_CHANGED_SIGNAL, PASSWORD_RESET_SIGNAL):
-        context.actions.on(signal.name, forget)
+        context.actions.on(signal.name, delete)
 
 
-def _forgive_wrong_factors(context: Context, wrong: FactorFailures) -> None:
-    """After the commit: a state store in the database must not wait for our own write."""
+def _reset_limits(context: Context, limits: FactorLimits) -> None:
+    """Reset the limits after the commit: a state store in the database would wait for the open
+    transaction."""
 
-    def after(forgive: Callable[[Any], None]) -> Callable[[AccountLike, object], None]:
+    def after(reset: Callable[[Any], None]) -> Callable[[AccountLike, object], None]:
         def listener(account: AccountLike, _options: object) -> None:
             account_id = account.id
-            after_commit(context.session, lambda: forgive(account_id))
+            after_commit(context.session, lambda: reset(account_id))
 
         return listener
 
-    context.actions.on(PASSWORD_CHANGED_SIGNAL.name, after(wrong.forgive))
-    context.actions.on(PASSWORD_RESET_SIGNAL.name, after(wrong.forgive_after_reset))
-    context.get(Failures).unlocking.append(wrong.forgive)
+    context.actions.on(PASSWORD_CHANGED_SIGNAL.name, after(limits.reset))
+    context.actions.on(PASSWORD_RESET_SIGNAL.name, after(limits.reset_after_recovery))
+    context.get(Failures).unlocking.append(limits.reset)

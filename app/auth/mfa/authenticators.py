@@ -1,13 +1,12 @@
-"""The authenticators of an account, apps and passkeys alike: listed, named, added, removed."""
+"""The authenticators of an account, apps and passkeys: list, rename, add, remove and reset them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, func, select
 
 from ...accounts.errors import AccountNotFound
 from ...accounts.models import AccountLike
@@ -15,8 +14,7 @@ from ...accounts.service import Accounts
 from ...core.actions import Action, Target
 from ...core.clock import Clock
 from ...core.context import report_action
-from ...core.db.base import Base
-from ...core.db.pruning import delete_in_batches
+from ...core.db.pruning import delete_in_batches, delete_rows
 from ...core.db.transaction import AnySession, transaction
 from ...core.types import AccountKey
 from ..actions import (
@@ -27,15 +25,15 @@ from ..actions import (
 )
 from ..errors import NotAuthorized
 from .devices import TrustedDevices
-from .errors import AuthenticatorNotFound, LastFactor, TooManyAuthenticators
+from .errors import AuthenticatorNotFound, LastFactor, NoFactor, TooManyAuthenticators
 from .models import Authenticator, RecoveryCode, TrustedDevice
 from .notices import FactorNotices
-from .policy import Requirement, hold
+from .policy import Requirement, lock_unchanged
 from .recovery_codes import RecoveryCodes
 
-MOST = 10
-# For which one waits to be confirmed.
-WAITS = timedelta(minutes=10)
+# Authenticators of one account.
+MAX_AUTHENTICATORS = 10
+CONFIRM_WITHIN = timedelta(minutes=10)
 
 
 @dataclass(eq=False)
@@ -63,56 +61,94 @@ class Authenticators:
             self._report(AUTHENTICATOR_RENAMED, found)
             return found
 
-    def make_room(self, account: AccountLike) -> None:
-        """For one more, within a transaction that holds the account. What was not confirmed in time
-        goes."""
-        mine = Authenticator.account_id == account.id
-        over = Authenticator.created_at <= self.clock.now() - WAITS
-        _delete(self.session, Authenticator, mine, Authenticator.confirmed_at.is_(None), over)
-        if (self.session.scalar(select(func.count(Authenticator.id)).where(mine)) or 0) >= MOST:
+    def check_limit(self, account: AccountLike) -> None:
+        """Raise TooManyAuthenticators if the account cannot have another authenticator.
+
+        The open transaction has locked the account. Authenticators that were not confirmed in time
+        are deleted first.
+        """
+        of_account = Authenticator.account_id == account.id
+        delete_rows(self.session, Authenticator, of_account, *self._expired())
+        count = self.session.scalar(select(func.count(Authenticator.id)).where(of_account))
+        if (count or 0) >= MAX_AUTHENTICATORS:
             raise TooManyAuthenticators
 
-    def added(self, account: AccountLike, made: Authenticator) -> Sequence[str] | None:
-        """What comes with one that is confirmed by this transaction: its owner is told, and has
-        recovery codes where there are none. They are shown here for the last time."""
+    def finish_setup(
+        self, account: AccountLike, authenticator: Authenticator
+    ) -> Sequence[str] | None:
+        """Notify the owner of an authenticator that the open transaction confirms.
+
+        Return recovery codes if it is a second factor and the account has no codes yet.
+        """
         self.session.flush()
-        self._report(AUTHENTICATOR_ADDED, made)
-        self.notices.tell(self.notices.mails.added(account.email, made.name, made.kind))
-        counts = made.kind in self.requirement.kinds
-        if not counts or self.recovery_codes.left(account.id):
+        self._report(AUTHENTICATOR_ADDED, authenticator)
+        self.notices.authenticator_added(account.email, authenticator.name, authenticator.kind)
+        is_factor = authenticator.kind in self.requirement.kinds
+        if not is_factor or self.recovery_codes.count_left(account.id):
             return None
-        return self.recovery_codes.make(account)
+        return self.recovery_codes.create(account)
+
+    def renew_recovery_codes(self, account: AccountLike) -> Sequence[str]:
+        """Replace the recovery codes; raise NoFactor for an account without a second factor."""
+        with transaction(self.session):
+            account = lock_unchanged(self.accounts, account)
+            if not self._has_factor(self.list(account.id)):
+                raise NoFactor
+            codes = self.recovery_codes.create(account)
+            self.notices.recovery_codes_created(account.email)
+            return codes
 
     def remove(self, account: AccountLike, authenticator_id: int) -> Authenticator:
-        """Of two who remove the last two at once, the second meets what the first has left."""
+        """Remove an authenticator; raise LastFactor if the account must keep it.
+
+        The account is locked: two requests cannot remove the last two authenticators at once.
+        """
         with transaction(self.session):
-            hold(self.accounts, account)
+            lock_unchanged(self.accounts, account)
             found = self._get(account.id, authenticator_id)
-            kinds = self.requirement.kinds
-            others = [each for each in self.list(account.id) if each.id != found.id]
-            if found.kind in kinds and not any(each.kind in kinds for each in others):
-                if self.requirement.holds_for(account):
+            others = [other for other in self.list(account.id) if other.id != found.id]
+            if self._has_factor([found]) and not self._has_factor(others):
+                if self.requirement.applies_to(account):
                     raise LastFactor
-                self.recovery_codes.forget(account.id)
-                self.devices.forget(account.id)
+                self.recovery_codes.delete(account.id)
+                self.devices.delete(account.id)
             self.session.delete(found)
             self._report(AUTHENTICATOR_REMOVED, found)
-            self.notices.tell(self.notices.mails.removed(account.email, found.name, found.kind))
+            self.notices.authenticator_removed(account.email, found.name, found.kind)
             return found
 
-    def forget(self, account_id: AccountKey, *which: Any) -> int:
-        """Delete the account's authenticators, or those that match the conditions."""
-        return _delete(self.session, Authenticator, Authenticator.account_id == account_id, *which)
+    def reset(self, account: AccountLike) -> int:
+        """Remove all second factors of an account and return how many authenticators it had.
+
+        Every sign-in ends too: the person who asked the operator may not be the one signed in.
+        """
+        with transaction(self.session):
+            removed = remove_factors(self.session, account)
+            self.accounts.end_tokens(account)
+            self.notices.authenticators_reset(account.email)
+            return removed
+
+    def reset_by_admin(self, admin: AccountLike, account_id: AccountKey) -> int:
+        """Reset another account. Admins remove their own authenticators like any other user."""
+        if account_id == admin.id:
+            raise NotAuthorized
+        account = self.accounts.by_id(account_id)
+        if account is None:
+            raise AccountNotFound
+        return self.reset(account)
 
     def prune(self, batch: int = 1_000) -> int:
         """Delete authenticators that were not confirmed in time."""
-        return delete_in_batches(
-            self.session,
-            Authenticator,
+        return delete_in_batches(self.session, Authenticator, *self._expired(), batch=batch)
+
+    def _expired(self) -> tuple[ColumnElement[bool], ...]:
+        return (
             Authenticator.confirmed_at.is_(None),
-            Authenticator.created_at <= self.clock.now() - WAITS,
-            batch=batch,
+            Authenticator.created_at <= self.clock.now() - CONFIRM_WITHIN,
         )
+
+    def _has_factor(self, authenticators: Sequence[Authenticator]) -> bool:
+        return any(each.kind in self.requirement.kinds for each in authenticators)
 
     def _get(self, account_id: AccountKey, authenticator_id: int) -> Authenticator:
         found = self.session.scalar(
@@ -126,62 +162,30 @@ class Authenticators:
             raise AuthenticatorNotFound
         return found
 
-    def _report(self, action: Action, about: Authenticator) -> None:
-        target = Target("authenticator", about.id)
+    def _report(self, action: Action, authenticator: Authenticator) -> None:
         report_action(
-            self.session, action, account_id=about.account_id, target=target, kind=about.kind
+            self.session,
+            action,
+            account_id=authenticator.account_id,
+            target=Target("authenticator", authenticator.id),
+            kind=authenticator.kind,
         )
-
-
-@dataclass(eq=False)
-class FactorResets:
-    """Removes all second factors of an account: for an owner who has lost them, by an admin, and
-    where somebody else may have set them up, by a password reset."""
-
-    session: AnySession
-    accounts: Accounts
-    notices: FactorNotices
-
-    def reset(self, account: AccountLike) -> int:
-        """How many authenticators there were. Every sign-in ends too: whoever asked the operator
-        need not be who is signed in."""
-        with transaction(self.session):
-            gone = remove_factors(self.session, account)
-            self.accounts.end_tokens(account)
-            self.notices.tell(self.notices.mails.reset(account.email))
-            return gone
-
-    def reset_another(self, actor: AccountLike, account_id: AccountKey) -> int:
-        """One's own are removed as everybody's are, with a factor."""
-        if account_id == actor.id:
-            raise NotAuthorized
-        account = self.accounts.by_id(account_id)
-        if account is None:
-            raise AccountNotFound
-        return self.reset(account)
 
 
 def remove_factors(session: AnySession, account: AccountLike, since: datetime | None = None) -> int:
     """Delete the authenticators of an account and return how many there were.
 
-    With a moment, delete only those that were set up since then. Earlier ones stay: whoever reads
-    an email does not have the factor for that.
+    With a moment, delete only authenticators that were set up since then. Earlier ones stay: access
+    to the owner's email is not enough to remove them.
     """
     account_id = account.id
-    which = [Authenticator.account_id == account_id]
+    conditions = [Authenticator.account_id == account_id]
     if since is not None:
-        which.append(Authenticator.created_at >= since)
-    gone = _delete(session, Authenticator, *which)
-    if gone or since is None:
-        _delete(session, RecoveryCode, RecoveryCode.account_id == account_id)
-        _delete(session, TrustedDevice, TrustedDevice.account_id == account_id)
-    if gone:
-        report_action(session, AUTHENTICATORS_RESET, account_id=account_id, authenticators=gone)
-    return gone
-
-
-def _delete(session: AnySession, model: type[Base], *which: ColumnElement[bool]) -> int:
-    deleted: Any = session.execute(
-        delete(model).where(*which).execution_options(synchronize_session=False)
-    )
-    return int(deleted.rowcount)
+        conditions.append(Authenticator.created_at >= since)
+    removed = delete_rows(session, Authenticator, *conditions)
+    if removed or since is None:
+        delete_rows(session, RecoveryCode, RecoveryCode.account_id == account_id)
+        delete_rows(session, TrustedDevice, TrustedDevice.account_id == account_id)
+    if removed:
+        report_action(session, AUTHENTICATORS_RESET, account_id=account_id, authenticators=removed)
+    return removed

@@ -1,5 +1,4 @@
-"""The authenticators of the caller's account, for pages of an application:
-`frontdesk.authenticators`."""
+"""`frontdesk.authenticators`: the authenticators of the caller's account, for application pages."""
 
 from __future__ import annotations
 
@@ -10,21 +9,21 @@ from ...core.context import service
 from ...core.types import JsonObject
 from ..caller import caller, find_caller
 from ..decorators import check_active
+from ..fresh import Freshness
 from ..sign_in.application_api import dump, enter, require_mfa
 from . import totp
-from .apps import AppEnrolment
+from .apps import AppEnrollment
 from .authenticators import Authenticators
 from .models import Authenticator
-from .policy import Enrollers, Enrolling, FactorFreshness
-from .recovery_codes import CodeRenewal
+from .policy import Enrollee, find_enrollee
 from .schemas import enrolled_read
 
 
 class AppSetup(NamedTuple):
-    """What an authenticator app needs to know. None of it is shown again."""
+    """What an authenticator app needs. Nothing of it is shown again."""
 
     id: int
-    # In base 32, for typing.
+    # In base 32, for users who type it.
     secret: str
     # `otpauth://…`, the content of the QR code.
     uri: str
@@ -33,25 +32,27 @@ class AppSetup(NamedTuple):
 
 
 class CallerAuthenticators:
-    """For views below an authentication decorator; what the routes `/authenticators` do.
+    """For views below an authentication decorator; does what the routes `/authenticators` do.
 
-    Except for `list`, each call asks for a recent sign-in, and for a recent second factor where the
-    account has one: `ReauthenticationRequired`.
+    Except for `list`, each method raises `ReauthenticationRequired` without a recent sign-in, or
+    without a recent second factor if the account has one.
     """
 
     def list(self) -> Sequence[Authenticator]:
-        """Authenticator apps and passkeys: `id`, `kind`, `name`, `created_at`, `last_used_at`."""
+        """Return authenticator apps and passkeys.
+
+        Each has `id`, `kind`, `name`, `created_at` and `last_used_at`.
+        """
         require_mfa()
         return service(Authenticators).list(caller().account.id)
 
     def begin_app(self, name: str | None = None, *, mfa_token: str | None = None) -> AppSetup:
-        """Begin the setup of an authenticator app, which `confirm_app` ends within ten minutes.
+        """Begin the setup of an authenticator app, which `confirm_app` finishes within ten minutes.
 
-        `mfa_token` takes the place of a signed-in caller: that of `EnrolmentRequired.members`.
+        `mfa_token`, of `EnrolmentRequired.members`, replaces a signed-in caller.
         """
-        who = _enrolling(mfa_token)
-        begun = service(AppEnrolment).begin(who, name)
-        return AppSetup(**begun, qr=totp.qr_code(begun["uri"]))
+        setup = service(AppEnrollment).begin(_find_enrollee(mfa_token), name)
+        return AppSetup(**setup, qr=totp.qr_code(setup["uri"]))
 
     def confirm_app(
         self,
@@ -63,36 +64,36 @@ class CallerAuthenticators:
     ) -> JsonObject:
         """Confirm an authenticator app with one of its codes. Raises `WrongFactor`.
 
-        Every earlier sign-in of the account ends, and this one goes on. Returns what
-        `Frontdesk.sign_in` returns, with `recovery_codes`: ten of them with the first
+        Every earlier sign-in of the account ends, and a new one begins. Returns what
+        `Frontdesk.sign_in` returns, with `recovery_codes`: ten codes with the first
         authenticator, None later. `by_cookie` is for use with `mfa_token`; a caller with a cookie
         gets a new cookie without it.
         """
         options = enter(by_cookie, caller=find_caller())
-        who = _enrolling(mfa_token)
-        enrolled = service(AppEnrolment).confirm(who, authenticator_id, otp, options)
+        enrollee = _find_enrollee(mfa_token)
+        enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, otp, options)
         return dump(enrolled_read(), enrolled.outcome, recovery_codes=enrolled.recovery_codes)
 
     def remove(self, authenticator_id: int) -> None:
-        """Remove an authenticator. Recovery codes and trusted devices end with the last one.
+        """Remove an authenticator, and with the last one recovery codes and trusted devices.
 
-        Raises `Problem` with the code `last_factor` where the account must have one.
+        Raises `Problem` with the code `last_factor` if the account must have a second factor.
         """
         _check_fresh()
         service(Authenticators).remove(caller().attached_account, authenticator_id)
 
     def make_recovery_codes(self) -> Sequence[str]:
-        """Ten new recovery codes, shown once. The earlier ones end."""
+        """Return ten new recovery codes, which are shown once. Earlier codes end."""
         _check_fresh()
-        return service(CodeRenewal).renew(caller().attached_account)
+        return service(Authenticators).renew_recovery_codes(caller().attached_account)
 
 
 def _check_fresh() -> None:
     require_mfa()
     check_active()
-    service(FactorFreshness).check(caller())
+    service(Freshness).require_with_factor(caller())
 
 
-def _enrolling(mfa_token: str | None) -> Enrolling:
+def _find_enrollee(mfa_token: str | None) -> Enrollee:
     require_mfa()
-    return service(Enrollers).find(find_caller(), mfa_token)
+    return find_enrollee(mfa_token)

@@ -1,7 +1,7 @@
-"""Devices that are not asked for a second factor for some days.
+"""Trusted devices, which are not asked for a second factor for some days.
 
-One is known by a secret that it keeps. What is stored is a digest of that together with the
-account's address and password: when either changes, by whatever way, no device is known any more.
+The client keeps a secret. The database has a digest of the secret, the account's email address and
+the account's password hash: when the address or the password changes, no device is trusted anymore.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
 from ...core.clock import Clock
 from ...core.context import report_action
-from ...core.db.pruning import delete_in_batches
+from ...core.db.pruning import delete_in_batches, delete_rows
 from ...core.db.transaction import AnySession, transaction
 from ...core.request import current_origin
 from ...core.types import AccountKey
@@ -31,8 +31,8 @@ from .models import TrustedDevice
 from .notices import FactorNotices
 
 SECRET_BYTES = 32
-# Their number for one account: the oldest makes room.
-MOST = 20
+# Trusted devices of one account. A new device replaces the oldest.
+MAX_DEVICES = 20
 _TARGET = "trusted_device"
 
 
@@ -42,18 +42,19 @@ class TrustedDevices:
     notices: FactorNotices
     clock: Clock
     days: int
-    # full, network or none.
+    # AUTH.SESSION_ADDRESSES: full, network or none.
     addresses: str
 
     def trust(self, account: AccountLike) -> str:
-        """The secret of a new one, within the transaction of a sign-in; here for the last time."""
+        """Add a device within the transaction of a sign-in, and return its secret, which is not
+        stored."""
         secret, now, origin = (
             secrets.token_urlsafe(SECRET_BYTES),
             self.clock.now(),
             current_origin(),
         )
-        self._make_room(account.id)
-        made = TrustedDevice(
+        self._delete_oldest(account.id)
+        device = TrustedDevice(
             account_id=account.id,
             digest=_digest(account, secret),
             user_agent=kept_user_agent(origin.user_agent),
@@ -61,24 +62,20 @@ class TrustedDevices:
             created_at=now,
             expires_at=now + timedelta(days=self.days),
         )
-        self.session.add(made)
+        self.session.add(device)
         self.session.flush()
-        report_action(
-            self.session,
-            DEVICE_TRUSTED,
-            account_id=account.id,
-            target=Target(_TARGET, made.id),
-        )
-        self.notices.tell(self.notices.mails.device_trusted(account.email, self.days))
+        target = Target(_TARGET, device.id)
+        report_action(self.session, DEVICE_TRUSTED, account_id=account.id, target=target)
+        self.notices.device_trusted(account.email, self.days)
         return secret
 
-    def knows(self, account: AccountLike, secret: str) -> bool:
-        """Within the transaction of a sign-in."""
+    def is_trusted(self, account: AccountLike, secret: str) -> bool:
+        """Look a device up by its secret, within the transaction of a sign-in."""
         if not self.days:
             return False
         found = self.session.scalar(
             select(TrustedDevice).where(
-                TrustedDevice.digest == _digest(account, secret), *self._alive(account.id)
+                TrustedDevice.digest == _digest(account, secret), *self._valid(account.id)
             )
         )
         if found is None:
@@ -87,7 +84,7 @@ class TrustedDevices:
         return True
 
     def list(self, account_id: AccountKey) -> Sequence[TrustedDevice]:
-        newest = select(TrustedDevice).where(*self._alive(account_id))
+        newest = select(TrustedDevice).where(*self._valid(account_id))
         return self.session.scalars(newest.order_by(TrustedDevice.id.desc())).all()
 
     def revoke(self, account_id: AccountKey, device_id: int) -> TrustedDevice:
@@ -104,15 +101,15 @@ class TrustedDevices:
             report_action(self.session, DEVICE_FORGOTTEN, account_id=account_id, target=target)
             return found
 
-    def forget(self, account_id: AccountKey) -> None:
-        """All of an account's."""
-        self._delete(TrustedDevice.account_id == account_id)
+    def delete(self, account_id: AccountKey) -> None:
+        """Delete all devices of an account."""
+        delete_rows(self.session, TrustedDevice, TrustedDevice.account_id == account_id)
 
     def prune(self, batch: int = 1_000) -> int:
-        over = TrustedDevice.expires_at <= self.clock.now()
-        return delete_in_batches(self.session, TrustedDevice, over, batch=batch)
+        expired = TrustedDevice.expires_at <= self.clock.now()
+        return delete_in_batches(self.session, TrustedDevice, expired, batch=batch)
 
-    def _alive(self, account_id: AccountKey) -> tuple[Any, ...]:
+    def _valid(self, account_id: AccountKey) -> tuple[Any, ...]:
         """Return the conditions of a valid device, under the current, maybe stricter setting."""
         now = self.clock.now()
         return (
@@ -121,23 +118,19 @@ class TrustedDevices:
             TrustedDevice.created_at > now - timedelta(days=self.days),
         )
 
-    def _make_room(self, account_id: AccountKey) -> None:
+    def _delete_oldest(self, account_id: AccountKey) -> None:
         newest = (
             select(TrustedDevice.id)
-            .where(*self._alive(account_id))
+            .where(*self._valid(account_id))
             .order_by(TrustedDevice.id.desc())
-            .limit(MOST - 1)
+            .limit(MAX_DEVICES - 1)
         )
         kept = self.session.scalars(newest).all()
-        self._delete(TrustedDevice.account_id == account_id, TrustedDevice.id.not_in(kept))
-
-    def _delete(self, *which: Any) -> None:
-        self.session.execute(
-            delete(TrustedDevice).where(*which).execution_options(synchronize_session=False)
-        )
+        of_account = TrustedDevice.account_id == account_id
+        delete_rows(self.session, TrustedDevice, of_account, TrustedDevice.id.not_in(kept))
 
 
 def _digest(account: AccountLike, secret: str) -> str:
-    """Of so many random bits no key is needed."""
+    """Return a digest without a key: the secret has enough random bits."""
     parts = [secret, account.email, account.password_hash]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

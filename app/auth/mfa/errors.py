@@ -5,8 +5,8 @@ from ..errors import Unverified
 
 
 class SecondFactorRequired(Forbidden):
-    """Told after a right first proof. `methods` are those that the account has, and `mfa_token` is
-    what `POST /login/mfa` goes on with."""
+    """Follows a correct first proof. The response has the `methods` of the account, and an
+    `mfa_token` for `POST /login/mfa`."""
 
     code = "mfa_required"
     detail = "A second factor is required"
@@ -16,13 +16,13 @@ class SecondFactorRequired(Forbidden):
         " authentication (MFA)."
     )
     fix = "Send `mfa_token` with a code of one of the `methods` to `POST /login/mfa`."
-    # No request is rejected yet: the sign-in continues.
+    # Not a security event: the sign-in continues.
     security_event = ""
 
 
 class EnrolmentRequired(Forbidden):
-    """The account must have a second factor, and has none: `mfa_token` is good for setting one of
-    `methods` up, and for nothing else."""
+    """The account must have a second factor, and has none. The response has an `mfa_token` that can
+    only set up one of `methods`."""
 
     code = "mfa_enrolment_required"
     detail = "A second factor must be set up"
@@ -33,7 +33,7 @@ class EnrolmentRequired(Forbidden):
 
 
 class WrongFactor(BadRequest):
-    """Wrong, used before, or not the account's."""
+    """The factor is wrong, was used before, or belongs to another account."""
 
     code = "incorrect_code"
     detail = "Incorrect code"
@@ -44,7 +44,7 @@ class WrongFactor(BadRequest):
 
 
 class SecretUnreadable(Unavailable):
-    """The log says of which authenticator, and why."""
+    """The log names the authenticator and the reason."""
 
     code = "secret_unreadable"
     detail = "The authenticator cannot be checked; a recovery code can"
@@ -66,7 +66,7 @@ class FactorsOff(Forbidden):
 
 
 class UnprovenAddress(Unverified, Forbidden):
-    """Enrolment with an unverified address could lock the owner of that address out."""
+    """Enrollment with an unverified address could lock the owner of that address out."""
 
     detail = "Verify the email first"
     cause = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,13 +15,13 @@ from ...core.types import AccountKey
 from ..limits import Failures
 from ..sign_in.options import RECOVERY_CODE, SignInOptions
 from .errors import SecretUnreadable, WrongFactor
-from .limits import FactorFailures
+from .limits import FactorLimits
 from .models import PASSKEY_KIND, TOTP_KIND, Authenticator, RecoveryCode
 from .policy import Requirement
 
-# Says of what somebody shows which proof it is (`sign_in.options`), or None where it is wrong. What
-# uses the proof up is handed to `write_last`, so that the row is locked for a short time; that
-# write raises WrongFactor where another request has used the proof up.
+# Returns the name of the proof (`sign_in.options`), or None for a wrong value. The proof is used up
+# in `write_last`, so that its row is locked for a short time; that raises WrongFactor if another
+# request has used it up.
 FactorCheck = Callable[[AccountLike, Any], str | None]
 
 
@@ -29,45 +29,48 @@ FactorCheck = Callable[[AccountLike, Any], str | None]
 class SecondFactors:
     session: AnySession
     failures: Failures
-    wrong_factors: FactorFailures
+    limits: FactorLimits
     requirement: Requirement
     # By the method names of the API.
-    factors: dict[str, FactorCheck] = field(default_factory=dict)
+    checks: Mapping[str, FactorCheck]
 
     def check(self, account: AccountLike, kind: str, value: object, options: SignInOptions) -> str:
-        """The proof that was given, used up with the transaction that it is in. A wrong one is
-        counted twice: as a wrong password from this address, and for the account from anywhere."""
-        check, address = self.factors.get(kind), options.address
+        """Return the proof, which is used up with the open transaction; raise WrongFactor.
+
+        A wrong value is counted as a wrong password from this IP address, and for the account.
+        """
+        check, address = self.checks.get(kind), options.address
         with transaction(self.session):
-            counted = self.wrong_factors.count_try(account, kind, options)
+            counted = self.limits.count_attempt(account, kind, options)
             try:
                 proof = check(account, value) if check else None
             except SecretUnreadable:
-                self.wrong_factors.uncount(counted)
+                self.limits.uncount(counted)
                 raise
             if proof is None:
                 self.failures.count(account.email, address)
                 raise WrongFactor(note={"account_id": account.id})
             account_id = account.id
-            after_commit(self.session, lambda: self.wrong_factors.uncount(counted))
-            after_commit(self.session, lambda: self.wrong_factors.remember(account_id, address))
+            after_commit(self.session, lambda: self.limits.uncount(counted))
+            after_commit(self.session, lambda: self.limits.remember_address(account_id, address))
             return proof
 
     def methods(self, account_id: AccountKey) -> list[str]:
-        """What the account can answer a challenge by; empty where it has no authenticator."""
-        found = set(self.session.scalars(self._found, {"account_id": account_id}))
+        """Return the methods of the account; empty without a second factor."""
+        found = set(self.session.scalars(self._methods, {"account_id": account_id}))
         if found.isdisjoint(self.requirement.kinds):
             return []
         return [name for name in (TOTP_KIND, PASSKEY_KIND, RECOVERY_CODE) if name in found]
 
     @cached_property
-    def _found(self) -> CompoundSelect[Any]:
-        """Written once: it takes as long as asking it, and every sign-in and change asks it."""
-        asked: BindParameter[Any] = bindparam("account_id")
+    def _methods(self) -> CompoundSelect[Any]:
+        """Built once: building the statement takes as long as executing it, and every sign-in
+        executes it."""
+        account_id: BindParameter[Any] = bindparam("account_id")
         kinds = select(Authenticator.kind).where(
-            Authenticator.account_id == asked, Authenticator.confirmed_at.is_not(None)
+            Authenticator.account_id == account_id, Authenticator.confirmed_at.is_not(None)
         )
         codes = select(literal(RECOVERY_CODE)).where(
-            RecoveryCode.account_id == asked, RecoveryCode.used_at.is_(None)
+            RecoveryCode.account_id == account_id, RecoveryCode.used_at.is_(None)
         )
         return union(kinds, codes)

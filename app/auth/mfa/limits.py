@@ -19,17 +19,17 @@ from .devices import TrustedDevices
 from .notices import FactorNotices
 
 DAY = 24 * 3600
-# Over all sign-ins of one account. Of a million codes three are right at any time.
+# Over all sign-ins of one account. At any time, three of a million codes are valid.
 WRONG_FACTORS = parse_rates("10 per 10 minutes;50 per day")
-# An attacker who reads the owner's email can reset the password as often as they like.
-FORGIVING_RESETS_A_DAY = 3
+# An attacker who reads the owner's email can reset the password any number of times.
+RESETS_A_DAY = 3
 
-# The counters of one try, and how long each of them lives.
-Counted = Sequence[tuple[str, int]]
+# The counters of one attempt, each with its lifetime in seconds.
+Counters = Sequence[tuple[str, int]]
 
 
 @dataclass(eq=False)
-class FactorFailures:
+class FactorLimits:
     """Recovery codes have separate counters: wrong codes of an app never block them."""
 
     keystore: Keystore
@@ -37,59 +37,60 @@ class FactorFailures:
     devices: TrustedDevices
     enabled: bool
 
-    def count_try(self, account: AccountLike, kind: str, options: SignInOptions) -> Counted:
-        """Count a try before it is checked, so that parallel requests cannot exceed the limit.
+    def count_attempt(self, account: AccountLike, kind: str, options: SignInOptions) -> Counters:
+        """Count an attempt before it is checked, so that parallel requests cannot exceed the limit.
 
-        Raises TooManyAttempts. An attacker who has the password can use up the day's tries, so a
-        trusted device and the IP addresses of earlier sign-ins are exempt from the daily limit.
+        Raises TooManyAttempts. An attacker who has the password can use up the attempts of a day,
+        so trusted devices and the IP addresses of earlier sign-ins are exempt from the daily limit.
         """
         counted = []
-        current = self.keystore.get(_round(account.id)) if self.enabled else None
+        period = self.keystore.get(_period(account.id)) if self.enabled else None
         for rate in WRONG_FACTORS if self.enabled else ():
-            key = _key(account.id, kind, rate, current)
-            tries = self.keystore.count(key, rate.seconds)
-            if tries > rate.amount and not (
+            key = _key(account.id, kind, rate, period)
+            attempts = self.keystore.count(key, rate.seconds)
+            if attempts > rate.amount and not (
                 rate.seconds == DAY and self._is_owner(account, options)
             ):
-                if tries == rate.amount + 1:
-                    self.notices.guessed(account)
+                if attempts == rate.amount + 1:
+                    self.notices.factor_guessed(account.email)
                 raise TooManyAttempts(self.keystore.remaining(key), note={"limit": "second-factor"})
             counted.append((key, rate.seconds))
         return counted
 
-    def uncount(self, counted: Counted) -> None:
-        """The factor was right, or could not be checked."""
+    def uncount(self, counted: Counters) -> None:
+        """Undo the count of an attempt that was correct or could not be checked."""
         for key, seconds in counted:
             self.keystore.count(key, seconds, by=-1)
 
-    def remember(self, account_id: AccountKey, address: str) -> None:
-        """The owner gave a right factor from this IP address. A right password is not enough:
-        whoever guesses at factors has it."""
+    def remember_address(self, account_id: AccountKey, address: str) -> None:
+        """Remember that the owner gave a correct factor from this IP address. A correct password is
+        not enough: an attacker who guesses factors has it."""
         if self.enabled:
             self.keystore.put(_known(account_id, address), "1", KNOWN_SECONDS)
 
-    def forgive(self, account_id: AccountKey) -> None:
-        """Start counting from zero, for all kinds of factors."""
-        self.keystore.put(_round(account_id), secrets.token_hex(4), UNLOCK_SECONDS)
+    def reset(self, account_id: AccountKey) -> None:
+        """Restart all counters of an account at zero."""
+        self.keystore.put(_period(account_id), secrets.token_hex(4), UNLOCK_SECONDS)
 
-    def forgive_after_reset(self, account_id: AccountKey) -> None:
+    def reset_after_recovery(self, account_id: AccountKey) -> None:
+        """Restart the counters after a password reset, a few times a day."""
         resets = self.keystore.count(f"factor-resets:{serialize_id(account_id)}", DAY)
-        if resets <= FORGIVING_RESETS_A_DAY:
-            self.forgive(account_id)
+        if resets <= RESETS_A_DAY:
+            self.reset(account_id)
 
     def _is_owner(self, account: AccountLike, options: SignInOptions) -> bool:
         if self.keystore.get(_known(account.id, options.address)) is not None:
             return True
-        return options.device is not None and self.devices.knows(account, options.device)
+        return options.device is not None and self.devices.is_trusted(account, options.device)
 
 
-def _key(account_id: AccountKey, kind: str, rate: Rate, current: str | None) -> str:
+def _key(account_id: AccountKey, kind: str, rate: Rate, period: str | None) -> str:
     counter = "recovery-code" if kind == RECOVERY_CODE else "factor"
     key = f"{counter}-{rate.seconds}:{serialize_id(account_id)}"
-    return key if current is None else f"{key}:{current}"
+    return key if period is None else f"{key}:{period}"
 
 
-def _round(account_id: AccountKey) -> str:
+def _period(account_id: AccountKey) -> str:
     return f"factor-round:{serialize_id(account_id)}"
 
 

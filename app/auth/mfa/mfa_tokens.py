@@ -1,5 +1,8 @@
-"""What a client goes on with after its first proof: signed, short-lived, good for one sign-in of
-one account, and dead as soon as whatever ends the account's tokens happens."""
+"""MFA tokens: what a client continues with after its first proof.
+
+A token is signed and short-lived, for one sign-in of one account, and ends whenever the account's
+access tokens end.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,22 @@ from ..errors import InvalidProof, TooManyAttempts
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
 
 KIND = "first-proof"
-ANSWERING = Purpose("second-factor", token_life=timedelta(minutes=5))
-# As long as an authenticator waits to be confirmed.
-ENROLLING = Purpose("second-factor-enrolment", token_life=timedelta(minutes=10))
-MOST_TRIES = 5
-# Longer than any of them lives.
+# The purposes: to show a second factor, or to set one up.
+CHALLENGE = Purpose("second-factor", token_life=timedelta(minutes=5))
+# As long as an authenticator can be confirmed.
+ENROLLMENT = Purpose("second-factor-enrolment", token_life=timedelta(minutes=10))
+MAX_TRIES = 5
+# How long the state store remembers a token: longer than any token is valid.
 SECONDS = 900
 LONGEST_TOKEN = 2048
 
 
 class FirstProof(NamedTuple):
-    """Who has shown something, and what."""
+    """The account of a token, and the proofs that it has given."""
 
     account: AccountLike
-    by: tuple[str, ...]
-    # Of this one token.
+    proofs: tuple[str, ...]
+    # Identifies the token.
     nonce: str
 
 
@@ -45,37 +49,38 @@ class MfaTokens:
     ids: IdKind
     keystore: Keystore
 
-    def issue(self, purpose: Purpose, account: AccountLike, by: tuple[str, ...]) -> str:
-        return self.proofs.token(purpose, _subject(account, by, secrets.token_hex(8)))
+    def issue(self, purpose: Purpose, account: AccountLike, proofs: tuple[str, ...]) -> str:
+        return self.proofs.token(purpose, _subject(account, proofs, secrets.token_hex(8)))
 
     def read(self, purpose: Purpose, token: str) -> FirstProof:
-        """Otherwise InvalidProof."""
+        """Return what a token says; raise InvalidProof for an invalid token."""
         return self.proofs.by_token(purpose, KIND, token, self._find)
 
     @contextmanager
-    def one_try(self, first: FirstProof) -> Iterator[None]:
-        """Of five wrong ones; counted before it is looked at, so that none slips past."""
+    def limit_tries(self, first: FirstProof) -> Iterator[None]:
+        """Allow five wrong tries for one token. Each try is counted before it is checked, so that
+        parallel requests cannot exceed the limit."""
         key = f"mfa-tries:{first.nonce}"
-        if self.keystore.count(key, SECONDS) > MOST_TRIES:
+        if self.keystore.count(key, SECONDS) > MAX_TRIES:
             raise TooManyAttempts(self.keystore.remaining(key), note={"limit": "mfa-token"})
         yield
         self.keystore.count(key, SECONDS, by=-1)
 
     def use_up(self, first: FirstProof) -> None:
-        """Within the transaction of the sign-in, before it writes anything: of several at once one
-        goes on. It counts again if the sign-in comes to nothing."""
+        """Use the token up within the transaction of the sign-in; raise InvalidProof if another
+        request has. A rollback makes the token valid again."""
         key = f"mfa-used:{first.nonce}"
         if not self.keystore.add(key, "1", SECONDS):
             raise InvalidProof
         after_rollback(self.session, lambda: self.keystore.drop(key))
 
-    def _find(self, named: Any) -> ProofSubject[FirstProof] | None:
-        account_id, by, nonce = named
+    def _find(self, subject_id: Any) -> ProofSubject[FirstProof] | None:
+        account_id, proofs, nonce = subject_id
         account = self.accounts.by_id(self.ids.from_text(account_id))
-        return None if account is None else _subject(account, tuple(by), nonce)
+        return None if account is None else _subject(account, tuple(proofs), nonce)
 
 
-def _subject(account: AccountLike, by: tuple[str, ...], nonce: str) -> ProofSubject[FirstProof]:
+def _subject(account: AccountLike, proofs: tuple[str, ...], nonce: str) -> ProofSubject[FirstProof]:
     state = account_subject(account).state
-    named = [serialize_id(account.id), list(by), nonce]
-    return ProofSubject(KIND, named, state, FirstProof(account, by, nonce))
+    subject_id = [serialize_id(account.id), list(proofs), nonce]
+    return ProofSubject(KIND, subject_id, state, FirstProof(account, proofs, nonce))

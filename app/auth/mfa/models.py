@@ -31,13 +31,13 @@ class Authenticator(Base):
     kind: Mapped[str] = mapped_column(String(10))
     name: Mapped[str] = mapped_column(String(NAME_LENGTH))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Unset until its first code was right; one that is not confirmed opens nothing.
+    # Unset until a first correct code. An unconfirmed authenticator cannot sign in.
     confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Of an app: its encrypted secret, and the time step of the last used code.
+    # Apps: the encrypted secret, and the time step of the last used code.
     secret: Mapped[str | None] = mapped_column(String(255))
     last_step: Mapped[int | None] = mapped_column(BigInteger)
-    # Of a passkey. The handle is the same for all of an account's.
+    # Passkeys. All passkeys of an account have the same user handle.
     user_handle: Mapped[bytes | None] = mapped_column(LargeBinary(64))
     credential_id: Mapped[bytes | None] = mapped_column(
         LargeBinary(CREDENTIAL_ID_LENGTH), unique=True
@@ -50,7 +50,7 @@ class Authenticator(Base):
 
 
 class RecoveryCode(Base):
-    """For who has lost all that proves who they are; each opens once."""
+    """A single-use code for users who have lost their authenticators."""
 
     __tablename__ = "frontdesk_recovery_codes"
     __table_args__ = (
@@ -65,7 +65,7 @@ class RecoveryCode(Base):
 
 
 class TrustedDevice(Base):
-    """A browser or program that is not asked for a second factor for some days."""
+    """A browser or program that needs no second factor for some days."""
 
     __tablename__ = "frontdesk_trusted_devices"
     __table_args__ = (

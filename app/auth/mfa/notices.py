@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...accounts.models import AccountLike
 from ...core.config.settings import CoreSettings
 from ...core.db.transaction import AnySession, after_commit
 from ...delivery.mail.one_off import OneOffMail
@@ -15,63 +14,50 @@ from .models import PASSKEY_KIND
 
 @dataclass(eq=False)
 class FactorNotices:
+    """Sends each email after the commit of the open transaction, except `factor_guessed`."""
+
     session: AnySession
-    mails: FactorMails
-    lane: OneOffMail
-
-    def tell(self, email: Email) -> None:
-        """Send after the commit of the open transaction."""
-        after_commit(self.session, lambda: self.lane.send_soon(email))
-
-    def guessed(self, account: AccountLike) -> None:
-        """Email at once that another person may know the password: the rejection rolls back."""
-        self.lane.send_soon(self.mails.guessed(account.email))
-
-
-@dataclass(eq=False)
-class FactorMails:
-    """The emails about second factors."""
-
     core: CoreSettings
     templates: Templates
+    mail: OneOffMail
 
-    def added(self, email_to: str, authenticator: str, kind: str) -> Email:
+    def authenticator_added(self, email_to: str, name: str, kind: str) -> None:
+        template, what = "factor_added", "a second factor was set up"
         if kind == PASSKEY_KIND:
-            return self._about_one("passkey_added", email_to, "a passkey was added", authenticator)
-        what = "a second factor was set up"
-        return self._about_one("factor_added", email_to, what, authenticator)
+            template, what = "passkey_added", "a passkey was added"
+        self._send(self._email(template, email_to, what, authenticator=name))
 
-    def removed(self, email_to: str, authenticator: str, kind: str) -> Email:
+    def authenticator_removed(self, email_to: str, name: str, kind: str) -> None:
+        template, what = "factor_removed", "a second factor was removed"
         if kind == PASSKEY_KIND:
-            what = "a passkey was removed"
-            return self._about_one("passkey_removed", email_to, what, authenticator)
-        what = "a second factor was removed"
-        return self._about_one("factor_removed", email_to, what, authenticator)
+            template, what = "passkey_removed", "a passkey was removed"
+        self._send(self._email(template, email_to, what, authenticator=name))
 
-    def suspected(self, email_to: str, authenticator: str) -> Email:
+    def authenticators_reset(self, email_to: str) -> None:
+        self._send(self._email("factors_reset", email_to, "your second factors were removed"))
+
+    def passkey_suspected(self, email_to: str, name: str) -> None:
         what = "a passkey was refused"
-        return self._about_one("passkey_suspected", email_to, what, authenticator)
+        self._send(self._email("passkey_suspected", email_to, what, authenticator=name))
 
-    def reset(self, email_to: str) -> Email:
-        return self._about("factors_reset", email_to, "your second factors were removed")
+    def recovery_codes_created(self, email_to: str) -> None:
+        self._send(self._email("recovery_codes_made", email_to, "new recovery codes"))
 
-    def recovery_codes_made(self, email_to: str) -> Email:
-        return self._about("recovery_codes_made", email_to, "new recovery codes")
-
-    def recovery_code_used(self, email_to: str, left: int) -> Email:
+    def recovery_code_used(self, email_to: str, left: int) -> None:
         what = "a recovery code was used"
-        return self._about("recovery_code_used", email_to, what, codes_left=left)
+        self._send(self._email("recovery_code_used", email_to, what, codes_left=left))
 
-    def device_trusted(self, email_to: str, days: int) -> Email:
-        return self._about("device_trusted", email_to, "a device is trusted now", days=days)
+    def device_trusted(self, email_to: str, days: int) -> None:
+        self._send(self._email("device_trusted", email_to, "a device is trusted now", days=days))
 
-    def guessed(self, email_to: str) -> Email:
+    def factor_guessed(self, email_to: str) -> None:
+        """Send at once: the rejected sign-in rolls its transaction back."""
         what = "another person may know your password"
-        return self._about("factor_guessed", email_to, what)
+        self.mail.send_soon(self._email("factor_guessed", email_to, what))
 
-    def _about_one(self, template: str, email_to: str, what: str, authenticator: str) -> Email:
-        return self._about(template, email_to, what, authenticator=authenticator)
+    def _send(self, email: Email) -> None:
+        after_commit(self.session, lambda: self.mail.send_soon(email))
 
-    def _about(self, template: str, email_to: str, what: str, **more: object) -> Email:
+    def _email(self, template: str, email_to: str, what: str, **context: object) -> Email:
         subject = f"{self.core.PROJECT_NAME}: {what}"
-        return self.templates.to_account(self.core, template, email_to, subject, **more)
+        return self.templates.to_account(self.core, template, email_to, subject, **context)

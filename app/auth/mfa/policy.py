@@ -1,4 +1,4 @@
-"""Who must have a second factor, who may change one, and after which sign-in."""
+"""Who must have a second factor, and who may set up or change one."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import NamedTuple
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
-from ..caller import Caller
+from ...core.context import service
+from ..caller import find_caller
 from ..errors import InactiveCaller, InvalidCredentials
 from ..fresh import Freshness
 from ..proofs import account_subject
 from ..settings import AuthSettings
 from .errors import UnprovenAddress
-from .mfa_tokens import ENROLLING, MfaTokens
+from .mfa_tokens import ENROLLMENT, MfaTokens
 from .models import PASSKEY_KIND, TOTP_KIND
 
 
 @dataclass(eq=False)
 class Requirement:
-    """Who must have a second factor, and what counts as one."""
+    """Who must have a second factor, and which authenticators are second factors."""
 
-    everybody: bool
+    for_everyone: bool
     roles: Collection[str]
-    # What may be set up.
+    # What can be set up.
     methods: Sequence[str]
-    # The authenticators that are asked for beside another proof. An app that somebody has counts
-    # also where no more of them may be set up: without it a password alone would do.
+    # What is a second factor. Includes apps even if no more apps can be set up: without its app, an
+    # account would be protected by its password alone.
     kinds: Collection[str]
 
     @classmethod
@@ -42,59 +43,46 @@ class Requirement:
             {TOTP_KIND, *passkey},
         )
 
-    def holds_for(self, account: AccountLike) -> bool:
-        return self.everybody or account.role in self.roles
+    def applies_to(self, account: AccountLike) -> bool:
+        return self.for_everyone or account.role in self.roles
 
 
-@dataclass(eq=False)
-class FactorFreshness:
-    """For what changes the second factors themselves: a sign-in of the last minutes, with a factor
-    where the account has one. A trusted device shows none."""
-
-    freshness: Freshness
-
-    def check(self, caller: Caller) -> None:
-        has_factor = self.freshness.has_factor(caller.account)
-        self.freshness.require(caller, factors=2 if has_factor else 1)
-
-
-class Enrolling(NamedTuple):
+class Enrollee(NamedTuple):
     account: AccountLike
-    # What was shown for the sign-in that goes on from here; nothing where one was finished before.
-    by: tuple[str, ...] = ()
+    # The proofs of the sign-in that the enrollment continues; empty for a signed-in caller.
+    proofs: tuple[str, ...] = ()
 
 
-@dataclass(eq=False)
-class Enrollers:
-    """Finds who may set an authenticator up: a user who has just signed in, or one who must have a
-    factor before the sign-in is complete and has an `mfa_token` for that."""
+def find_enrollee(mfa_token: str | None) -> Enrollee:
+    """Return who may set up an authenticator in this request.
 
-    accounts: Accounts
-    tokens: MfaTokens
-    freshness: FactorFreshness
-
-    def find(self, caller: Caller | None, mfa_token: str | None) -> Enrolling:
-        if caller is not None:
-            if not self.accounts.is_active(caller.account):
-                raise InactiveCaller
-            self.freshness.check(caller)
-            who = Enrolling(caller.attached_account)
-        elif mfa_token is not None:
-            first = self.tokens.read(ENROLLING, mfa_token)
-            who = Enrolling(first.account, first.by)
-        else:
-            raise InvalidCredentials(note={"reason": "no_credential"})
-        if not self.accounts.has_proven_address(who.account):
-            # Otherwise a registration with a foreign address would lock its owner out.
-            raise UnprovenAddress
-        return who
+    A caller needs a recent sign-in, with a second factor if the account has one. An `mfa_token` is
+    for a sign-in that is incomplete until a second factor is set up.
+    """
+    caller, accounts = find_caller(), service(Accounts)
+    if caller is not None:
+        if not accounts.is_active(caller.account):
+            raise InactiveCaller
+        service(Freshness).require_with_factor(caller)
+        enrollee = Enrollee(caller.attached_account)
+    elif mfa_token is not None:
+        first = service(MfaTokens).read(ENROLLMENT, mfa_token)
+        enrollee = Enrollee(first.account, first.proofs)
+    else:
+        raise InvalidCredentials(note={"reason": "no_credential"})
+    if not accounts.has_proven_address(enrollee.account):
+        # A registration with another person's address would lock that person out.
+        raise UnprovenAddress
+    return enrollee
 
 
-def hold(accounts: Accounts, account: AccountLike) -> AccountLike:
-    """The account until the end of the transaction: nobody else changes its factors meanwhile. What
-    has ended the caller's token in this moment ends the caller's wishes too."""
+def lock_unchanged(accounts: Accounts, account: AccountLike) -> AccountLike:
+    """Lock the account until the end of the transaction, so that its factors change one at a time.
+
+    Raise InvalidCredentials if its tokens were ended after this request was authenticated.
+    """
     state = account_subject(account).state
-    held: AccountLike | None = accounts.lock(account.id)
-    if held is None or account_subject(held).state != state:
+    locked: AccountLike | None = accounts.lock(account.id)
+    if locked is None or account_subject(locked).state != state:
         raise InvalidCredentials
-    return held
+    return locked

@@ -1,5 +1,5 @@
-"""Ten codes for who has lost all authenticators, each good once. They are shown when they are made,
-and kept as keyed digests alone."""
+"""Ten single-use recovery codes for an account: shown when they are created, and stored as keyed
+digests only."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import func, select, update
 
 from ...accounts.models import AccountLike
-from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.context import report_action
 from ...core.db.account_ids import serialize_id
-from ...core.db.transaction import AnySession, transaction, write_last
+from ...core.db.pruning import delete_rows
+from ...core.db.transaction import AnySession, write_last
 from ...core.types import AccountKey
 from ..actions import RECOVERY_CODE_USED, RECOVERY_CODES_CREATED
 from ..sign_in.options import RECOVERY_CODE
-from .errors import NoFactor, WrongFactor
-from .factors import SecondFactors
+from .errors import WrongFactor
 from .models import RecoveryCode
 from .notices import FactorNotices
-from .policy import hold
-from .sealing import derived, id_of
+from .sealing import derive_key, key_id
 
-HOW_MANY = 10
-# Letters that cannot be mistaken for each other or for a digit.
-LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
+CODES = 10
+# Characters that cannot be mistaken for each other.
+ALPHABET = "abcdefghjkmnpqrstvwxyz23456789"
 HALF = 4
 
 
@@ -42,22 +40,24 @@ class UsedCode(NamedTuple):
 
 
 class CodeDigests:
-    """Keyed, since forty bits are soon tried out. Each names its key: an operator learns which keys
-    are still needed."""
+    """Keyed digests of codes: a code has only forty bits, which an unkeyed digest would reveal.
+
+    Each digest names its key, so that operators learn which keys are still needed.
+    """
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = [derived(key, b"frontdesk.recovery-codes") for key in keys]
+        self._keys = [derive_key(key, b"frontdesk.recovery-codes") for key in keys]
 
-    def newest(self, account_id: AccountKey, code: str) -> str:
+    def digest(self, account_id: AccountKey, code: str) -> str:
         return _digest(self._keys[0], account_id, code)
 
-    def all(self, account_id: AccountKey, code: str) -> list[str]:
+    def all_digests(self, account_id: AccountKey, code: str) -> list[str]:
         return [_digest(key, account_id, code) for key in self._keys]
 
     @property
-    def current(self) -> str:
-        """What the digests of the first key begin with."""
-        return f"{id_of(self._keys[0]).hex()}:"
+    def current_prefix(self) -> str:
+        """The prefix of digests with the first key."""
+        return f"{key_id(self._keys[0]).hex()}:"
 
 
 @dataclass(eq=False)
@@ -67,12 +67,12 @@ class RecoveryCodes:
     notices: FactorNotices
     clock: Clock
 
-    def make(self, account: AccountLike) -> list[str]:
-        """A new set, within a transaction; the old one is dead."""
-        self.forget(account.id)
-        codes = [_new() for _ in range(HOW_MANY)]
+    def create(self, account: AccountLike) -> list[str]:
+        """Replace the account's codes within the open transaction, and return the new ones."""
+        self.delete(account.id)
+        codes = [_new_code() for _ in range(CODES)]
         self.session.add_all(
-            RecoveryCode(account_id=account.id, digest=self.digests.newest(account.id, bare(code)))
+            RecoveryCode(account_id=account.id, digest=self.digests.digest(account.id, plain(code)))
             for code in codes
         )
         self.session.flush()
@@ -80,78 +80,56 @@ class RecoveryCodes:
         return codes
 
     def check(self, account: AccountLike, code: object) -> str | None:
-        tried = self.digests.all(account.id, bare(str(code)))
+        """Return the proof if the code is valid, and use the code up with the transaction."""
+        digests = self.digests.all_digests(account.id, plain(str(code)))
         found = self.session.scalar(
             select(RecoveryCode.id).where(
                 RecoveryCode.account_id == account.id,
-                RecoveryCode.digest.in_(tried),
+                RecoveryCode.digest.in_(digests),
                 RecoveryCode.used_at.is_(None),
             )
         )
         if found is None:
             return None
-        left = self.left(account.id) - 1
+        left = self.count_left(account.id) - 1
         write_last(self.session, use_codes, UsedCode(found, self.clock.now()))
         report_action(self.session, RECOVERY_CODE_USED, account_id=account.id, left=left)
-        self.notices.tell(self.notices.mails.recovery_code_used(account.email, left))
+        self.notices.recovery_code_used(account.email, left)
         return RECOVERY_CODE
 
-    def left(self, account_id: AccountKey) -> int:
-        counted = select(func.count(RecoveryCode.id)).where(
+    def count_left(self, account_id: AccountKey) -> int:
+        unused = select(func.count(RecoveryCode.id)).where(
             RecoveryCode.account_id == account_id, RecoveryCode.used_at.is_(None)
         )
-        return self.session.scalar(counted) or 0
+        return self.session.scalar(unused) or 0
 
-    def forget(self, account_id: AccountKey) -> None:
-        self.session.execute(
-            delete(RecoveryCode)
-            .where(RecoveryCode.account_id == account_id)
-            .execution_options(synchronize_session=False)
-        )
+    def delete(self, account_id: AccountKey) -> None:
+        delete_rows(self.session, RecoveryCode, RecoveryCode.account_id == account_id)
 
 
 def use_codes(session: AnySession, used: Sequence[UsedCode]) -> None:
-    for each in used:
-        result: Any = session.execute(
+    """Mark codes as used; raise WrongFactor if another request has used one of them."""
+    for code_id, at in used:
+        marked: Any = session.execute(
             update(RecoveryCode)
-            .where(RecoveryCode.id == each.id, RecoveryCode.used_at.is_(None))
-            .values(used_at=each.at)
+            .where(RecoveryCode.id == code_id, RecoveryCode.used_at.is_(None))
+            .values(used_at=at)
             .execution_options(synchronize_session=False)
         )
-        if not result.rowcount:
+        if not marked.rowcount:
             raise WrongFactor
 
 
-def bare(code: str) -> str:
+def plain(code: str) -> str:
     """Normalize a code that was typed from paper."""
     return "".join(code.lower().replace("-", " ").split())
 
 
-def _new() -> str:
-    first, second = ("".join(secrets.choice(LETTERS) for _ in range(HALF)) for _ in range(2))
+def _new_code() -> str:
+    first, second = ("".join(secrets.choice(ALPHABET) for _ in range(HALF)) for _ in range(2))
     return f"{first}-{second}"
 
 
 def _digest(key: bytes, account_id: AccountKey, code: str) -> str:
     digest = hmac.new(key, f"{serialize_id(account_id)}:{code}".encode(), hashlib.sha256).digest()
-    return f"{id_of(key).hex()}:{urlsafe_b64encode(digest).decode().rstrip('=')}"
-
-
-@dataclass(eq=False)
-class CodeRenewal:
-    """New recovery codes, for who has a factor that they recover."""
-
-    session: AnySession
-    accounts: Accounts
-    second_factors: SecondFactors
-    recovery_codes: RecoveryCodes
-    notices: FactorNotices
-
-    def renew(self, account: AccountLike) -> Sequence[str]:
-        with transaction(self.session):
-            account = hold(self.accounts, account)
-            if not self.second_factors.methods(account.id):
-                raise NoFactor
-            codes = self.recovery_codes.make(account)
-            self.notices.tell(self.notices.mails.recovery_codes_made(account.email))
-            return codes
+    return f"{key_id(key).hex()}:{urlsafe_b64encode(digest).decode().rstrip('=')}"

@@ -1,4 +1,4 @@
-"""Re-encryption after a new key: afterwards the older keys can be removed."""
+"""Re-encryption with a new key: afterwards operators can remove the older keys."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ BATCH = 500
 
 @dataclass
 class ReencryptionResult:
-    """How many."""
+    """Counts of a re-encryption."""
 
     reencrypted: int = 0
-    # The log says which.
+    # The log names them.
     unreadable: int = 0
-    # Digests cannot be recomputed without the code: their key stays until the codes are renewed.
+    # Digests cannot be recomputed without the codes: the key is needed until they are renewed.
     accounts_with_old_recovery_codes: int = 0
 
 
@@ -33,9 +33,8 @@ class Reencryption:
     digests: CodeDigests
 
     def run(self, batch: int = BATCH) -> ReencryptionResult:
-        """Some hundreds at a time, each stored by itself: it may break off anywhere, and be begun
-        again."""
-        report, after = ReencryptionResult(), 0
+        """Re-encrypt in batches, each in a transaction: an interrupted run can be repeated."""
+        result, after = ReencryptionResult(), 0
         while True:
             with transaction(self.session):
                 rows = self.session.execute(
@@ -46,20 +45,20 @@ class Reencryption:
                 ).all()
                 for row in rows:
                     after = row.id
-                    self._renew(row.id, row.account_id, row.secret, report)
+                    self._reencrypt(row.id, row.account_id, row.secret, result)
             if len(rows) < batch:
-                report.accounts_with_old_recovery_codes = self._old_codes()
-                return report
+                result.accounts_with_old_recovery_codes = self._accounts_with_old_codes()
+                return result
 
-    def _renew(
-        self, row_id: int, account_id: object, sealed: str, report: ReencryptionResult
+    def _reencrypt(
+        self, row_id: int, account_id: object, sealed: str, result: ReencryptionResult
     ) -> None:
         if self.apps.sealing.is_current(sealed):
             return
         try:
             secret = self.apps.open(sealed, account_id, row_id)
         except SecretUnreadable:
-            report.unreadable += 1
+            result.unreadable += 1
             return
         self.session.execute(
             update(Authenticator)
@@ -67,11 +66,11 @@ class Reencryption:
             .values(secret=self.apps.seal(secret, account_id, row_id))
             .execution_options(synchronize_session=False)
         )
-        report.reencrypted += 1
+        result.reencrypted += 1
 
-    def _old_codes(self) -> int:
-        counted = select(func.count(RecoveryCode.account_id.distinct())).where(
+    def _accounts_with_old_codes(self) -> int:
+        accounts = select(func.count(RecoveryCode.account_id.distinct())).where(
             RecoveryCode.used_at.is_(None),
-            RecoveryCode.digest.not_like(f"{self.digests.current}%"),
+            RecoveryCode.digest.not_like(f"{self.digests.current_prefix}%"),
         )
-        return self.session.scalar(counted) or 0
+        return self.session.scalar(accounts) or 0

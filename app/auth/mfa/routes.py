@@ -1,11 +1,10 @@
-"""Second factors: finishing a sign-in, authenticators, recovery codes, trusted devices, resets."""
+"""Routes of MFA: the second step of a sign-in, authenticators, recovery codes, trusted devices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
-from marshmallow import Schema, fields
+from marshmallow import Schema
 
 from ...accounts.errors import AccountNotFound
 from ...core.context import current_frontdesk, service
@@ -34,14 +33,8 @@ from ..errors import (
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
-from ..sessions.cookie_sessions import CookieSessions
-from ..settings import AuthSettings
-from ..sign_in.options import sign_in_options
-from ..sign_in.policy import payload_of
-from . import schemas, totp
-from .apps import AppEnrolment
-from .authenticators import Authenticators, FactorResets
+from ..fresh import Freshness
+from .authenticators import Authenticators
 from .devices import TrustedDevices
 from .errors import (
     AuthenticatorNotFound,
@@ -55,11 +48,10 @@ from .errors import (
     WrongFactor,
 )
 from .models import Authenticator, TrustedDevice
-from .policy import Enrollers, Enrolling, FactorFreshness
-from .recovery_codes import CodeRenewal, RecoveryCodes
+from .policy import find_enrollee
+from .recovery_codes import RecoveryCodes
 from .schemas import (
-    SHOWN,
-    TRUSTED_DEVICE,
+    FACTOR_FIELDS,
     AppBegin,
     AppConfirm,
     AppRead,
@@ -72,6 +64,7 @@ from .schemas import (
     TrustedDeviceRead,
     enrolled_read,
     second_step_read,
+    with_trusted_device,
 )
 from .sign_in import SecondStep
 
@@ -85,15 +78,15 @@ blueprint = Blueprint(
 
 @guard(FactorsOff, bearer=False)
 def factors_required() -> None:
-    """Second factors are switched on; where they are not, passkeys alone may be."""
+    """Require that second factors are enabled: passkeys can be enabled without them."""
     if current_frontdesk.settings.of(AuthSettings).MFA == "off":
         raise FactorsOff
 
 
 @guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired)
 def fresh_factor_required() -> None:
-    """A sign-in of the last minutes, with a second factor where the account has one."""
-    service(FactorFreshness).check(caller())
+    """Require a recent sign-in, with a second factor if the account has one."""
+    service(Freshness).require_with_factor(caller())
 
 
 @blueprint.post("/login/mfa")
@@ -107,7 +100,7 @@ def fresh_factor_required() -> None:
 def finish_login(json: Loaded) -> JsonObject:
     """Finish a sign-in with a second factor
 
-    `mfa_token` came with the 403 `mfa_required`, and is good for five minutes and five tries.
+    `mfa_token` comes with the 403 `mfa_required`, and is valid for five minutes and five tries.
     """
     return _finish(json)
 
@@ -130,13 +123,13 @@ def list_authenticators() -> Sequence[Authenticator]:
 @takes(json=AppBegin)
 @answers(201, AppRead)
 def begin_app(json: Loaded) -> JsonObject:
-    """Begin to set an authenticator app up
+    """Begin to set up an authenticator app
 
-    It counts once one of its codes is confirmed, for which there are ten minutes. Asks for a
-    sign-in of the last minutes, or for the `mfa_token` of a 403 `mfa_enrolment_required`.
+    The app is active once one of its codes is confirmed, within ten minutes. Requires a recent
+    sign-in, or the `mfa_token` of a 403 `mfa_enrolment_required`.
     """
-    begun = service(AppEnrolment).begin(_enrolling(json), json["name"])
-    return {**begun, "qr": totp.qr_code(begun["uri"])}
+    setup = service(AppEnrollment).begin(find_enrollee(json["mfa_token"]), json["name"])
+    return {**setup, "qr": totp.qr_code(setup["uri"])}
 
 
 @blueprint.post("/authenticators/<row_id:authenticator_id>/confirm")
@@ -151,13 +144,11 @@ def begin_app(json: Loaded) -> JsonObject:
 def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
     """Confirm an authenticator app with one of its codes
 
-    Every sign-in from before ends, and the answer has a new one. With the first authenticator come
+    Every earlier sign-in ends, and the response has a new one. With the first authenticator come
     ten recovery codes.
     """
-    who = _enrolling(json)
-    enrolled = service(AppEnrolment).confirm(
-        who, authenticator_id, json["otp"], sign_in_options(caller=find_caller())
-    )
+    enrollee, options = find_enrollee(json["mfa_token"]), sign_in_options(caller=find_caller())
+    enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, json["otp"], options)
     return {**payload_of(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
 
 
@@ -169,7 +160,7 @@ def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
 @takes(json=AuthenticatorEdit)
 @answers(200, AuthenticatorRead)
 def rename_authenticator(authenticator_id: int, json: Loaded) -> Authenticator:
-    """Give an authenticator another name"""
+    """Rename an authenticator"""
     authenticators = service(Authenticators)
     return authenticators.rename(caller().account.id, authenticator_id, json["name"])
 
@@ -185,27 +176,19 @@ def remove_authenticator(authenticator_id: int) -> Authenticator:
     return service(Authenticators).remove(caller().attached_account, authenticator_id)
 
 
-def _enrolling(json: Loaded) -> Enrolling:
-    return service(Enrollers).find(find_caller(), json["mfa_token"])
-
-
 def _finish(json: Loaded) -> JsonObject:
-    """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
-    [field] = SHOWN.keys() & json.keys()
-    outcome = service(SecondStep).finish(
-        json["mfa_token"], SHOWN[field], json[field], sign_in_options(), trust=json["trust"]
+    """Finish a sign-in for both routes: `signs_in_by_cookie` decides between cookie and token."""
+    [field] = FACTOR_FIELDS.keys() & json.keys()
+    kind, options = FACTOR_FIELDS[field], sign_in_options()
+    return payload_of(
+        service(SecondStep).finish(
+            json["mfa_token"], kind, json[field], options, trust=json["trust"]
+        )
     )
-    return payload_of(outcome)
 
 
 def cookie_second_step_read() -> type[Schema]:
-    return _with_device(cookie_session_read())
-
-
-@cache
-def _with_device(session: type[Schema]) -> type[Schema]:
-    device = fields.String(metadata=TRUSTED_DEVICE)
-    return type("CookieSecondStepRead", (session,), {"trusted_device": device})
+    return with_trusted_device("CookieSecondStepRead", cookie_session_read())
 
 
 @blueprint.post("/session/mfa", only_with=CookieSessions)
@@ -218,9 +201,9 @@ def _with_device(session: type[Schema]) -> type[Schema]:
 @takes(json=SecondStepForm)
 @answers(200, cookie_second_step_read)
 def finish_cookie_session(json: Loaded) -> JsonObject:
-    """Finish a sign-in by a cookie with a second factor
+    """Finish a sign-in by cookie with a second factor
 
-    `mfa_token` came with the 403 `mfa_required` of `POST /session`.
+    `mfa_token` comes with the 403 `mfa_required` of `POST /session`.
     """
     return _finish(json)
 
@@ -231,8 +214,8 @@ def finish_cookie_session(json: Loaded) -> JsonObject:
 @example(answer=schemas.LEFT)
 @answers(200, RecoveryCodesLeft)
 def count_recovery_codes() -> JsonObject:
-    """Get how many recovery codes the caller has left"""
-    return {"left": service(RecoveryCodes).left(caller().account.id)}
+    """Get the number of the caller's unused recovery codes"""
+    return {"left": service(RecoveryCodes).count_left(caller().account.id)}
 
 
 @blueprint.post("/recovery-codes")
@@ -243,8 +226,9 @@ def count_recovery_codes() -> JsonObject:
 @raises(NoFactor)
 @answers(201, RecoveryCodesRead)
 def make_recovery_codes() -> JsonObject:
-    """Make ten new recovery codes; the old ones are dead"""
-    return {"recovery_codes": service(CodeRenewal).renew(caller().attached_account)}
+    """Create ten new recovery codes, which replace the earlier codes"""
+    codes = service(Authenticators).renew_recovery_codes(caller().attached_account)
+    return {"recovery_codes": codes}
 
 
 @blueprint.get("/trusted-devices")
@@ -253,7 +237,7 @@ def make_recovery_codes() -> JsonObject:
 @example(answer=[schemas.DEVICE])
 @answers(200, TrustedDeviceRead, many=True)
 def list_trusted_devices() -> Sequence[TrustedDevice]:
-    """List the devices that are not asked for the caller's second factor"""
+    """List the caller's trusted devices, which need no second factor"""
     return service(TrustedDevices).list(caller().account.id)
 
 
@@ -264,7 +248,7 @@ def list_trusted_devices() -> Sequence[TrustedDevice]:
 @raises(TrustedDeviceNotFound)
 @answers(200, TrustedDeviceRead)
 def forget_trusted_device(device_id: int) -> TrustedDevice:
-    """Trust a device no longer"""
+    """Revoke a trusted device"""
     return service(TrustedDevices).revoke(caller().account.id, device_id)
 
 
@@ -275,9 +259,9 @@ def forget_trusted_device(device_id: int) -> TrustedDevice:
 @raises(AccountNotFound, NotAuthorized)
 @answers(200, FactorsReset)
 def reset_authenticators(account_id: AccountKey) -> dict[str, int]:
-    """Take all second factors from somebody who has lost them, and end every sign-in of theirs
+    """Remove all second factors of an account, and end its sign-ins
 
-    Whoever asks for it must have shown you who they are in another way.
+    For users who have lost their authenticators. First verify the user's identity in another way.
     """
-    gone = service(FactorResets).reset_another(caller().account, account_id)
-    return {"authenticators": gone}
+    removed = service(Authenticators).reset_by_admin(caller().account, account_id)
+    return {"authenticators": removed}

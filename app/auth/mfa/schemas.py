@@ -1,4 +1,4 @@
-"""What clients send and get, with the examples of the OpenAPI document."""
+"""Schemas of requests and responses, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,16 +17,21 @@ from .mfa_tokens import LONGEST_TOKEN
 from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 
 AUTHENTICATOR_KIND = NamedEnum("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
-_SHOWN_ONCE = "Shown here for the last time"
-TRUSTED_DEVICE = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
-_TOKEN = {"description": "In the place of an access token, where a factor must be set up first"}
-# What a request may show, and which factor it is.
-SHOWN = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
+_SHOWN_ONCE = "Not shown again"
+_MFA_TOKEN = {
+    "description": "Replaces the access token of an account that must set up a second factor"
+}
+# The field of a request for each kind of factor.
+FACTOR_FIELDS = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
 
 
 def one_time_code(**more: Any) -> Text:
     return Text(
-        min=1, max=16, blank=True, metadata={"description": "Of an authenticator app"}, **more
+        min=1,
+        max=16,
+        blank=True,
+        metadata={"description": "The code of an authenticator app"},
+        **more,
     )
 
 
@@ -44,12 +49,12 @@ class SecondStepForm(RequestSchema):
         load_default=False,
         truthy={True},
         falsy={False},
-        metadata={"description": "Ask for no second factor here for some days"},
+        metadata={"description": "Require no second factor on this device for some days"},
     )
 
     @validates_schema(skip_on_field_errors=True)
     def require_one(self, data: Loaded, **kwargs: object) -> None:
-        if sum(name in data for name in SHOWN) != 1:
+        if sum(name in data for name in FACTOR_FIELDS) != 1:
             raise ValidationError("Send one of: otp, recovery_code, credential.", "otp")
 
 
@@ -59,12 +64,12 @@ class AppBegin(RequestSchema):
         may_be_missing = True
 
     name = Text(min=1, max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)
-    mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
+    mfa_token = MfaTokenField(load_default=None, metadata=_MFA_TOKEN)
 
 
 class AppConfirm(RequestSchema):
     otp = one_time_code(required=True)
-    mfa_token = MfaTokenField(load_default=None, metadata=_TOKEN)
+    mfa_token = MfaTokenField(load_default=None, metadata=_MFA_TOKEN)
 
 
 class AuthenticatorEdit(RequestSchema):
@@ -82,7 +87,7 @@ class AuthenticatorRead(Schema):
 class AppRead(Schema):
     id = fields.Integer(required=True)
     secret = fields.String(required=True, metadata={"description": f"In base 32. {_SHOWN_ONCE}"})
-    uri = fields.String(required=True, metadata={"description": "What the QR code says"})
+    uri = fields.String(required=True, metadata={"description": "The content of the QR code"})
     qr = fields.String(required=True, metadata={"description": "The QR code, as SVG"})
 
 
@@ -102,7 +107,7 @@ class TrustedDeviceRead(Schema):
     ip = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "As much of it as AUTH.SESSION_ADDRESSES has us keep"},
+        metadata={"description": "The part of the IP address that AUTH.SESSION_ADDRESSES stores"},
     )
     created_at = Timestamp(required=True)
     last_used_at = Timestamp(required=True, allow_none=True)
@@ -110,11 +115,20 @@ class TrustedDeviceRead(Schema):
 
 
 class FactorsReset(Schema):
-    authenticators = fields.Integer(required=True, metadata={"description": "How many there were"})
+    authenticators = fields.Integer(
+        required=True, metadata={"description": "The number of removed authenticators"}
+    )
 
 
 def second_step_read() -> type[Schema]:
-    return _second_step(login_read())
+    return with_trusted_device("SecondStepRead", login_read())
+
+
+@cache
+def with_trusted_device(name: str, base: type[Schema]) -> type[Schema]:
+    """Return the response of a sign-in with the secret of a newly trusted device."""
+    about = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
+    return type(name, (base,), {"trusted_device": fields.String(metadata=about)})
 
 
 def enrolled_read() -> type[Schema]:
@@ -122,15 +136,8 @@ def enrolled_read() -> type[Schema]:
 
 
 @cache
-def _second_step(login: type[Schema]) -> type[Schema]:
-    """The login response; with the secret of a device that is to be trusted."""
-    device = fields.String(metadata=TRUSTED_DEVICE)
-    return type("SecondStepRead", (login,), {"trusted_device": device})
-
-
-@cache
 def _enrolled(login: type[Schema]) -> type[Schema]:
-    """The login response; with recovery codes where it is the account's first factor."""
+    """Return the login response with the recovery codes that come with a first factor."""
     codes = fields.List(
         fields.String(), required=True, allow_none=True, metadata={"description": _SHOWN_ONCE}
     )

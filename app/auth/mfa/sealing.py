@@ -1,6 +1,7 @@
-"""Secrets at rest: encrypted with keys that are not in the database, and bound to their row.
+"""Encryption of secrets at rest: the keys are not in the database, and each ciphertext is bound to
+its row.
 
-A sealed text names its key, so that keys can be rotated: the first of them encrypts, all decrypt.
+A ciphertext names its key, so that keys can be rotated: the first key encrypts, all keys decrypt.
 """
 
 from __future__ import annotations
@@ -16,57 +17,57 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-# What the bytes begin with: a later form would have another number.
-_FORM = b"\x01"
+# The first byte of a ciphertext: the version of its format.
+_VERSION = b"\x01"
 _KEY_ID = 4
 _NONCE = 12
 
 
-class Unopenable(Exception):
-    """None of the keys opens it, or it was moved here from another row. The text says which."""
+class DecryptionFailed(Exception):
+    """No key decrypts the ciphertext, or it was copied from another row; the text says which."""
 
 
 class Sealing:
     def __init__(self, keys: Sequence[str]) -> None:
-        """Texts with enough randomness in them; there is one at least."""
-        made = [derived(key, b"frontdesk.sealing") for key in keys]
-        self._keys = {id_of(key): key for key in made}
-        self._first = id_of(made[0])
+        """`keys` are random texts, at least one."""
+        derived = [derive_key(key, b"frontdesk.sealing") for key in keys]
+        self._keys = {key_id(key): key for key in derived}
+        self._current = key_id(derived[0])
 
     def seal(self, secret: bytes, row: str) -> str:
         """Encrypt a secret for its `row`: a copy in another row cannot be decrypted."""
         nonce = secrets.token_bytes(_NONCE)
-        box = _cipher(self._keys[self._first]).encrypt(nonce, secret, row.encode())
-        return urlsafe_b64encode(_FORM + self._first + nonce + box).decode()
+        ciphertext = _cipher(self._keys[self._current]).encrypt(nonce, secret, row.encode())
+        return urlsafe_b64encode(_VERSION + self._current + nonce + ciphertext).decode()
 
     def open(self, sealed: str, row: str) -> bytes:
-        parts = _parts(sealed)
-        key = self._keys.get(parts[0])
+        """Decrypt the secret of `row`; raise DecryptionFailed."""
+        used_key, nonce, ciphertext = _parts(sealed)
+        key = self._keys.get(used_key)
         if key is None:
-            raise Unopenable(f"its key {parts[0].hex()} is none of those that are set")
-        _, nonce, box = parts
+            raise DecryptionFailed(f"its key {used_key.hex()} is not set")
         from cryptography.exceptions import InvalidTag
 
         try:
-            return _cipher(key).decrypt(nonce, box, row.encode())
+            return _cipher(key).decrypt(nonce, ciphertext, row.encode())
         except (InvalidTag, ValueError):
-            raise Unopenable("it was damaged, or belongs to another row") from None
+            raise DecryptionFailed("it was damaged, or belongs to another row") from None
 
     def is_current(self, sealed: str) -> bool:
-        """Whether the key that encrypts now has encrypted it."""
+        """Whether the secret is encrypted with the first key."""
         try:
-            return _parts(sealed)[0] == self._first
-        except Unopenable:
+            return _parts(sealed)[0] == self._current
+        except DecryptionFailed:
             return False
 
 
-def derived(key: str, purpose: bytes) -> bytes:
-    """HKDF (RFC 5869) with SHA-256 and one block: a key for each purpose from one that is set."""
+def derive_key(key: str, purpose: bytes) -> bytes:
+    """Derive the key of one purpose: HKDF (RFC 5869) with SHA-256 and one block."""
     root = hmac.new(bytes(hashlib.sha256().digest_size), key.encode(), hashlib.sha256).digest()
     return hmac.new(root, purpose + b"\x01", hashlib.sha256).digest()
 
 
-def id_of(key: bytes) -> bytes:
+def key_id(key: bytes) -> bytes:
     """Return the id of a key, which reveals nothing about the key."""
     return hashlib.sha256(b"frontdesk.key-id" + key).digest()[:_KEY_ID]
 
@@ -77,14 +78,11 @@ def _parts(sealed: str) -> tuple[bytes, bytes, bytes]:
         whole = urlsafe_b64decode(sealed)
     except (binascii.Error, ValueError):
         whole = b""
-    if whole[:1] != _FORM:
-        raise Unopenable("it is not of a form that is known here")
-    key_end = len(_FORM) + _KEY_ID
-    return (
-        whole[len(_FORM) : key_end],
-        whole[key_end : key_end + _NONCE],
-        whole[key_end + _NONCE :],
-    )
+    if whole[:1] != _VERSION:
+        raise DecryptionFailed("its format is unknown")
+    key_end = len(_VERSION) + _KEY_ID
+    nonce_end = key_end + _NONCE
+    return whole[len(_VERSION) : key_end], whole[key_end:nonce_end], whole[nonce_end:]
 
 
 def _cipher(key: bytes) -> AESGCM:

@@ -1,4 +1,4 @@
-"""Second factors at a sign-in, and at re-authentication."""
+"""Second factors at sign-in and at re-authentication."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..step_up.service import Way
 from .devices import TrustedDevices
 from .errors import EnrolmentRequired, SecondFactorRequired, SecretUnreadable, WrongFactor
 from .factors import SecondFactors
-from .mfa_tokens import ANSWERING, ENROLLING, MfaTokens
+from .mfa_tokens import CHALLENGE, ENROLLMENT, MfaTokens
 from .models import TOTP_KIND
 from .policy import Requirement
-from .schemas import SHOWN
+from .schemas import FACTOR_FIELDS
 
 STAGE_REFUSALS = (
     SecondFactorRequired,
@@ -34,7 +34,7 @@ STAGE_REFUSALS = (
 
 @dataclass(eq=False)
 class FactorStage:
-    """The stage of the sign-in policy that asks for a second factor."""
+    """The stage of the sign-in policy that requires a second factor."""
 
     session: AnySession
     second_factors: SecondFactors
@@ -48,9 +48,9 @@ class FactorStage:
         account = sign_in.account
         methods = self.second_factors.methods(account.id)
         if not methods:
-            return self._enrolment(sign_in) if self.requirement.holds_for(account) else None
+            return self._enrollment(sign_in) if self.requirement.applies_to(account) else None
         options = sign_in.options
-        if options.device and self.devices.knows(account, options.device):
+        if options.device and self.devices.is_trusted(account, options.device):
             sign_in.by = (*sign_in.by, DEVICE)
             return None
         if options.otp is not None:
@@ -63,14 +63,14 @@ class FactorStage:
         return self._challenge(sign_in, methods)
 
     def _challenge(self, sign_in: SignIn, methods: list[str]) -> Challenge:
-        token = self.tokens.issue(ANSWERING, sign_in.account, sign_in.by)
+        token = self.tokens.issue(CHALLENGE, sign_in.account, sign_in.by)
         report_action(
             self.session, LOGIN_CHALLENGED, account_id=sign_in.account.id, proofs=sign_in.by
         )
         return Challenge(SecondFactorRequired(members={"mfa_token": token, "methods": methods}))
 
-    def _enrolment(self, sign_in: SignIn) -> Challenge:
-        token = self.tokens.issue(ENROLLING, sign_in.account, sign_in.by)
+    def _enrollment(self, sign_in: SignIn) -> Challenge:
+        token = self.tokens.issue(ENROLLMENT, sign_in.account, sign_in.by)
         methods = list(self.requirement.methods)
         return Challenge(EnrolmentRequired(members={"mfa_token": token, "methods": methods}))
 
@@ -92,25 +92,26 @@ class SecondStep:
         *,
         trust: bool = False,
     ) -> SignInResult | Challenge:
-        """Signed in by the first proof and this one. Of many at once with one token, one is."""
-        first = self.tokens.read(ANSWERING, mfa_token)
-        with self.tokens.one_try(first), transaction(self.session):
+        """Sign in by the first proof and a second factor. Of several requests with one token, one
+        succeeds."""
+        first = self.tokens.read(CHALLENGE, mfa_token)
+        with self.tokens.limit_tries(first), transaction(self.session):
             proof = self.second_factors.check(first.account, kind, value, options)
             self.tokens.use_up(first)
-            outcome = self.policy.admit(first.account, (*first.by, proof), options)
+            outcome = self.policy.admit(first.account, (*first.proofs, proof), options)
             if isinstance(outcome, Challenge) or not (trust and self.devices.days):
                 return outcome
             trusted = {"trusted_device": self.devices.trust(first.account)}
             return outcome._replace(payload={**outcome.payload, **trusted})
 
 
-def ways_of(factors: SecondFactors) -> dict[str, Way]:
-    """Return the ways to re-authenticate by a code. Passkeys need a challenge first."""
-    return {field: _by(factors, SHOWN[field]) for field in ("otp", "recovery_code")}
+def step_up_methods(factors: SecondFactors) -> dict[str, Way]:
+    """Return the methods of re-authentication by a code. Passkeys need a challenge first."""
+    return {field: _by(factors, FACTOR_FIELDS[field]) for field in ("otp", "recovery_code")}
 
 
 def _by(factors: SecondFactors, kind: str) -> Way:
-    def show(caller: Caller, given: object, options: SignInOptions) -> str:
-        return factors.check(caller.attached_account, kind, given, options)
+    def check(caller: Caller, value: object, options: SignInOptions) -> str:
+        return factors.check(caller.attached_account, kind, value, options)
 
-    return show
+    return check

@@ -1,5 +1,4 @@
-"""One-time codes by the clock (RFC 6238), as authenticator apps show them: SHA-1, six digits,
-thirty seconds."""
+"""Time-based one-time codes (TOTP, RFC 6238): SHA-1, six digits, 30 seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from urllib.parse import quote, urlencode
 STEP_SECONDS = 30
 DIGITS = 6
 SECRET_BYTES = 20
-# Phones' clocks differ from ours, and people type slowly: one step on either side counts too.
+# Accepted time steps next to the current one: clocks of phones differ, and people type slowly.
 TOLERANCE = (0, -1, 1)
 
 
@@ -30,34 +29,39 @@ def code_at(secret: bytes, step: int, digits: int = DIGITS) -> str:
 
 def step_of(secret: bytes, code: str, now: datetime) -> int | None:
     """Return the time step of a code, or None for a code that is not valid now."""
-    present = int(now.timestamp()) // STEP_SECONDS
+    current = int(now.timestamp()) // STEP_SECONDS
     typed = code.replace(" ", "").encode()
     found = None
     for difference in TOLERANCE:
         # Every step is compared, so that the response time reveals nothing.
-        if hmac.compare_digest(code_at(secret, present + difference).encode(), typed):
-            found = present + difference if found is None else found
+        if hmac.compare_digest(code_at(secret, current + difference).encode(), typed):
+            found = current + difference if found is None else found
     return found
 
 
-def shown(secret: bytes) -> str:
-    """For who types it into an app."""
+def as_base32(secret: bytes) -> str:
+    """Return the secret as users type it into an app."""
     return base64.b32encode(secret).decode().rstrip("=")
 
 
 def uri(secret: bytes, issuer: str, email: str) -> str:
-    """What the QR code says: apps list it by the issuer's name and the account's."""
-    # The colon is what parts the two.
+    """Return the content of the QR code: apps show the issuer and the email address."""
+    # A colon separates the issuer from the address.
     issuer = issuer.replace(":", " ")
     label = quote(f"{issuer}:{email}", safe="@")
-    facts = {"secret": shown(secret), "issuer": issuer, "digits": DIGITS, "period": STEP_SECONDS}
-    return f"otpauth://totp/{label}?{urlencode(facts, quote_via=quote)}"
+    parameters = {
+        "secret": as_base32(secret),
+        "issuer": issuer,
+        "digits": DIGITS,
+        "period": STEP_SECONDS,
+    }
+    return f"otpauth://totp/{label}?{urlencode(parameters, quote_via=quote)}"
 
 
 def qr_code(text: str) -> str:
-    """Return an SVG for a page: black on white, also in dark pages."""
+    """Return an SVG for a page: black on white, also on dark pages."""
     import segno
 
-    made = segno.make(text, micro=False, error="m")
-    svg: str = made.svg_inline(omitsize=True, light="#fff", svgclass=None, lineclass=None)
+    code = segno.make(text, micro=False, error="m")
+    svg: str = code.svg_inline(omitsize=True, light="#fff", svgclass=None, lineclass=None)
     return svg

@@ -14,11 +14,11 @@ from .challenges import Challenges
 from .registration import PasskeyRegistration
 from .relying_party import RelyingParty
 from .rows import Passkeys
-from .sign_in import PasskeyLogin, PasskeyProofs, by_passkey
+from .sign_in import PasskeyLogin, PasskeyProofs, step_up_by_passkey
 
 
 def assemble_proofs(context: Context) -> None:
-    """Add what checks a passkey, before the services that sign in."""
+    """Add what verifies passkeys, before the services that sign in."""
     settings, session = context.settings, context.session
     core, accounts = settings.core, context.get(Accounts)
     keys = [settings.secret_key, *(key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS)]
@@ -29,12 +29,12 @@ def assemble_proofs(context: Context) -> None:
     proofs = PasskeyProofs(session, accounts, passkeys, challenges, party, notices, context.clock)
     for service in (party, passkeys, challenges, proofs):
         context.add(service)
-    step_up = StepUp({"credential": by_passkey(proofs)}, (PasskeyRefused,))
-    context.add(PasskeyFeature(proofs.as_factor, step_up))
+    step_up = StepUp({"credential": step_up_by_passkey(proofs)}, (PasskeyRefused,))
+    context.add(PasskeyFeature(proofs.check_factor, step_up))
 
 
 def assemble(context: Context) -> None:
-    """Add what registers a passkey and signs in by one."""
+    """Add what registers passkeys and signs in with them."""
     session, accounts, policy = context.session, context.get(Accounts), context.get(SignInPolicy)
     registration = PasskeyRegistration(
         context.basics,

@@ -1,4 +1,4 @@
-"""What the passkey routes receive around a credential, and examples for the OpenAPI document."""
+"""Request bodies of the passkey routes, and examples for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from ..mfa.schemas import MfaTokenField
 from ..sessions.by_cookie import SESSION as SESSION
 from .schemas import AssertedCredential, CreatedCredential
 
-_ENROLLING = {"description": "In the place of an access token, where a factor must be set up first"}
-_ANSWERING = {"description": "Where a passkey is to be the second factor of a sign-in"}
+_ENROLLMENT = {
+    "description": "Replaces the access token of an account that must set up a second factor"
+}
+_CHALLENGE_TOKEN = {"description": "For a passkey as the second factor of a sign-in"}
 
 
 class PasskeyBegin(RequestSchema):
@@ -22,20 +24,20 @@ class PasskeyBegin(RequestSchema):
         # A signed-in caller needs no body.
         may_be_missing = True
 
-    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLING)
+    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLMENT)
 
 
 class NewPasskey(RequestSchema):
     name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
     credential = fields.Nested(CreatedCredential, required=True)
-    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLING)
+    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLMENT)
 
 
 class PasskeyLoginBegin(RequestSchema):
     class Meta(RequestSchema.Meta):
         may_be_missing = True
 
-    mfa_token = MfaTokenField(load_default=None, metadata=_ANSWERING)
+    mfa_token = MfaTokenField(load_default=None, metadata=_CHALLENGE_TOKEN)
 
 
 class ShownPasskey(RequestSchema):
@@ -44,14 +46,14 @@ class ShownPasskey(RequestSchema):
 
 _CHALLENGE = "AAAAAHDbmgB5Tm90IGEgbm9uY2Ugb2YgYW55Ym9keSdzLi4u"
 _CREDENTIAL_ID = "mXUxHCxGmSkNyGSrYhxpE6QIDl0dPR4QbTVLNpfvb9s"
-_DESCRIBED = {"type": "public-key", "id": _CREDENTIAL_ID, "transports": ["hybrid", "internal"]}
+_DESCRIPTOR = {"type": "public-key", "id": _CREDENTIAL_ID, "transports": ["hybrid", "internal"]}
 CREATION_OPTIONS = {
     "rp": {"id": "example.com", "name": "Frontdesk"},
     "user": {"id": "dGhlIHNhbWUgZm9yIGFsbCBvZiB0aGVtLi4u", "name": EMAIL, "displayName": EMAIL},
     "challenge": _CHALLENGE,
     "pubKeyCredParams": [{"type": "public-key", "alg": -7}],
     "timeout": 300000,
-    "excludeCredentials": [_DESCRIBED],
+    "excludeCredentials": [_DESCRIPTOR],
     "authenticatorSelection": {
         "residentKey": "required",
         "requireResidentKey": True,

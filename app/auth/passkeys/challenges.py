@@ -1,8 +1,8 @@
-"""The challenges that authenticators sign: each for one purpose, for five minutes, and once.
+"""WebAuthn challenges: each for one purpose, valid for five minutes, and single-use.
 
-A challenge tells by itself what it was made for, since part of it is a keyed digest of that. So
-nothing is stored for those that anybody may ask for, and none has to be named beside the credential
-that answers it. What is kept, until it runs out, is that it has been answered.
+A challenge contains a keyed digest of its purpose and account. So nothing is stored for a challenge
+that an anonymous client requests, and clients do not name the challenge that a credential signs.
+Only used challenges are stored, until they expire.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ _HEAD = _EXPIRY + _NONCE
 
 @dataclass(eq=False)
 class Challenges:
-    # The first makes them; what was made by the others is still known again.
+    # The first key creates challenges; challenges of the others are still accepted.
     keys: Sequence[str]
     keystore: Keystore
     clock: Clock
 
-    def make(self, *bound: str) -> bytes:
-        """`bound` is the purpose, and whom it is for."""
-        until = int(self.clock.now().timestamp()) + LIFE_SECONDS
-        head = until.to_bytes(_EXPIRY, "big") + secrets.token_bytes(_NONCE)
-        return head + _digest(self.keys[0], head, bound)
+    def create(self, *context: str) -> bytes:
+        """Return a challenge for the purpose and account in `context`."""
+        expiry = int(self.clock.now().timestamp()) + LIFE_SECONDS
+        head = expiry.to_bytes(_EXPIRY, "big") + secrets.token_bytes(_NONCE)
+        return head + _digest(self.keys[0], head, context)
 
-    def check(self, challenge: bytes, *bound: str) -> None:
-        """Ours, for this, and not too old. Whether it has been answered, `spend` tells."""
+    def check(self, challenge: bytes, *context: str) -> None:
+        """Raise PasskeyRefused for an unknown or expired challenge. `use_up` rejects used ones."""
         head, digest = challenge[:_HEAD], challenge[_HEAD:]
-        if not any(hmac.compare_digest(digest, _digest(key, head, bound)) for key in self.keys):
+        if not any(hmac.compare_digest(digest, _digest(key, head, context)) for key in self.keys):
             raise PasskeyRefused("challenge_unknown")
         if self._seconds_left(challenge) <= 0:
             raise PasskeyRefused("challenge_expired")
 
-    def spend(self, challenge: bytes) -> None:
-        """After all else is found right: of many who answer one challenge, one passes here."""
+    def use_up(self, challenge: bytes) -> None:
+        """Use a challenge up after all other checks; raise PasskeyRefused if it was used before."""
         name = f"passkey-challenge:{challenge[:_HEAD].hex()}"
         if not self.keystore.add(name, "1", int(self._seconds_left(challenge)) + 2):
             raise PasskeyRefused("challenge_used")
@@ -60,13 +60,13 @@ class Challenges:
 
 
 def handle_from(challenge: bytes) -> bytes:
-    """The 64 bytes by which authenticators know an account, for one that has none yet: as random as
-    the challenge, and found again when that comes back."""
+    """Return the user handle of an account without passkeys: 64 bytes by which authenticators will
+    know the account, derived from the challenge so that nothing is stored."""
     return hashlib.sha512(_SALT.encode() + challenge).digest()
 
 
-def _digest(key: str, head: bytes, bound: Sequence[str]) -> bytes:
-    text = json.dumps([_SALT, head.hex(), *bound]).encode()
+def _digest(key: str, head: bytes, context: Sequence[str]) -> bytes:
+    text = json.dumps([_SALT, head.hex(), *context]).encode()
     return hmac.new(key.encode(), text, hashlib.sha256).digest()
 
 
@@ -78,16 +78,16 @@ def creation_options(
     email: str,
     handle: bytes,
     challenge: bytes,
-    present: Iterable[Authenticator],
+    existing: Iterable[Authenticator],
 ) -> JsonObject:
-    """A passkey that is found without a name, and that asks its holder for a finger or a PIN."""
+    """Return options for a discoverable passkey with user verification (biometrics or a PIN)."""
     return {
         "rp": {"id": party.id, "name": party.name},
         "user": {"id": as_base64url(handle), "name": email, "displayName": email},
         "challenge": as_base64url(challenge),
-        "pubKeyCredParams": [{"type": "public-key", "alg": each} for each in ALGORITHMS],
+        "pubKeyCredParams": [{"type": "public-key", "alg": algorithm} for algorithm in ALGORITHMS],
         "timeout": _TIMEOUT,
-        "excludeCredentials": [_described(each) for each in present],
+        "excludeCredentials": [_descriptor(passkey) for passkey in existing],
         "authenticatorSelection": {
             "residentKey": "required",
             "requireResidentKey": True,
@@ -104,16 +104,14 @@ def request_options(
         "rpId": party.id,
         "challenge": as_base64url(challenge),
         "timeout": _TIMEOUT,
-        "allowCredentials": [_described(each) for each in allowed],
+        "allowCredentials": [_descriptor(passkey) for passkey in allowed],
         "userVerification": "required",
     }
 
 
-def _described(passkey: Authenticator) -> JsonObject:
-    described: JsonObject = {
-        "type": "public-key",
-        "id": as_base64url(passkey.credential_id or b""),
-    }
+def _descriptor(passkey: Authenticator) -> JsonObject:
+    credential_id = as_base64url(passkey.credential_id or b"")
+    descriptor: JsonObject = {"type": "public-key", "id": credential_id}
     if passkey.transports:
-        described["transports"] = passkey.transports
-    return described
+        descriptor["transports"] = passkey.transports
+    return descriptor

@@ -1,25 +1,25 @@
-"""CBOR as authenticators write it (CTAP2's canonical form), and nothing more.
+"""A reader of the CBOR that authenticators write: CTAP2's canonical form, without tags.
 
-What clients send is looked through here before a library reads it. CBOR's tags ask cbor2 for more
-than bytes: 9 KiB of regular expressions, which it compiles, hold a core for seven seconds.
+Input of clients is checked here before a library reads it. cbor2 evaluates CBOR tags: 9 KiB of
+regular expressions, which it compiles, occupy a core for seven seconds.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# CTAP2 allows no more.
+# The limit of CTAP2.
 MAX_DEPTH = 4
 _UINT, _NINT, _BYTES, _TEXT, _ARRAY, _MAP, _, _SIMPLE = range(8)
 _SIMPLE_VALUES = {20: False, 21: True, 22: None}
 
 
 class UnsupportedCbor(ValueError):
-    """Broken, or CBOR that no authenticator has to write."""
+    """The input is broken, or CBOR that authenticators do not write."""
 
 
 def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
-    """The item that begins there, and where the next one does."""
+    """Return the item at a position, and the position of the next item."""
     kind, value, at = _head(data, at)
     if kind == _UINT:
         return value, at
@@ -29,7 +29,7 @@ def read(data: bytes, at: int = 0, depth: int = 0) -> tuple[Any, int]:
         return _string(data, at, value, kind == _TEXT)
     if kind == _SIMPLE and value in _SIMPLE_VALUES:
         return _SIMPLE_VALUES[value], at
-    # Each item of those that are announced takes a byte at least.
+    # Each announced item takes at least one byte.
     if kind not in (_ARRAY, _MAP) or depth == MAX_DEPTH or value > len(data) - at:
         raise UnsupportedCbor
     items = []
@@ -51,7 +51,7 @@ def _head(data: bytes, at: int) -> tuple[int, int, int]:
     at += 1
     if length < 24:
         return kind, length, at
-    # Above 27 nothing is meant, or a length that comes at the end; a float is no whole number.
+    # Lengths above 27 are reserved or indefinite, and simple values of this length are floats.
     if length > 27 or kind == _SIMPLE:
         raise UnsupportedCbor
     end = at + (1 << (length - 24))

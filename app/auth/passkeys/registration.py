@@ -10,14 +10,14 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.context import BasicService
 from ...core.db.account_ids import serialize_id
-from ...core.db.transaction import transaction
+from ...core.db.transaction import insert_new, transaction
 from ...core.errors import Conflict
 from ...core.types import JsonObject
 from ..errors import PasskeyRefused
 from ..mfa.authenticators import Authenticators
 from ..mfa.errors import FactorsOff
 from ..mfa.models import PASSKEY_KIND, Authenticator
-from ..mfa.policy import Enrolling, hold
+from ..mfa.policy import Enrollee, lock_unchanged
 from ..sign_in.options import PASSKEY, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from .challenges import Challenges, creation_options, handle_from
@@ -27,14 +27,14 @@ from .relying_party import (
     Creation,
     RelyingParty,
     VerifiedCreation,
-    challenge_in,
+    read_challenge,
 )
 from .rows import Passkeys
 from .schemas import as_base64url
 
 
 class NewPasskeyRefused(PasskeyRefused):
-    """As `PasskeyRefused`, for a passkey to be added: it is no failed sign-in."""
+    """`PasskeyRefused` for a new passkey: a failed registration is not a failed sign-in."""
 
     security_event = "factor_change"
     cause = (
@@ -57,14 +57,14 @@ _PURPOSE = "registration"
 
 class AddedPasskey(NamedTuple):
     passkey: Authenticator
-    # If passkeys are second factors: the new sign-in, and recovery codes with the first factor.
+    # Only if passkeys are second factors: the new sign-in, and recovery codes with a first factor.
     outcome: SignInResult | Challenge | None = None
     recovery_codes: Sequence[str] | None = None
 
 
-class _Proved(NamedTuple):
+class _NewPasskey(NamedTuple):
     created: VerifiedCreation
-    handle: bytes
+    user_handle: bytes
     is_first: bool
 
 
@@ -77,63 +77,68 @@ class PasskeyRegistration(BasicService):
     party: RelyingParty
     policy: SignInPolicy
 
-    def options(self, who: Enrolling) -> JsonObject:
-        """For the browser of who may add one."""
-        self._check(who)
-        account = who.account
+    def options(self, enrollee: Enrollee) -> JsonObject:
+        """Return the options for a browser that creates a passkey."""
+        self._check_method(enrollee)
+        account = enrollee.account
         with transaction(self.session):
-            self.authenticators.make_room(account)
-            present = self.passkeys.of(account.id)
-        handle = _handle_of(present)
-        challenge = self.challenges.make(*_bound(account, handle))
+            self.authenticators.check_limit(account)
+            existing = self.passkeys.list(account.id)
+        handle = _user_handle(existing)
+        challenge = self.challenges.create(*_context(account, handle))
         handle = handle or handle_from(challenge)
-        return creation_options(self.party, account.email, handle, challenge, present)
+        return creation_options(self.party, account.email, handle, challenge, existing)
 
     def add(
-        self, who: Enrolling, name: str, given: Creation, options: SignInOptions
+        self, enrollee: Enrollee, name: str, given: Creation, options: SignInOptions
     ) -> AddedPasskey:
-        """Where it is a second factor, every sign-in from before ends, as with another one: any of
-        them may be somebody else's. Who has made it has shown it by that, and is signed in anew."""
-        self._check(who)
-        proved = self._prove(who.account, given)
+        """Add a passkey, and sign in with it if passkeys are second factors.
+
+        In that case every earlier sign-in ends: one of them may be an attacker's.
+        """
+        self._check_method(enrollee)
+        new = self._verify(enrollee.account, given)
         is_factor = PASSKEY_KIND in self.authenticators.requirement.kinds
         with transaction(self.session):
-            account = hold(self.accounts, who.account)
-            self.authenticators.make_room(account)
-            if proved.is_first and self.passkeys.of(account.id):
+            account = lock_unchanged(self.accounts, enrollee.account)
+            self.authenticators.check_limit(account)
+            if new.is_first and self.passkeys.list(account.id):
                 raise NewPasskeyRefused("another_was_first")
-            passkey = self._insert(account, name, given, proved)
-            codes = self.authenticators.added(account, passkey)
+            passkey = self._insert(account, name, given, new)
+            codes = self.authenticators.finish_setup(account, passkey)
             if not is_factor:
                 return AddedPasskey(passkey)
             self.accounts.end_tokens(account)
-            outcome = self.policy.admit(account, (*who.by, PASSKEY), options)
+            outcome = self.policy.admit(account, (*enrollee.proofs, PASSKEY), options)
             return AddedPasskey(passkey, outcome, codes)
 
-    def _check(self, who: Enrolling) -> None:
-        """Who must have a factor first comes no further by what is none."""
-        if who.by and PASSKEY_KIND not in self.authenticators.requirement.methods:
+    def _check_method(self, enrollee: Enrollee) -> None:
+        """Raise FactorsOff if the sign-in needs a second factor and passkeys cannot be one."""
+        if enrollee.proofs and PASSKEY_KIND not in self.authenticators.requirement.methods:
             raise FactorsOff
 
-    def _prove(self, account: AccountLike, given: Creation) -> _Proved:
-        handle = _handle_of(self.passkeys.of(account.id))
+    def _verify(self, account: AccountLike, given: Creation) -> _NewPasskey:
+        handle = _user_handle(self.passkeys.list(account.id))
         try:
-            challenge = challenge_in(given.client_data, CREATION)
-            self.challenges.check(challenge, *_bound(account, handle))
+            challenge = read_challenge(given.client_data, CREATION)
+            self.challenges.check(challenge, *_context(account, handle))
             created = self.party.check_creation(given, challenge)
-            self.challenges.spend(challenge)
+            self.challenges.use_up(challenge)
         except PasskeyRefused as refused:
             raise NewPasskeyRefused(**refused.note) from None
-        return _Proved(created, handle or handle_from(challenge), handle is None)
+        return _NewPasskey(created, handle or handle_from(challenge), is_first=handle is None)
 
     def _insert(
-        self, account: AccountLike, name: str, given: Creation, proved: _Proved
+        self, account: AccountLike, name: str, given: Creation, new: _NewPasskey
     ) -> Authenticator:
-        now, created = self.clock.now(), proved.created
-        passkey = self.passkeys.insert(
+        now, created = self.clock.now(), new.created
+        passkey = insert_new(
+            self.session,
+            Authenticator,
+            kind=PASSKEY_KIND,
             account_id=account.id,
             name=name,
-            user_handle=proved.handle,
+            user_handle=new.user_handle,
             credential_id=given.id,
             public_key=created.public_key,
             sign_count=created.sign_count,
@@ -148,10 +153,11 @@ class PasskeyRegistration(BasicService):
         return passkey
 
 
-def _handle_of(present: Sequence[Authenticator]) -> bytes | None:
-    return present[0].user_handle if present else None
+def _user_handle(existing: Sequence[Authenticator]) -> bytes | None:
+    return existing[0].user_handle if existing else None
 
 
-def _bound(account: AccountLike, handle: bytes | None) -> tuple[str, ...]:
-    """By which handle the authenticator knows the account is a part of it."""
-    return (_PURPOSE, str(serialize_id(account.id)), as_base64url(handle or b""))
+def _context(account: AccountLike, user_handle: bytes | None) -> tuple[str, ...]:
+    """Return what a challenge is bound to. The user handle is part of it: two requests cannot
+    register first passkeys with different handles."""
+    return (_PURPOSE, str(serialize_id(account.id)), as_base64url(user_handle or b""))

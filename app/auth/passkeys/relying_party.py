@@ -1,5 +1,4 @@
-"""What WebAuthn calls the relying party: this service, for which a passkey is made and to which it
-answers. What a browser hands over is checked here."""
+"""The WebAuthn relying party: this service. Verifies the credentials that browsers send."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ ALGORITHMS = (-8, -7, -257)
 TRANSPORTS = frozenset(("ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"))
 _HAS_CREDENTIAL, _HAS_EXTENSIONS = 0x40, 0x80
 
-Checked = TypeVar("Checked")
+Verified = TypeVar("Verified")
 
 
 class Creation(NamedTuple):
-    """What `navigator.credentials.create` gives."""
+    """The result of `navigator.credentials.create`."""
 
     id: bytes
     client_data: bytes
@@ -36,7 +35,7 @@ class Creation(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """What `navigator.credentials.get` gives."""
+    """The result of `navigator.credentials.get`."""
 
     id: bytes
     client_data: bytes
@@ -69,22 +68,21 @@ class RelyingParty:
         return cls(
             auth.WEBAUTHN_RP_ID or pages.hostname or "",
             core.PROJECT_NAME,
-            # As browsers write it: no path, and no letter in upper case.
-            [_as_written(each) for each in auth.WEBAUTHN_ORIGINS or [core.page_host]],
+            [_origin(url) for url in auth.WEBAUTHN_ORIGINS or [core.page_host]],
         )
 
-    def faults(self) -> Iterator[str]:
-        """Why browsers would refuse what we ask of them."""
-        if _is_address(self.id):
-            yield f"{self.id} is an address, and passkeys are for a domain"
+    def misconfigurations(self) -> Iterator[str]:
+        """Yield why browsers would refuse passkeys."""
+        if _is_ip_address(self.id):
+            yield f"{self.id} is an IP address, and passkeys need a domain"
             return
         for origin in self.origins:
             parts = urlsplit(origin)
             host = parts.hostname or ""
             if host != self.id and not host.endswith(f".{self.id}"):
-                yield f"a page of {origin} may not use passkeys for {self.id}"
+                yield f"pages of {origin} cannot use passkeys of {self.id}"
             elif parts.scheme == "http" and not f".{host}".endswith(".localhost"):
-                yield f"browsers know no passkeys on {origin}, which is not HTTPS"
+                yield f"browsers have no passkeys on {origin}, which is not HTTPS"
 
     def check_creation(self, given: Creation, challenge: bytes) -> VerifiedCreation:
         from webauthn import verify_registration_response
@@ -96,23 +94,23 @@ class RelyingParty:
         )
 
         authenticator_data = _authenticator_data(given.attestation)
-        # Of what kind an authenticator is was not asked, and who says so all the same proves it to
-        # nobody: as browsers do, the statement is left out.
+        # The attestation statement is removed, as browsers do if none was requested: the kind of
+        # authenticator is not verified.
         bare = {"fmt": "none", "attStmt": {}, "authData": authenticator_data}
         response = AuthenticatorAttestationResponse(given.client_data, encode_cbor(bare))
-        found = _checked(
+        found = _verify(
             lambda: verify_registration_response(
                 credential=RegistrationCredential(_base64url(given.id), given.id, response),
                 expected_challenge=challenge,
                 expected_rp_id=self.id,
                 expected_origin=list(self.origins),
                 require_user_verification=True,
-                supported_pub_key_algs=[COSEAlgorithmIdentifier(each) for each in ALGORITHMS],
+                supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in ALGORITHMS],
             )
         )
         if found.credential_id != given.id:
             raise PasskeyRefused("another_credential")
-        _checked(lambda: _public_key(found.credential_public_key))
+        _verify(lambda: _public_key(found.credential_public_key))
         return VerifiedCreation(
             found.credential_public_key,
             found.sign_count,
@@ -123,19 +121,18 @@ class RelyingParty:
     def check_assertion(
         self, given: Assertion, challenge: bytes, public_key: bytes
     ) -> VerifiedAssertion:
-        """The count of signatures is the caller's to compare: of what is not signed rightly it
-        tells nothing."""
+        """Verify an assertion, except for the signature count, which the caller compares."""
         from webauthn import verify_authentication_response
         from webauthn.helpers.structs import (
             AuthenticationCredential,
             AuthenticatorAssertionResponse,
         )
 
-        _look_through(given.authenticator_data)
+        _check_cbor(given.authenticator_data)
         response = AuthenticatorAssertionResponse(
             given.client_data, given.authenticator_data, given.signature, given.user_handle
         )
-        found = _checked(
+        found = _verify(
             lambda: verify_authentication_response(
                 credential=AuthenticationCredential(_base64url(given.id), given.id, response),
                 expected_challenge=challenge,
@@ -149,25 +146,28 @@ class RelyingParty:
         return VerifiedAssertion(found.new_sign_count, found.credential_backed_up)
 
 
-def challenge_in(client_data: bytes, kind: str) -> bytes:
-    """Return the signed challenge; the page must be same-origin and not in a frame."""
+def read_challenge(client_data: bytes, ceremony: str) -> bytes:
+    """Return the signed challenge; raise PasskeyRefused if the page was in a frame."""
     from webauthn.helpers import base64url_to_bytes
 
     try:
-        said = orjson.loads(client_data)
-        told, challenge = said.get("type"), base64url_to_bytes(said.get("challenge"))
+        data = orjson.loads(client_data)
+        kind, challenge = data.get("type"), base64url_to_bytes(data.get("challenge"))
     except (ValueError, AttributeError):
         raise PasskeyRefused("client_data_malformed") from None
-    if told != kind:
+    if kind != ceremony:
         raise PasskeyRefused("another_ceremony")
-    if said.get("crossOrigin") not in (None, False) or said.get("topOrigin") is not None:
+    if data.get("crossOrigin") not in (None, False) or data.get("topOrigin") is not None:
         raise PasskeyRefused("in_a_frame")
     return challenge
 
 
-def _checked(check: Callable[[], Checked]) -> Checked:
-    """The library raises some twenty kinds of errors for what is hostile, Python's own among them.
-    Of its texts, what stands before a quotation is its own and not the client's."""
+def _verify(check: Callable[[], Verified]) -> Verified:
+    """Call the library; raise PasskeyRefused for any error.
+
+    The library raises about twenty kinds of errors for hostile input, Python's own among them. The
+    text of an error before a quotation is the library's, and not the client's.
+    """
     try:
         return check()
     except Exception as error:
@@ -176,7 +176,7 @@ def _checked(check: Callable[[], Checked]) -> Checked:
 
 
 def _public_key(key: bytes) -> Any:
-    """A key that no signature could ever be compared with is found out when it is brought."""
+    """Return the decoded key; raise an error for a key that could never verify a signature."""
     from webauthn.helpers import decode_credential_public_key, decoded_public_key_to_cryptography
 
     return decoded_public_key_to_cryptography(decode_credential_public_key(key))
@@ -184,18 +184,19 @@ def _public_key(key: bytes) -> Any:
 
 def _authenticator_data(attestation: bytes) -> bytes:
     try:
-        told, end = read(attestation)
+        document, end = read(attestation)
     except UnsupportedCbor:
         raise PasskeyRefused("attestation_malformed") from None
-    found = told.get("authData") if isinstance(told, dict) and end == len(attestation) else None
-    if not isinstance(found, bytes):
+    is_complete = isinstance(document, dict) and end == len(attestation)
+    data = document.get("authData") if is_complete else None
+    if not isinstance(data, bytes):
         raise PasskeyRefused("attestation_malformed")
-    _look_through(found)
-    return found
+    _check_cbor(data)
+    return data
 
 
-def _look_through(authenticator_data: bytes) -> None:
-    """Check that the CBOR parts are plain."""
+def _check_cbor(authenticator_data: bytes) -> None:
+    """Raise PasskeyRefused unless the CBOR parts are in canonical form, without tags."""
     if len(authenticator_data) < 37:
         raise PasskeyRefused("authenticator_data_malformed")
     flags, at = authenticator_data[32], 37
@@ -209,12 +210,13 @@ def _look_through(authenticator_data: bytes) -> None:
         raise PasskeyRefused("authenticator_data_malformed") from None
 
 
-def _as_written(origin: str) -> str:
-    parts = urlsplit(origin)
+def _origin(url: str) -> str:
+    """Return an origin as browsers write it: without a path, in lower case."""
+    parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
-def _is_address(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:

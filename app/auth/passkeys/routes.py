@@ -1,4 +1,4 @@
-"""Passkeys: adding one, and signing in by one, for a token or a cookie."""
+"""Routes of passkeys: add a passkey, and sign in with it by token or cookie."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..errors import (
     ReauthenticationRequired,
 )
 from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
-from ..mfa.policy import Enrollers, Enrolling
+from ..mfa.policy import find_enrollee
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
 from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
@@ -38,7 +38,7 @@ from .schemas import CreationOptions, RequestOptions
 from .sign_in import STEP_UP, PasskeyLogin, PasskeyProofs
 
 blueprint = Blueprint(
-    "passkeys", __name__, needs=PasskeyLogin, about="Passkeys: adding one, and signing in by it"
+    "passkeys", __name__, needs=PasskeyLogin, about="Passkeys: register them and sign in with them"
 )
 
 
@@ -50,12 +50,12 @@ blueprint = Blueprint(
 @takes(json=PasskeyBegin)
 @answers(200, CreationOptions, ready=True)
 def begin_passkey(json: Loaded) -> JsonObject:
-    """Get what a browser needs to make a passkey: good for five minutes, and for one
+    """Get the options for a browser that creates a passkey
 
-    Asks for a sign-in of the last minutes, with a second factor where the account has one, or for
-    the `mfa_token` of a 403 `mfa_enrolment_required`.
+    They are valid for five minutes and one passkey. Requires a recent sign-in, with a second factor
+    if the account has one, or the `mfa_token` of a 403 `mfa_enrolment_required`.
     """
-    return service(PasskeyRegistration).options(_enrolling(json))
+    return service(PasskeyRegistration).options(find_enrollee(json["mfa_token"]))
 
 
 @blueprint.post("/authenticators/passkey")
@@ -66,18 +66,18 @@ def begin_passkey(json: Loaded) -> JsonObject:
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @admits
 @takes(json=NewPasskey)
-@answers(200, enrolled_read, description="It is a second factor: signed in anew")
+@answers(
+    200, enrolled_read, description="The passkey is a second factor: the response has a new sign-in"
+)
 @answers(201, AuthenticatorRead)
 def add_passkey(json: Loaded) -> Any:
-    """Add the passkey that the browser has made
+    """Add a passkey that the browser has created
 
-    Where it is a second factor too, every sign-in from before ends, and the answer has a new one,
-    with ten recovery codes where there were none.
+    If passkeys are second factors, every earlier sign-in ends, and the response has a new one, with
+    ten recovery codes if the account had none.
     """
-    options = sign_in_options(caller=find_caller())
-    added = service(PasskeyRegistration).add(
-        _enrolling(json), json["name"], json["credential"], options
-    )
+    enrollee, options = find_enrollee(json["mfa_token"]), sign_in_options(caller=find_caller())
+    added = service(PasskeyRegistration).add(enrollee, json["name"], json["credential"], options)
     if added.outcome is None:
         return added.passkey
     signed_in = {**payload_of(added.outcome), "recovery_codes": added.recovery_codes}
@@ -91,9 +91,10 @@ def add_passkey(json: Loaded) -> Any:
 @takes(json=PasskeyLoginBegin)
 @answers(200, RequestOptions, ready=True)
 def begin_passkey_login(json: Loaded) -> JsonObject:
-    """Get what a browser needs to sign in by a passkey: nobody is named
+    """Get the options for a browser that signs in with a passkey
 
-    With the `mfa_token` of a 403 `mfa_required`: to show one as the second factor, to `/login/mfa`.
+    Without an account: the passkey identifies it. With the `mfa_token` of a 403 `mfa_required`, the
+    options are for a passkey as the second factor, at `/login/mfa`.
     """
     return service(PasskeyLogin).options(json["mfa_token"])
 
@@ -106,8 +107,8 @@ def begin_passkey_login(json: Loaded) -> JsonObject:
 @takes(json=ShownPasskey)
 @answers(200, login_read)
 def log_in_by_passkey(json: Loaded) -> JsonObject:
-    """Sign in by a passkey"""
-    return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))
+    """Sign in with a passkey"""
+    return payload_of(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))
 
 
 @blueprint.post("/reauthenticate/passkey/options")
@@ -115,12 +116,8 @@ def log_in_by_passkey(json: Loaded) -> JsonObject:
 @example(answer=bodies.REQUEST_OPTIONS)
 @answers(200, RequestOptions, ready=True)
 def begin_reauthentication() -> JsonObject:
-    """Get what a browser needs to show one of the caller's passkeys once more"""
+    """Get the options for a browser that re-authenticates with one of the caller's passkeys"""
     return service(PasskeyProofs).options(STEP_UP, caller().account.id)
-
-
-def _enrolling(json: Loaded) -> Enrolling:
-    return service(Enrollers).find(find_caller(), json["mfa_token"])
 
 
 @blueprint.post("/session/passkey", only_with=CookieSessions)
@@ -132,5 +129,5 @@ def _enrolling(json: Loaded) -> Enrolling:
 @takes(json=ShownPasskey)
 @answers(200, cookie_session_read)
 def open_cookie_session_by_passkey(json: Loaded) -> JsonObject:
-    """Sign in by a cookie, with a passkey"""
-    return payload_of(service(PasskeyLogin).with_passkey(json["credential"], sign_in_options()))
+    """Sign in by cookie with a passkey"""
+    return payload_of(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))

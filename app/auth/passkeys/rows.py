@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import select, update
 
-from ...core.db.transaction import AnySession, insert_new
+from ...core.db.transaction import AnySession
 from ...core.types import AccountKey
 from ..errors import PasskeyRefused
 from ..mfa.models import PASSKEY_KIND, Authenticator
@@ -27,17 +27,17 @@ class StoredPasskey(NamedTuple):
 
 class PasskeyUse(NamedTuple):
     passkey: StoredPasskey
-    shown: VerifiedAssertion
+    assertion: VerifiedAssertion
     at: datetime
 
     @property
     def has_copy(self) -> bool:
-        """Its count is not higher than it was. Most count nothing, and say zero each time."""
-        stored, told = self.passkey.sign_count, self.shown.sign_count
-        return told <= stored and (stored, told) != (0, 0)
+        """Whether the signature count has not increased. Most passkeys always send zero."""
+        stored, sent = self.passkey.sign_count, self.assertion.sign_count
+        return sent <= stored and (stored, sent) != (0, 0)
 
 
-_REGISTERED = [getattr(Authenticator, name) for name in StoredPasskey._fields]
+_COLUMNS = [getattr(Authenticator, name) for name in StoredPasskey._fields]
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class Passkeys:
 
     session: AnySession
 
-    def of(self, account_id: AccountKey) -> Sequence[Authenticator]:
+    def list(self, account_id: AccountKey) -> Sequence[Authenticator]:
         return self.session.scalars(
             select(Authenticator)
             .where(Authenticator.account_id == account_id, Authenticator.kind == PASSKEY_KIND)
@@ -54,30 +54,30 @@ class Passkeys:
         ).all()
 
     def find(self, credential_id: bytes) -> StoredPasskey | None:
-        """Return the stored row: an earlier read may be outdated."""
+        """Return the stored columns: a loaded object may be outdated."""
         row = self.session.execute(
-            select(*_REGISTERED).where(
+            select(*_COLUMNS).where(
                 Authenticator.credential_id == credential_id, Authenticator.kind == PASSKEY_KIND
             )
         ).one_or_none()
         return StoredPasskey(*row) if row else None
 
-    def insert(self, **values: object) -> Authenticator | None:
-        """Insert the passkey; return None if an account has it already."""
-        return insert_new(self.session, Authenticator, kind=PASSKEY_KIND, **values)
-
 
 def note_uses(session: AnySession, uses: Sequence[PasskeyUse]) -> None:
-    """Compared and stored in one statement: of two that say the same count, one passes."""
+    """Store signature counts; raise PasskeyRefused if another request has sent the same count.
+
+    Each count is compared and stored in one statement.
+    """
     stored = Authenticator.sign_count
-    for passkey, shown, at in uses:
+    for passkey, assertion, at in uses:
+        sent = assertion.sign_count
         used = session.execute(
             update(Authenticator)
             .where(
                 Authenticator.id == passkey.id,
-                stored <= shown.sign_count if shown.sign_count == 0 else stored < shown.sign_count,
+                stored <= sent if sent == 0 else stored < sent,
             )
-            .values(sign_count=shown.sign_count, backed_up=shown.is_backed_up, last_used_at=at)
+            .values(sign_count=sent, backed_up=assertion.is_backed_up, last_used_at=at)
             .returning(Authenticator.id)
             .execution_options(synchronize_session=False)
         )

@@ -11,22 +11,22 @@ from ...core.types import Loaded
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
 from .relying_party import Assertion, Creation
 
-# In bytes: the longest that the standard allows, and for the rest several times what is written.
+# Limits in bytes: the maximum of the standard, or several times the usual length.
 CREDENTIAL_ID, USER_HANDLE = 1023, 64
 CLIENT_DATA, AUTHENTICATOR_DATA, SIGNATURE, ATTESTATION = 4096, 4096, 1024, 16384
-MOST_TRANSPORTS = 16
+MAX_TRANSPORTS = 16
 
 CREDENTIAL_TYPE = NamedEnum("CredentialType", ("public-key",))
 
 
 class Base64Url(Text):
-    """Bytes, in the one way that base64url writes them: without padding, and nothing between."""
+    """Bytes in canonical base64url: without padding, spaces or unused bits."""
 
-    def __init__(self, *, most: int, empty: bool = False, **kwargs: Any) -> None:
-        self.most = most
+    def __init__(self, *, max_bytes: int, empty: bool = False, **kwargs: Any) -> None:
+        self.max_bytes = max_bytes
         super().__init__(
             min=0 if empty else 1,
-            max=-(-most * 4 // 3),
+            max=-(-max_bytes * 4 // 3),
             blank=True,
             pattern="^[A-Za-z0-9_-]*$",
             **kwargs,
@@ -35,14 +35,14 @@ class Base64Url(Text):
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         try:
-            read = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            decoded = urlsafe_b64decode(text + "=" * (-len(text) % 4))
         except ValueError:
             raise ValidationError("Not valid base64url.") from None
-        if len(read) > self.most:
-            raise ValidationError(f"Longer than {self.most} bytes.")
-        if as_base64url(read) != text:
+        if len(decoded) > self.max_bytes:
+            raise ValidationError(f"Longer than {self.max_bytes} bytes.")
+        if as_base64url(decoded) != text:
             raise ValidationError("Not valid base64url.")
-        return read
+        return decoded
 
 
 def as_base64url(data: bytes) -> str:
@@ -50,27 +50,29 @@ def as_base64url(data: bytes) -> str:
 
 
 class CreationResponse(RequestSchema):
-    clientDataJSON = Base64Url(most=CLIENT_DATA, required=True)
-    attestationObject = Base64Url(most=ATTESTATION, required=True)
+    clientDataJSON = Base64Url(max_bytes=CLIENT_DATA, required=True)
+    attestationObject = Base64Url(max_bytes=ATTESTATION, required=True)
     transports = fields.List(
-        Text(max=32), validate=lambda each: len(each) <= MOST_TRANSPORTS, load_default=list
+        Text(max=32),
+        validate=lambda transports: len(transports) <= MAX_TRANSPORTS,
+        load_default=list,
     )
 
 
 class AssertionResponse(RequestSchema):
-    clientDataJSON = Base64Url(most=CLIENT_DATA, required=True)
-    authenticatorData = Base64Url(most=AUTHENTICATOR_DATA, required=True)
-    signature = Base64Url(most=SIGNATURE, required=True)
-    userHandle = Base64Url(most=USER_HANDLE, empty=True, allow_none=True, load_default=None)
+    clientDataJSON = Base64Url(max_bytes=CLIENT_DATA, required=True)
+    authenticatorData = Base64Url(max_bytes=AUTHENTICATOR_DATA, required=True)
+    signature = Base64Url(max_bytes=SIGNATURE, required=True)
+    userHandle = Base64Url(max_bytes=USER_HANDLE, empty=True, allow_none=True, load_default=None)
 
 
 class _Credential(RequestSchema):
-    id = Base64Url(most=CREDENTIAL_ID, required=True)
+    id = Base64Url(max_bytes=CREDENTIAL_ID, required=True)
     type = EnumField(CREDENTIAL_TYPE, required=True)
 
 
 class CreatedCredential(_Credential):
-    """What `toJSON()` gives of a passkey that was made."""
+    """The `toJSON()` of a created passkey."""
 
     response = fields.Nested(CreationResponse, required=True)
 
@@ -83,7 +85,7 @@ class CreatedCredential(_Credential):
 
 
 class AssertedCredential(_Credential):
-    """What `toJSON()` gives of a passkey that was used."""
+    """The `toJSON()` of a used passkey."""
 
     response = fields.Nested(AssertionResponse, required=True)
 
@@ -95,7 +97,7 @@ class AssertedCredential(_Credential):
             found["clientDataJSON"],
             found["authenticatorData"],
             found["signature"],
-            # Some authenticators write none as an empty one.
+            # Some authenticators send an empty handle in place of none.
             found["userHandle"] or None,
         )
 

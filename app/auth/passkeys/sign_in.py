@@ -1,4 +1,4 @@
-"""An account shows a passkey: to sign in, as a second factor, or to re-authenticate."""
+"""Passkeys at sign-in, as a second factor, and at re-authentication."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from ...core.web.request_data import schema_instance
 from ..actions import PASSKEY_SUSPECTED
 from ..caller import Caller
 from ..errors import PasskeyRefused
-from ..mfa.mfa_tokens import ANSWERING, MfaTokens
+from ..mfa.mfa_tokens import CHALLENGE, MfaTokens
 from ..mfa.notices import FactorNotices
 from ..sign_in.options import PASSKEY, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
 from ..step_up.service import Way
 from .challenges import Challenges, request_options
-from .relying_party import ASSERTION, Assertion, RelyingParty, challenge_in
+from .relying_party import ASSERTION, Assertion, RelyingParty, read_challenge
 from .rows import Passkeys, PasskeyUse, StoredPasskey, note_uses
 from .schemas import AssertedCredential
 
-# What one may be shown for; a challenge of one purpose serves no other.
+# The purposes of a challenge.
 SIGN_IN = "sign-in"
 SECOND_FACTOR = "second-factor"
 STEP_UP = "step-up"
-# An owner gets one email in this time about a passkey that may have a copy.
-QUIET_SECONDS = 3600
+# The shortest time between two emails about a passkey that may have a copy.
+NOTICE_SECONDS = 3600
 
 
 @dataclass(eq=False)
@@ -59,31 +59,31 @@ class PasskeyProofs:
     clock: Clock
 
     def options(self, purpose: str, account_id: AccountKey = None) -> JsonObject:
-        """For a browser. Without an account, whoever has a passkey says by it who they are: the
-        answer is alike for everybody."""
-        challenge = self.challenges.make(*_bound(purpose, account_id))
-        allowed = () if account_id is None else self.passkeys.of(account_id)
+        """Return the options for a browser. Without an account, every client gets the same options,
+        and the passkey identifies the account."""
+        challenge = self.challenges.create(*_context(purpose, account_id))
+        allowed = () if account_id is None else self.passkeys.list(account_id)
         return request_options(self.party, challenge, allowed)
 
     def check(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> AccountLike:
         """Return the passkey's account, the given one if any; raise PasskeyRefused otherwise."""
-        shown = self.verify(given, purpose, account_id)
+        use = self.verify(given, purpose, account_id)
         with transaction(self.session):
-            return self.accept(shown)
+            return self.accept(use)
 
     def verify(self, given: Assertion, purpose: str, account_id: AccountKey = None) -> PasskeyUse:
         """Verify the signature and use the challenge up; raise PasskeyRefused otherwise."""
-        # Code of the application may use the session: it stays unchanged.
+        # The application may be using the session, which is then not released.
         in_use = is_open(self.session) or is_in_use(self.session)
-        challenge = challenge_in(given.client_data, ASSERTION)
-        self.challenges.check(challenge, *_bound(purpose, account_id))
+        challenge = read_challenge(given.client_data, ASSERTION)
+        self.challenges.check(challenge, *_context(purpose, account_id))
         passkey = self._find(given, account_id)
-        shown = self.party.check_assertion(given, challenge, passkey.public_key)
+        assertion = self.party.check_assertion(given, challenge, passkey.public_key)
         if not in_use:
-            # The state store may be the database: no connection is held during the wait.
+            # The state store may wait for the database: hold no connection.
             release(self.session)
-        self.challenges.spend(challenge)
-        return PasskeyUse(passkey, shown, self.clock.now())
+        self.challenges.use_up(challenge)
+        return PasskeyUse(passkey, assertion, self.clock.now())
 
     def accept(self, use: PasskeyUse) -> AccountLike:
         """Return the account, and record the use at the end of the open transaction."""
@@ -96,7 +96,7 @@ class PasskeyProofs:
         write_last(self.session, note_uses, use)
         return account
 
-    def as_factor(self, account: AccountLike, given: Any) -> str:
+    def check_factor(self, account: AccountLike, given: Any) -> str:
         """Check a passkey as a second factor, for the challenge of its `mfa_token`."""
         self.check(given, SECOND_FACTOR, account.id)
         return PASSKEY
@@ -107,7 +107,7 @@ class PasskeyProofs:
             raise PasskeyRefused("unknown")
         if account_id is not None and passkey.account_id != account_id:
             raise PasskeyRefused("another_account")
-        # A passkey that was requested by its id may omit the user handle.
+        # Passkeys may omit the user handle if the options list their ids.
         if given.user_handle != passkey.user_handle and (
             account_id is None or given.user_handle is not None
         ):
@@ -115,24 +115,24 @@ class PasskeyProofs:
         return passkey
 
     def _suspect(self, account: AccountLike, passkey: StoredPasskey) -> None:
-        """It has signed rightly. The refusal takes all else back, and this is not to be."""
-        account_id, mail = account.id, self.notices.mails.suspected(account.email, passkey.name)
+        """Record and email that a passkey may have a copy, after the refusal has rolled back."""
+        account_id, email = account.id, account.email
 
-        def tell() -> None:
+        def report() -> None:
             # The holder of a copy may try for hours.
-            is_news = self.challenges.keystore.add(
-                f"passkey-suspected:{passkey.id}", "1", QUIET_SECONDS
+            is_first = self.challenges.keystore.add(
+                f"passkey-suspected:{passkey.id}", "1", NOTICE_SECONDS
             )
             with transaction(self.session):
                 target = Target("authenticator", passkey.id)
                 report_action(self.session, PASSKEY_SUSPECTED, account_id=account_id, target=target)
-                if is_news:
-                    self.notices.tell(mail)
+                if is_first:
+                    self.notices.passkey_suspected(email, passkey.name)
 
-        after_rollback(self.session, tell)
+        after_rollback(self.session, report)
 
 
-def _bound(purpose: str, account_id: AccountKey) -> tuple[str, ...]:
+def _context(purpose: str, account_id: AccountKey) -> tuple[str, ...]:
     return (purpose,) if account_id is None else (purpose, str(serialize_id(account_id)))
 
 
@@ -144,30 +144,29 @@ class PasskeyLogin:
     policy: SignInPolicy
 
     def options(self, mfa_token: str | None) -> JsonObject:
-        """For whoever comes, and says by a passkey who they are; or for somebody who has shown that
-        already, and is asked for one of theirs beside it."""
+        """Return the options to sign in, or to show a second factor with an `mfa_token`."""
         if mfa_token is None:
             return self.proofs.options(SIGN_IN)
-        first = self.tokens.read(ANSWERING, mfa_token)
+        first = self.tokens.read(CHALLENGE, mfa_token)
         return self.proofs.options(SECOND_FACTOR, first.account.id)
 
-    def with_passkey(self, given: Assertion, options: SignInOptions) -> SignInResult | Challenge:
-        """No name, and no second factor: it is one by itself."""
-        shown = self.proofs.verify(given, SIGN_IN)
+    def sign_in(self, given: Assertion, options: SignInOptions) -> SignInResult | Challenge:
+        """Sign in with a passkey, which is two factors by itself."""
+        use = self.proofs.verify(given, SIGN_IN)
         with transaction(self.session):
-            return self.policy.admit(self.proofs.accept(shown), (PASSKEY,), options)
+            return self.policy.admit(self.proofs.accept(use), (PASSKEY,), options)
 
 
-def by_passkey(proofs: PasskeyProofs) -> Way:
-    """Return the step-up method: the caller shows one of the account's passkeys."""
+def step_up_by_passkey(proofs: PasskeyProofs) -> Way:
+    """Return the method of re-authentication by one of the caller's passkeys."""
 
-    def show(caller: Caller, given: Values, _: SignInOptions) -> str:
+    def check(caller: Caller, given: Values, _: SignInOptions) -> str:
         try:
             credential = schema_instance(AssertedCredential).load(given)
         except ValidationError:
             # The route exists without passkeys too, so its schema does not check credentials.
-            raise Invalid.about("credential", "Not what a browser makes of a passkey.") from None
+            raise Invalid.about("credential", "Not the credential of a passkey.") from None
         proofs.check(credential, STEP_UP, caller.account.id)
         return PASSKEY
 
-    return show
+    return check

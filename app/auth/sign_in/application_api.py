@@ -58,13 +58,15 @@ def sign_in(
 
 def finish_sign_in(mfa_token: str, factors: Values, trust: bool, by_cookie: bool) -> JsonObject:
     # For its weight: most applications have no second factors.
-    from ..mfa.schemas import SHOWN, second_step_read
+    from ..mfa.schemas import FACTOR_FIELDS, second_step_read
     from ..mfa.sign_in import SecondStep
 
     name, value = _only_one(factors)
     require_mfa()
     options = enter(by_cookie)
-    outcome = service(SecondStep).finish(mfa_token, SHOWN[name], value, options, trust=trust)
+    outcome = service(SecondStep).finish(
+        mfa_token, FACTOR_FIELDS[name], value, options, trust=trust
+    )
     return dump(second_step_read(), outcome)
 
 

@@ -76,7 +76,7 @@ def glance_at(caller: Caller) -> Glance:
         has_password=account.password_hash is not None,
         apps=[each.name for each in found if each.kind == TOTP_KIND],
         passkeys=[each.name for each in found if each.kind == PASSKEY_KIND],
-        needs_factor=on.factors and service(Authenticators).requirement.holds_for(account),
+        needs_factor=on.factors and service(Authenticators).requirement.applies_to(account),
         codes_left=codes_left(account.id, found),
         sessions=service(OwnSessions).list(caller, account, 0, MOST_SESSIONS),
         identities=service(Identities).of(account.id) if on.provider else (),
@@ -89,7 +89,7 @@ def codes_left(account_id: AccountKey, authenticators: Sequence[Any]) -> int | N
     kinds = service(Authenticators).requirement.kinds
     if not any(each.kind in kinds for each in authenticators):
         return None
-    return service(RecoveryCodes).left(account_id)
+    return service(RecoveryCodes).count_left(account_id)
 
 
 def _advice(glance: Glance) -> Iterator[str]:

@@ -44,8 +44,8 @@ def factors_page() -> Response:
         passkeys=[each for each in found if each["kind"] == PASSKEY_KIND],
         may_add_app=TOTP_KIND in auth.MFA_METHODS,
         passkeys_count=PASSKEY_KIND in auth.MFA_METHODS,
-        is_needed=requirement.holds_for(caller().account),
-        codes_left=service(RecoveryCodes).left(caller().account.id) if has_factor else None,
+        is_needed=requirement.applies_to(caller().account),
+        codes_left=service(RecoveryCodes).count_left(caller().account.id) if has_factor else None,
         trust_days=auth.MFA_TRUST_DAYS,
         devices=[{**each, "label": label_of(each["user_agent"])} for each in devices],
     )

@@ -93,6 +93,6 @@ def _factors(account_id: object) -> set[str]:
     from ...auth.mfa.recovery_codes import RecoveryCodes
 
     found = {each.kind for each in service(Authenticators).list(account_id)}
-    if found and service(RecoveryCodes).left(account_id):
+    if found and service(RecoveryCodes).count_left(account_id):
         found.add("recovery")
     return found

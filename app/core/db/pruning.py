@@ -1,4 +1,4 @@
-"""Deletes many rows in short transactions, so that no lock is held for long."""
+"""Deletes rows by conditions: at once, or many of them in short transactions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from sqlalchemy import ColumnElement, delete, select
 from .transaction import AnySession, transaction
 
 
+def delete_rows(session: AnySession, model: Any, *conditions: ColumnElement[bool]) -> int:
+    """Delete the rows that meet the conditions and return how many were deleted.
+
+    Objects that the session has loaded are not updated.
+    """
+    result: Any = session.execute(
+        delete(model).where(*conditions), execution_options={"synchronize_session": False}
+    )
+    return int(result.rowcount)
+
+
 def delete_in_batches(
     session: AnySession,
     model: Any,
@@ -18,22 +29,18 @@ def delete_in_batches(
     order_by: Any = None,
     after_batch: Callable[[int], object] | None = None,
 ) -> int:
-    """Delete the rows that meet the conditions and return how many were deleted.
+    """Delete matching rows in short transactions, so that no lock is held for long.
 
-    Each batch is a separate transaction; `after_batch` is called within it.
+    Return how many were deleted. `after_batch` is called within the transaction of each batch.
     """
     chosen = select(model.id).where(*conditions).limit(batch)
     if order_by is not None:
         chosen = chosen.order_by(order_by)
-    # The conditions again: a row may have changed since the inner SELECT found it.
-    statement = delete(model).where(model.id.in_(chosen), *conditions)
     total = 0
     while True:
         with transaction(session):
-            result: Any = session.execute(
-                statement, execution_options={"synchronize_session": False}
-            )
-            deleted = int(result.rowcount)
+            # The conditions again: a row may have changed since the inner SELECT found it.
+            deleted = delete_rows(session, model, model.id.in_(chosen), *conditions)
             if deleted and after_batch is not None:
                 after_batch(deleted)
         total += deleted
