@@ -112,7 +112,7 @@ def test_commands_fail_where_mfa_is_off(make_app: MakeApp) -> None:
     runner = make_app().test_cli_runner()
     for command in (["accounts", "reset-mfa", ADA], ["frontdesk", "reencrypt"]):
         result = runner.invoke(args=command)
-        assert (result.exit_code, "AUTH__MFA is off" in result.output) == (1, True)
+        assert (result.exit_code, "set AUTH__MFA" in result.output) == (1, True)
 
 
 def test_undoing_an_email_change_keeps_earlier_authenticators(
