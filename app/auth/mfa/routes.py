@@ -34,6 +34,13 @@ from ..errors import (
     TooManyAttempts,
 )
 from ..fresh import Freshness
+from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
+from ..sessions.cookie_sessions import CookieSessions
+from ..settings import AuthSettings
+from ..sign_in.options import sign_in_options
+from ..sign_in.policy import payload_of
+from . import schemas, totp
+from .apps import AppEnrollment
 from .authenticators import Authenticators
 from .devices import TrustedDevices
 from .errors import (
