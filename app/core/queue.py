@@ -1,7 +1,7 @@
-"""Leased jobs: rows that one worker at a time has, and that are due again when the worker dies.
+"""A queue of leased jobs: one worker at a time claims a row, which is due again if the worker dies.
 
-A table of jobs has the columns `id`, `due_at`, `claim` and `attempts`. A lease is only a moment in
-`due_at`: a worker that runs moves it on, and the rows of one that died become due like any others.
+A table of jobs has the columns `id`, `due_at`, `claim` and `attempts`. A lease is a time in
+`due_at`: a running worker extends it, and the rows of a dead worker become due when it passes.
 Each call is a short transaction on a separate connection.
 """
 
@@ -19,13 +19,13 @@ from .clock import Clock
 from .db.base import autocommit_engine
 from .types import AccountModel
 
-# With the longest pause between two sweeps (5 s, of Celery workers) and a busy machine, the rows of
-# a dead worker are claimed again within 30 seconds.
+# With 5 s between the sweeps of Celery workers and a busy machine, the rows of a dead worker are
+# claimed again within 30 seconds.
 LEASE = timedelta(seconds=20)
 
 
 class Claim(NamedTuple):
-    # Names the worker that has the rows.
+    # Identifies the worker.
     token: str
     rows: Sequence[Row[Any]]
 
@@ -34,46 +34,45 @@ class LeasedQueue:
     def __init__(
         self, engine: Engine, clock: Clock, model: AccountModel, waiting: ColumnElement[bool]
     ) -> None:
-        """`waiting` is the condition of a partial index: neither finished nor given up."""
+        """`waiting` is the condition of the partial index on jobs that are not finished."""
         self.engine = autocommit_engine(engine)
         self._clock = clock
         self._model = model
         self._waiting = waiting
 
     def seconds_until_due(self) -> float | None:
-        """Return the seconds until the next job is due, negative if it is late; None without a
-        job."""
+        """Return the seconds until the next job is due, negative if late; None without a job."""
         first = select(func.min(self._model.due_at)).where(self._waiting)
         with self.engine.connect() as connection:
             due = connection.execute(first).scalar()
         return None if due is None else (due - self._clock.now()).total_seconds()
 
-    def claim(self, most: int, *columns: object) -> Claim | None:
+    def claim(self, limit: int, *columns: object) -> Claim | None:
         """Claim due jobs: no other worker claims them before the lease ends."""
         token = secrets.token_hex(16)
         with self.engine.connect() as connection:
-            rows = self.take(connection, token, most, columns)
+            rows = self.take(connection, token, limit, columns)
         return Claim(token, rows) if rows else None
 
     def take(
         self,
         connection: Connection,
         token: str,
-        most: int,
+        limit: int,
         columns: Sequence[Any],
         *where: ColumnElement[bool],
     ) -> Sequence[Row[Any]]:
-        """One statement of a claim, over the rows that `where` names."""
+        """Claim due jobs that meet the conditions, with one statement."""
         model, now = self._model, self._clock.now()
         due = (
             select(model.id)
             .where(*where, self._waiting, model.due_at <= now)
             .order_by(model.due_at, model.id)
-            .limit(most)
+            .limit(limit)
         )
         if connection.dialect.name == "postgresql":
             due = due.with_for_update(skip_locked=True)
-        # SQLite has one writer: there the statement by itself is the lock.
+        # SQLite has one writer, so it needs no lock.
         chosen = due.cte("chosen")
         taken = (
             update(model)
@@ -87,24 +86,23 @@ class LeasedQueue:
         self._run(self.claimed(token, ids).values(due_at=self._clock.now() + LEASE))
 
     def postpone(self, token: str, ids: Sequence[int], seconds: float, **values: object) -> None:
-        """Try these again later; the attempt counts."""
+        """Retry the jobs later; the attempt counts."""
         due = self._clock.now() + timedelta(seconds=seconds)
         self._run(self.claimed(token, ids).values(due_at=due, **values))
 
     def give_back(
         self, token: str, ids: Sequence[int], seconds: float = 0.0, **values: object
     ) -> None:
-        """These were not tried to their end: the attempt is taken back."""
+        """Return the jobs to the queue without counting the attempt."""
         attempts = self._model.attempts - 1
         self.postpone(token, ids, seconds, attempts=attempts, claim=None, **values)
 
     def finish(self, token: str, row_id: int, **values: object) -> bool:
-        """Whether the job was still this worker's: its row, or the claim, may be gone."""
+        """Finish a job; return False if its row was deleted or another worker has claimed it."""
         return self._run(self.claimed(token, [row_id]).values(values)) == 1
 
     def claimed(self, token: str, ids: Sequence[int]) -> Update:
-        """Return an UPDATE of the jobs that this worker still has: a lease may have ended, or a
-        row been deleted."""
+        """Return an UPDATE of the jobs that this worker still holds: a lease can expire."""
         model = self._model
         return update(model).where(model.id.in_(ids), model.claim == token, self._waiting)
 

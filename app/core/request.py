@@ -1,4 +1,4 @@
-"""The request as the code below the routes knows it: its id, and who sent it from where."""
+"""The request for code below the routes: its id, and the origin of an action."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from flask import Request, has_request_context, request
 
 from .types import AccountKey
 
-_SANE = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
-# With the process and a count it is unique, and costs no system call for random bytes.
+_VALID_ID = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+# With the process id and a counter an id is unique, without a system call for random bytes.
 _START = secrets.token_hex(6)
 _COUNTER = count(1)
 _KEY = "frontdesk.request_id"
@@ -27,13 +27,13 @@ unwrap_request: Callable[[], Request] = _request._get_current_object
 _ACCOUNT, _WORKSPACE = "frontdesk_origin_account", "frontdesk_origin_workspace"
 
 
-def request_id(asked: Request | None = None) -> str:
-    """The caller's id where it sends a sane one, else a new one; the same for the whole request."""
-    environ = (asked or request).environ
+def request_id(current: Request | None = None) -> str:
+    """Return the valid `X-Request-ID` of the client, or a new id; constant within a request."""
+    environ = (current or request).environ
     found: str | None = environ.get(_KEY)
     if found is None:
         sent = environ.get("HTTP_X_REQUEST_ID")
-        found = sent if sent is not None and _SANE.fullmatch(sent) else new_request_id()
+        found = sent if sent is not None and _VALID_ID.fullmatch(sent) else new_request_id()
         environ[_KEY] = found
     return found
 
@@ -43,12 +43,12 @@ def new_request_id() -> str:
 
 
 class Origin(NamedTuple):
-    # A person's or program's request, an operator's command, or work of the service's own.
+    # An HTTP request, a command on the command line, or the service itself, such as a worker.
     kind: Literal["request", "command", "system"]
-    # The id of the account that acts, where one has shown who it is.
+    # The id of the authenticated account.
     account_id: AccountKey = None
     workspace_id: Any = None
-    # As far as the proxies in front are trusted.
+    # The client's IP address, through trusted proxies.
     address: str | None = None
     user_agent: str | None = None
     request_id: str | None = None
@@ -68,10 +68,10 @@ def current_origin() -> Origin:
     return Origin("system" if click.get_current_context(silent=True) is None else "command")
 
 
-def set_origin_account(account_id: AccountKey, asked: Request | None = None) -> None:
-    """The caller has shown who it is."""
-    if asked is not None or has_request_context():
-        setattr(asked or request, _ACCOUNT, account_id)
+def set_origin_account(account_id: AccountKey, current: Request | None = None) -> None:
+    """Store the authenticated account of the request."""
+    if current is not None or has_request_context():
+        setattr(current or request, _ACCOUNT, account_id)
 
 
 def set_origin_workspace(workspace_id: object) -> None:
@@ -87,7 +87,7 @@ def rate_limit_network(address: str) -> str:
     except ValueError:
         return address[:45] or "unknown"
     if isinstance(found, ipaddress.IPv6Address):
-        # A server that listens on [::] sees the whole of IPv4 within one /64.
+        # On [::], all IPv4 addresses are in one /64.
         if found.ipv4_mapped is not None:
             return str(found.ipv4_mapped)
         return str(ipaddress.ip_network((found, 64), strict=False).network_address)

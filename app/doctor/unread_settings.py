@@ -78,7 +78,7 @@ def _misspelt(names: Iterable[str]) -> Iterator[str]:
     known = (*TOP_LEVEL, *FLASK_MAIL_ONLY)
     for name in names:
         is_unknown = name.startswith(FAMILIES) and name not in known
-        if is_unknown and (better := closest(name, TOP_LEVEL, likeness=MISSPELT)):
+        if is_unknown and (better := closest(name, TOP_LEVEL, similarity=MISSPELT)):
             yield f"{name}: there is no such setting, do you mean {better}?"
 
 

@@ -179,7 +179,7 @@ def _check_variable(name: str) -> None:
     known = NAMESPACES if nested else (*NAMESPACES, *TOP_LEVEL)
     if namespace in known:
         return
-    if nested or namespace.startswith(FAMILIES) or closest(namespace, known, likeness=MISSPELT):
+    if nested or namespace.startswith(FAMILIES) or closest(namespace, known, similarity=MISSPELT):
         better = closest(namespace, known)
         meant = f", do you mean {PREFIX}{better}{nested}{field}?" if better else ""
         raise SettingsError(f"Wrong settings: {PREFIX}{name}: there is no such setting{meant}")

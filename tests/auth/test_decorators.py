@@ -234,7 +234,7 @@ def test_decorator_above_the_route_raises_at_the_first_request() -> None:
         return "hello"
 
     client = host.test_client()
-    with pytest.raises(SetupError, match="'secret' stands above its route"):
+    with pytest.raises(SetupError, match="'secret' is above its route"):
         client.get("/secret")
     assert client.get("/hello").text == "hello"
 

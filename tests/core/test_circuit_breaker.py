@@ -34,16 +34,16 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_a_silent_server_is_refused_until_it_answers() -> None:
     server = Server(there=False)
     breaker = CircuitBreaker("server", server.reach)
-    breaker.suspect()
-    assert breaker.refuses
+    breaker.report_timeout()
+    assert breaker.is_rejecting
     server.there = True
-    wait_until(lambda: not breaker.refuses)
+    wait_until(lambda: not breaker.is_rejecting)
 
 
 def test_a_server_that_was_slow_only_once_is_refused_to_nobody() -> None:
     breaker = CircuitBreaker("server", Server(there=True).reach)
-    breaker.suspect()
-    assert not breaker.refuses
+    breaker.report_timeout()
+    assert not breaker.is_rejecting
 
 
 def test_many_suspicions_send_one_to_look() -> None:
@@ -56,34 +56,34 @@ def test_many_suspicions_send_one_to_look() -> None:
 
     breaker = CircuitBreaker("server", reach)
     for _ in range(5):
-        breaker.suspect()
-    assert breaker.refuses
+        breaker.report_timeout()
+    assert breaker.is_rejecting
     looking.set()
-    wait_until(lambda: not breaker.refuses)
+    wait_until(lambda: not breaker.is_rejecting)
     assert len(asked) == 1
 
 
 def test_it_trips_again_after_it_has_recovered() -> None:
     server = Server(there=True)
     breaker = CircuitBreaker("server", server.reach)
-    breaker.suspect()
+    breaker.report_timeout()
     wait_until(lambda: server.asked == 1)
     server.there = False
     time.sleep(0.05)
-    breaker.suspect()
-    assert breaker.refuses
+    breaker.report_timeout()
+    assert breaker.is_rejecting
     server.there = True
-    wait_until(lambda: not breaker.refuses)
+    wait_until(lambda: not breaker.is_rejecting)
 
 
 def test_who_comes_with_the_suspicion_waits_for_what_is_thought_of_it() -> None:
     server = Server(there=False)
     breaker = CircuitBreaker("server", server.reach)
-    first = Thread(target=breaker.suspect)
+    first = Thread(target=breaker.report_timeout)
     first.start()
     wait_until(lambda: server.asked > 0)
     refused = []
-    others = [Thread(target=lambda: refused.append(breaker.refuses)) for _ in range(3)]
+    others = [Thread(target=lambda: refused.append(breaker.is_rejecting)) for _ in range(3)]
     for other in others:
         other.start()
     for thread in (first, *others):
@@ -104,42 +104,42 @@ def test_forked_workers_know_it_of_each_other() -> None:
     breaker = CircuitBreaker("server", server.reach)
 
     def refuses_after_a_suspicion() -> bool:
-        breaker.suspect()
-        return breaker.refuses
+        breaker.report_timeout()
+        return breaker.is_rejecting
 
     assert in_child(refuses_after_a_suspicion)
-    assert breaker.refuses
-    assert in_child(lambda: breaker.refuses)
+    assert breaker.is_rejecting
+    assert in_child(lambda: breaker.is_rejecting)
 
 
 def test_what_a_dead_worker_has_said_does_not_hold_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(breaker_module, "HOLDS_SECONDS", 0.2)
+    monkeypatch.setattr(breaker_module, "OPEN_SECONDS", 0.2)
     breaker = CircuitBreaker("server", Server(there=False).reach)
 
     def suspects() -> bool:
-        breaker.suspect()
+        breaker.report_timeout()
         return True
 
     assert in_child(suspects)
-    assert breaker.refuses
-    wait_until(lambda: not breaker.refuses)
+    assert breaker.is_rejecting
+    wait_until(lambda: not breaker.is_rejecting)
 
 
 def test_a_worker_that_was_forked_in_the_midst_of_a_suspicion_can_have_one_of_its_own() -> None:
     server = Server(there=False)
     breaker = CircuitBreaker("server", server.reach)
-    breaker.suspect()
+    breaker.report_timeout()
 
     def finds_out_for_itself() -> bool:
-        wait_until(lambda: not breaker.refuses)
-        breaker.suspect()
-        return breaker.refuses
+        wait_until(lambda: not breaker.is_rejecting)
+        breaker.report_timeout()
+        return breaker.is_rejecting
 
     child = os.fork()
     if child == 0:
         os._exit(0 if finds_out_for_itself() else 1)
     server.there = True
-    wait_until(lambda: not breaker.refuses)
+    wait_until(lambda: not breaker.is_rejecting)
     assert os.waitpid(child, 0)[1] == 0

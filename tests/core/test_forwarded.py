@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from flask import Flask
 
-from app.core.web.application import TOO_MANY, UNBELIEVED
+from app.core.web.application import TOO_MANY_PROXIES, UNTRUSTED_PROXY
 from app.testing.client import Api
 
 from ..conftest import MakeApp
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
 
 def told(caplog: pytest.LogCaptureFixture) -> int:
-    return [record.getMessage() for record in caplog.records].count(UNBELIEVED)
+    return [record.getMessage() for record in caplog.records].count(UNTRUSTED_PROXY)
 
 
 def test_an_unbelieved_proxy_is_told_of_once(app: Flask, caplog: pytest.LogCaptureFixture) -> None:
@@ -59,7 +59,7 @@ def test_more_trusted_proxies_than_arrive_are_logged_once(
         list(threads.map(lambda _: Api(app).get("/tasks/", headers=sent), range(16)))
     logged = capsys.readouterr().err
     assert logged.count("TRUSTED_PROXIES") == 2  # in the one warning
-    assert TOO_MANY.format(hops=hops, count=count) in logged
+    assert TOO_MANY_PROXIES.format(hops=hops, count=count) in logged
 
 
 def test_as_many_values_as_trusted_proxies_are_no_warning(

@@ -233,7 +233,7 @@ def test_an_answer_that_comes_late_is_nobody_elses(
         at_its_end.get(key)
     redis_line.speak()
     until = time.monotonic() + 5
-    while at_its_end.breaker.refuses:
+    while at_its_end.breaker.is_rejecting:
         assert time.monotonic() < until, "not found again in time"
         time.sleep(0.05)
     assert at_its_end.get(f"{key}:other") is None

@@ -26,7 +26,7 @@ from app import AccountMixin, Frontdesk, blueprints, create_app
 from app.accounts.account import ServiceBase
 from app.auth.settings import AuthSettings
 from app.core.db.migrations import MIGRATION_LOCK
-from app.core.db.postgres import PATIENCE_SECONDS
+from app.core.db.postgres import TIMEOUT_SECONDS
 from app.core.process.folders import migrations_folder
 from config import Settings
 
@@ -183,7 +183,7 @@ def test_machines_that_start_together_migrate_once(url: str) -> None:
     assert [code for _, code in ended] == [0, 0, 0], ended
 
 
-LONGER = timedelta(seconds=PATIENCE_SECONDS + 1)
+LONGER = timedelta(seconds=TIMEOUT_SECONDS + 1)
 IS_THERE = "clock_timestamp() - backend_start > %s"
 WAITS_FOR_A_TABLE = "wait_event_type = 'Lock' AND clock_timestamp() - query_start > %s"
 

@@ -78,9 +78,11 @@ def test_4_no_tables(caplog: pytest.LogCaptureFixture) -> None:
     host.register_blueprint(auth)
     form = {"username": "ada@example.com", "password": PASSWORD}
     assert Api(host, "").post("/login", 500, data=form).json["code"] == "internal_error"
-    (told,) = (record for record in caplog.messages if "the database lacks it" in record)
+    (told,) = (
+        record for record in caplog.messages if "the database schema is out of date" in record
+    )
     assert "accounts" in told
-    assert "`flask db upgrade`, or with db.create_all()" in told
+    assert "`flask db upgrade`, or db.create_all()" in told
     assert findings(host, "migrations")[0].startswith("the database lacks accounts")
 
 
@@ -101,7 +103,7 @@ def misplaced_guard() -> Flask:
 
 def test_6_a_guard_above_its_route(misplaced_guard: Flask) -> None:
     sentence = failing(lambda: misplaced_guard.test_client().get("/own"))
-    assert "stands above its route and does nothing: write the route first" in sentence
+    assert "is above its route and has no effect: write the route first" in sentence
     assert "stands above its route" in findings(misplaced_guard, "guards")[0]
 
 
@@ -139,7 +141,7 @@ class Book(Schema):
 def test_9_a_list_that_is_not_announced() -> None:
     view = anyone(answers(200, Book)(lambda: [{"title": "Middlemarch"}]))
     sentence = failing(lambda: asked_for(view))
-    assert "Book finds nothing to show in it. A list takes many=True." in sentence
+    assert "Book has no field for it. A list takes many=True." in sentence
 
 
 def test_10_a_view_that_has_forgotten_its_return() -> None:
@@ -147,7 +149,7 @@ def test_10_a_view_that_has_forgotten_its_return() -> None:
         pass
 
     sentence = failing(lambda: asked_for(anyone(answers(200, Book)(book))))
-    assert "returned a NoneType, and Book finds nothing to show in it." in sentence
+    assert "returned a NoneType, and Book has no field for it." in sentence
 
 
 def test_11_a_page_without_its_query() -> None:

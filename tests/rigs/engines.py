@@ -15,7 +15,7 @@ import pytest
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Engine
 
-from app.core.db.postgres import PatientConnection
+from app.core.db.postgres import TimeoutConnection
 
 _KEPT_CONNECTIONS = 4
 
@@ -40,11 +40,11 @@ def share_statements(engine: Engine) -> None:
 @contextmanager
 def kept_connections(database: str) -> Iterator[None]:
     """What one application has given up of its connections there, the next one takes for new."""
-    make, end = PatientConnection.connect, PatientConnection.close
-    made: WeakKeyDictionary[PatientConnection, str] = WeakKeyDictionary()
-    idle: defaultdict[str, deque[PatientConnection]] = defaultdict(deque)
+    make, end = TimeoutConnection.connect, TimeoutConnection.close
+    made: WeakKeyDictionary[TimeoutConnection, str] = WeakKeyDictionary()
+    idle: defaultdict[str, deque[TimeoutConnection]] = defaultdict(deque)
 
-    def connect(*args: Any, **options: Any) -> PatientConnection:
+    def connect(*args: Any, **options: Any) -> TimeoutConnection:
         # Equal dialects adapt equally, each with an object of its own.
         wish = repr((args, options | {"context": None}))
         with suppress(IndexError):
@@ -54,7 +54,7 @@ def kept_connections(database: str) -> Iterator[None]:
             made[connection] = wish
         return connection
 
-    def close(connection: PatientConnection) -> None:
+    def close(connection: TimeoutConnection) -> None:
         wish = made.get(connection)
         if wish is None or not _as_new(connection) or len(idle[wish]) >= _KEPT_CONNECTIONS:
             end(connection)
@@ -62,17 +62,17 @@ def kept_connections(database: str) -> Iterator[None]:
             idle[wish].append(connection)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PatientConnection, "connect", connect)
-        patch.setattr(PatientConnection, "close", close)
+        patch.setattr(TimeoutConnection, "connect", connect)
+        patch.setattr(TimeoutConnection, "close", close)
         yield
     for connections in idle.values():
         for connection in connections:
             connection.close()
 
 
-def _as_new(connection: PatientConnection) -> bool:
+def _as_new(connection: TimeoutConnection) -> bool:
     if connection.info.transaction_status != TransactionStatus.IDLE:
         return False
     connection.autocommit = False
-    connection.patience = PatientConnection.patience
+    connection.timeout_seconds = TimeoutConnection.timeout_seconds
     return True

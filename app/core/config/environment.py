@@ -1,4 +1,4 @@
-"""Loading settings from the environment and `.env`, and naming the variable that is wrong."""
+"""Loads settings from the environment and `.env`; errors name the invalid variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pydantic_settings import SettingsError as PydanticSettingsError
 Loaded = TypeVar("Loaded", bound=BaseSettings)
 
 
-# The likeness above which an unknown name is a misspelt setting, and not another program's.
+# The similarity above which an unknown name is a misspelled setting, not another program's name.
 MISSPELT = 0.84
 
 
@@ -66,9 +66,9 @@ def wrong_settings(
     return SettingsError(f"Wrong settings: {'; '.join(faults)}")
 
 
-def closest(name: str, known: Iterable[str], *, likeness: float = 0.7) -> str | None:
+def closest(name: str, known: Iterable[str], *, similarity: float = 0.7) -> str | None:
     """Return the known name that is most like this one, if one is."""
-    found = get_close_matches(name.upper(), known, n=1, cutoff=likeness)
+    found = get_close_matches(name.upper(), known, n=1, cutoff=similarity)
     return found[0] if found else None
 
 
@@ -86,8 +86,11 @@ def namespace_class(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def is_foreign(name: str, value: str | None, namespaces: Mapping[str, type[BaseModel]]) -> bool:
-    """Whether a variable only begins like a setting: applications have variables too, and perhaps
-    an `AUTH__PROVIDER`. A variable that is nearly a setting is misspelt, and not foreign."""
+    """Return whether a variable that begins with a namespace belongs to the application.
+
+    An application may have its own `AUTH__PROVIDER`. A name that is similar to a setting is a
+    misspelled setting.
+    """
     namespace, nested, field = name.partition("__")
     if namespace not in namespaces:
         return False
@@ -95,11 +98,11 @@ def is_foreign(name: str, value: str | None, namespaces: Mapping[str, type[BaseM
         return not (value or "").lstrip().startswith("{")
     fields = namespaces[namespace].model_fields
     field = field.partition("__")[0]
-    return field not in fields and closest(field, fields, likeness=MISSPELT) is None
+    return field not in fields and closest(field, fields, similarity=MISSPELT) is None
 
 
 def _read_dotenv(kind: type[BaseSettings]) -> dict[str, str | None]:
-    """Return the variables of `.env`; raise for a wrong line, which its parser would ignore."""
+    """Return the variables of `.env`; raise for an invalid line, which the parser would ignore."""
     name = kind.model_config.get("env_file")
     if not isinstance(name, (str, Path)) or not Path(name).exists():
         return {}

@@ -141,8 +141,7 @@ class CoreSettings(Namespace):
 
 
 class SettingOrigin(NamedTuple):
-    """Where a value was set: one of the words below, and the name of the variable, the key or the
-    class."""
+    """Where a value was set: a source below, and the name of the variable, the key or the class."""
 
     source: str
     where: str = ""
@@ -170,11 +169,11 @@ class LoadedSettings:
     origins: Mapping[tuple[str, str], SettingOrigin]
 
     def of(self, kind: type[Kind]) -> Kind:
-        """The namespace of this class."""
-        return next(each for each in self.namespaces.values() if isinstance(each, kind))
+        """Return the namespace of this class."""
+        return next(value for value in self.namespaces.values() if isinstance(value, kind))
 
     def top_level(self, name: str) -> Any:
-        """The value of a name without a namespace."""
+        """Return the value of a setting without a namespace."""
         return reveal(self.plain[name])
 
     def origin(self, namespace: str, name: str) -> SettingOrigin:

@@ -1,6 +1,6 @@
-"""The kinds of ids that a host's accounts may have: whole numbers, UUIDs and texts.
+"""The kinds of ids that an application's accounts can have: integers, UUIDs and strings.
 
-An id is a JSON number where it is a whole number, and a string otherwise; a path has it as text.
+In JSON an integer is a number, and every other id is a string.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..types import AccountKey, Values
 
 MAX_ID = 2**63 - 1
 
-# SQLite numbers rows by itself only in a column declared INTEGER.
+# SQLite generates ids only in a column declared INTEGER.
 Id = BigInteger().with_variant(Integer, "sqlite")
 
 # For a string id whose column has no length.
@@ -29,21 +29,20 @@ _HEX = "[0-9a-fA-F]"
 UUID_PATTERN = f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
 
-# Each kind has a pattern for a path, what the OpenAPI document says of it there, `from_path` (a
-# ValueError where no account can have it) and `from_text`, which reads what we wrote ourselves.
+# Each kind has a pattern and an OpenAPI schema for paths, `from_path`, which raises ValueError for
+# an id that no account can have, and `from_text`, which reads an id that Frontdesk has written.
 
 
 @dataclass(frozen=True)
 class IntegerIds:
     type: TypeEngine[Any]
-    most: int
+    max: int
     pattern: ClassVar[str] = "-?[0-9]+"
     path_schema: ClassVar[Values] = {"type": "integer", "minimum": 1}
 
     def from_path(self, text: str) -> int:
-        """In ASCII digits. One that no row can have is looked for all the same and not found, so
-        that the answer is the resource's own 404."""
-        return max(0, min(int(text[:20]), self.most))
+        """Limit an id that no row can have, so that the lookup responds with the resource's 404."""
+        return max(0, min(int(text[:20]), self.max))
 
     def from_text(self, text: Any) -> int:
         return int(text)
@@ -52,7 +51,7 @@ class IntegerIds:
 @dataclass(frozen=True)
 class UuidIds:
     type: TypeEngine[Any]
-    # Whether the model's attribute is the text of it.
+    # Whether the model's attribute is a string.
     as_text: bool
     pattern: ClassVar[str] = UUID_PATTERN
     path_schema: ClassVar[Values] = {"type": "string", "format": "uuid"}
@@ -70,13 +69,13 @@ class UuidIds:
 @dataclass(frozen=True)
 class StringIds:
     type: TypeEngine[Any]
-    most: int
+    max_length: int
     pattern: ClassVar[str] = "[^/]+"
     path_schema: ClassVar[Values] = {"type": "string"}
 
     def from_path(self, text: str) -> str:
-        if len(text) > self.most or "\x00" in text or not text.isprintable():
-            raise ValueError("no account's id")
+        if len(text) > self.max_length or "\x00" in text or not text.isprintable():
+            raise ValueError("not an id of an account")
         return text
 
     def from_text(self, text: object) -> str:
@@ -98,13 +97,13 @@ def id_kind_of(type_: TypeEngine[Any]) -> IdKind | None:
     if issubclass(python, uuid.UUID):
         return UuidIds(type_, as_text=False)
     if issubclass(python, int):
-        return IntegerIds(type_, _most(type_))
+        return IntegerIds(type_, _max_id(type_))
     if issubclass(python, str):
         return StringIds(type_, getattr(type_, "length", None) or MAX_STRING_LENGTH)
     return None
 
 
-def _most(type_: TypeEngine[Any]) -> int:
+def _max_id(type_: TypeEngine[Any]) -> int:
     match type_:
         case BigInteger():
             return MAX_ID
@@ -116,12 +115,11 @@ def _most(type_: TypeEngine[Any]) -> int:
 
 
 def serialize_id(account_id: AccountKey) -> Any:
-    """Return the id as responses and files show it."""
+    """Return the id for a JSON response or a file."""
     return account_id if account_id is None or isinstance(account_id, int) else str(account_id)
 
 
-# Which kind the accounts of a database have. A dialect belongs to one engine, and that to one
-# application; what SQLAlchemy compiles is kept for each of them.
+# The kind of account ids by dialect: a dialect belongs to one engine, and so to one application.
 _KINDS: WeakKeyDictionary[Dialect, IdKind] = WeakKeyDictionary()
 
 
@@ -130,7 +128,7 @@ def set_id_kind(dialect: Dialect, kind: IdKind) -> None:
 
 
 def id_kind_for(dialect: Dialect) -> IdKind:
-    """An engine that a test has put in the place of the application's own speaks as that does."""
+    """Return the kind of ids; an engine that a test has swapped in has its application's kind."""
     known = _KINDS.get(dialect)
     if known is None and has_app_context():
         known = getattr(current_app.extensions.get("frontdesk"), "account_ids", None)
@@ -138,7 +136,7 @@ def id_kind_for(dialect: Dialect) -> IdKind:
 
 
 class AccountIdType(TypeDecorator[Any]):
-    """In our models, which are mapped once for all applications: the type of the accounts' id."""
+    """The type of account ids in Frontdesk's models, which are mapped once for all applications."""
 
     impl = BigInteger
     cache_ok = True
@@ -148,8 +146,7 @@ class AccountIdType(TypeDecorator[Any]):
 
 
 class ReceiverId(AccountIdType):
-    """A receiver need not be an account: where those have no whole numbers, every kind of id is
-    written as text."""
+    """A recipient is not always an account: unless account ids are integers, it is a string."""
 
     cache_ok = True
 

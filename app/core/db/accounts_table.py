@@ -1,8 +1,7 @@
-"""A host's table of accounts, as our migrations meet it: by whatever name, with whatever id.
+"""The application's table of accounts, for Frontdesk's migrations: with any name and type of id.
 
-The table is the host's. Our history makes one only where there is none and the model's is as ours
-would be, and adds a column to it only where the host's model has that column and the database lacks
-it: a model with names of its own is brought up by the host's migrations alone.
+The application owns the table. Frontdesk's migrations create it only if it is missing and the model
+is like Frontdesk's own, and add a column only if the model has it and the database does not.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class AccountsTable:
     schema: str | None = None
     key: str = "id"
     type: Any = Id
-    # Those of the host's model; None where an application has no account model.
+    # The columns of the application's model; None without an account model.
     columns: frozenset[str] | None = None
 
     @classmethod
@@ -34,12 +33,12 @@ class AccountsTable:
 
     @property
     def id(self) -> str:
-        """What a foreign key refers to."""
+        """The target of foreign keys."""
         return ".".join(filter(None, (self.schema, self.name, self.key)))
 
     @property
     def receiver_type(self) -> Any:
-        """Of the ids of all that deliveries go to."""
+        """The column type of recipients' ids in deliveries."""
         return receiver_type(id_kind_of(self.type) or INTEGER_IDS)
 
     @property
@@ -58,7 +57,7 @@ class AccountsTable:
     def drop_column(self, name: str) -> None:
         from alembic import op
 
-        # SQLite drops a column in place too; Alembic's batch would copy the whole table.
+        # In place on SQLite too, because Alembic's batch mode would copy the whole table.
         if self._expects(name):
             op.drop_column(self.name, name, schema=self.schema)
 

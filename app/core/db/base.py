@@ -1,5 +1,4 @@
-"""Tables' common ground: the declarative base, the column types both databases agree on, and
-what an engine needs before a server may use it."""
+"""The declarative base, column types for both databases, and the configuration of engines."""
 
 from __future__ import annotations
 
@@ -33,8 +32,8 @@ POOL_SECONDS = 3
 BUSY_SECONDS = 4
 
 
-# Every key has a name, so that a migration can drop it on either database. Whom a key refers to is
-# not part of it: a host's table of accounts may have any name.
+# Every key has a name, so that a migration can drop it on both databases. The name does not contain
+# the referenced table, because an application's table of accounts can have any name.
 NAMES = {
     "pk": "pk_%(table_name)s",
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
@@ -44,21 +43,20 @@ NAMES = {
 
 
 class Base(DeclarativeBase):
-    """Base of Frontdesk's models: an application's classes have another registry, so names never
-    clash.
+    """The base of Frontdesk's models, with a separate registry: class names never clash.
 
-    What a host's metadata has are copies of its tables (tables.py).
+    An application's metadata has copies of the tables (tables.py).
     """
 
     metadata = MetaData(naming_convention=NAMES)
 
 
 def dialect_insert(dialect: Dialect) -> Any:
-    """INSERT with what both databases add to it, each in its own way."""
+    """Return the dialect's INSERT, which has ON CONFLICT on both databases."""
     return sqlite.insert if dialect.name == "sqlite" else postgresql.insert
 
 
-# Says of a column that it names an account, and what becomes of its row when that is deleted.
+# Keys of a column's `info`. Columns with an account's id have the `ondelete` of the foreign key.
 ACCOUNT_KEY = "frontdesk_account"
 RECEIVER_KEY = "frontdesk_receiver"
 
@@ -68,20 +66,19 @@ def account_key(
 ) -> MappedColumn[Any]:
     """Return a column for the id of an account in one of Frontdesk's tables.
 
-    Whose model accounts are is known only when an application says so, and then the copy of the
-    column in its metadata has the type of their ids and refers to them; here it is a plain column.
-    Without `ondelete` it stays one: what it tells is true when the account is gone, too.
+    It is a plain column here. Its copy in an application's metadata has the type of the accounts'
+    ids, and a foreign key unless `ondelete` is None, for rows that outlive the account.
     """
     return mapped_column(AccountIdType, info={ACCOUNT_KEY: ondelete}, nullable=nullable, **options)
 
 
 def receiver_key() -> MappedColumn[Any]:
-    """The id of whom an address book knows: an account, or what else a channel reaches."""
+    """Return a column for the id of a recipient: an account, or another recipient of a channel."""
     return mapped_column(ReceiverId, info={RECEIVER_KEY: True}, nullable=False)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment in UTC; SQLite keeps no offset, so it is put back on the way out."""
+    """A timestamp in UTC. SQLite stores no offset, so it is added when a value is read."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -109,7 +106,7 @@ def _in_utc(value: datetime) -> datetime:
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-# As SQLAlchemy has moments in SQLite, at a sixth of what its way costs: each request reads some.
+# SQLAlchemy's format of timestamps in SQLite; this code takes a sixth of the time of its own.
 _TEXT_LENGTH = len("2030-01-01 12:00:00.000000")
 _OFFSET = "+00:00"
 
@@ -125,15 +122,15 @@ def _from_text(text: str | None) -> datetime | None:
         return None
     if len(text) == _TEXT_LENGTH:
         return datetime.fromisoformat(text + _OFFSET)
-    # Written by others, with less of it or more.
+    # Another program wrote the value with less or more precision.
     return _in_utc(datetime.fromisoformat(text))
 
 
 def engine_options(url: str, pool_size: int) -> JsonObject:
-    """What the service asks of its engine.
+    """Return the options of the service's engine.
 
     Reads run in autocommit: a BEGIN and a ROLLBACK around one SELECT are two more round trips.
-    `transaction()` takes the connection out of autocommit for as long as it writes.
+    `transaction()` leaves autocommit while it is open.
     """
     # Parameters may be password hashes, and errors are logged.
     options: JsonObject = {"hide_parameters": True}
@@ -142,13 +139,13 @@ def engine_options(url: str, pool_size: int) -> JsonObject:
     return options | {
         "isolation_level": "AUTOCOMMIT",
         "execution_options": {AUTOCOMMIT: True},
-        # Asking for the type hstore, which is not used, costs each connection a question.
+        # Without it, each new connection queries the type hstore, which is not used.
         "use_native_hstore": False,
         "pool_size": pool_size,
         "max_overflow": 0,
         "pool_timeout": POOL_SECONDS,
         "pool_use_lifo": True,
-        # A session that is closed has ended its transaction; a second ROLLBACK costs a turn.
+        # A closed session has ended its transaction; another ROLLBACK is one more round trip.
         "pool_reset_on_return": None,
         "connect_args": {
             "connect_timeout": CONNECT_SECONDS,
@@ -159,15 +156,14 @@ def engine_options(url: str, pool_size: int) -> JsonObject:
 
 
 def autocommit_engine(engine: Engine) -> Engine:
-    """The engine with statements that commit by themselves, in a host's application as in ours."""
+    """Return the engine in autocommit, which an application's engine is not by default."""
     if engine.get_execution_options().get(AUTOCOMMIT):
         return engine
     return engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def prepare_sqlite(engine: Engine) -> None:
-    """Configure SQLite for a server: readers run next to a writer, foreign keys, waiting
-    writers."""
+    """Configure SQLite for a server: WAL, foreign keys, and a timeout for waiting writers."""
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
@@ -205,7 +201,7 @@ def create_private_database(engine: Engine) -> None:
 
 
 def timestamp_literal(column: Any, value: datetime) -> Any:
-    """A moment, to be compared with a column that a host may have without an offset."""
+    """Return a literal to compare with a column; an application's column may have no offset."""
     kind = column.element.type if hasattr(column, "element") else column.type
     if isinstance(kind, DateTime) and not isinstance(kind, UtcDateTime) and not kind.timezone:
         return literal(value.astimezone(UTC).replace(tzinfo=None), DateTime())

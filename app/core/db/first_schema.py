@@ -53,10 +53,10 @@ _TABLES = {
     ),
 }
 _ADDED = {"notifications": (7, {"standing", "counted_at"})}
-# The next revision drops a column of it, which a view would prevent.
+# This table gets no view, because the next revision drops a column, which a view would prevent.
 _WITHOUT_VIEW = "outgoing_messages"
 VIEW_COMMENT = "frontdesk: the former name, for processes of the version before"
-# Shorter than PostgreSQL's deadlock_timeout: we give up before a request of the old version does.
+# Shorter than PostgreSQL's deadlock_timeout, so that this gives up before a request does.
 _LOCK_WAIT = "500ms"
 _RETRY_SECONDS = 0.5
 
@@ -81,7 +81,7 @@ def adopt_first_schema(connection: Connection) -> bool:
 
 
 def drop_former_names(connection: Connection) -> None:
-    """The views that PostgreSQL's old processes used: a migration may change what they show."""
+    """Drop the views for processes of the previous version: migrations change the tables."""
     if connection.dialect.name != "postgresql":
         return
     ours = text(
@@ -94,7 +94,7 @@ def drop_former_names(connection: Connection) -> None:
 
 
 def renamed(sql: str) -> str:
-    """A statement or a name of the first release, with today's names in it."""
+    """Return a statement or a name of the first release with today's names."""
     sql = _FOREIGN_KEY.sub(r"fk_frontdesk_\1_\2", sql)
     sql = _KEY_OR_INDEX.sub(r"\1_frontdesk_\2", sql)
     return _TABLE.sub(r"frontdesk_\1", sql)
@@ -110,7 +110,7 @@ def _first_tables(connection: Connection) -> list[str]:
     if len(recorded) != 1 or recorded[0] not in REVISIONS:
         return []
     if "frontdesk_keystore_entries" in present:
-        # Today's schema, next to a table of another origin.
+        # The database has today's schema, and a table of another program with this name.
         return []
     reached = REVISIONS.index(recorded[0]) + 1
     tables = [name for name, (since, _) in _TABLES.items() if since <= reached]
@@ -120,8 +120,8 @@ def _first_tables(connection: Connection) -> list[str]:
         if since <= reached:
             expected |= added
         found = inspector.get_columns(name) if name in present else []
-        lacking = expected - {column["name"] for column in found}
-        if lacking or f"frontdesk_{name}" in present:
+        missing = expected - {column["name"] for column in found}
+        if missing or f"frontdesk_{name}" in present:
             raise SetupError(
                 f"The database is at revision {recorded[0]} of Frontdesk's first release, but its"
                 f" table {name!r} is not the one of that release: nothing was changed. Rename your"
@@ -132,8 +132,10 @@ def _first_tables(connection: Connection) -> list[str]:
 
 
 def _copy(connection: Connection, table: str) -> None:
-    """SQLite keeps the names of keys in the text of a table and cannot change them: a new table
-    with the new text takes the rows, and the highest id that a row has had."""
+    """Copy the table with its rows and the highest id used, and drop the old one.
+
+    SQLite stores the names of keys in the table's SQL and cannot change them.
+    """
     statements = connection.execute(
         text(
             "SELECT type, sql FROM sqlite_master WHERE tbl_name = :table AND sql IS NOT NULL"
@@ -161,8 +163,10 @@ def _copy(connection: Connection, table: str) -> None:
 
 
 def _rename_under_load(connection: Connection, tables: list[str]) -> None:
-    """In one transaction of some milliseconds. Waiting for a lock stops all requests that come
-    after, so it waits briefly, and again."""
+    """Rename all tables in one transaction of some milliseconds.
+
+    While a statement waits for a lock, all later requests wait too, so each attempt is short.
+    """
     connection.commit()
     while True:
         try:
@@ -192,7 +196,7 @@ def _rename(connection: Connection, table: str) -> None:
         "SELECT conname, contype FROM pg_constraint WHERE conrelid = CAST(:table AS regclass)"
     )
     for name, kind in constraints:
-        # PostgreSQL 18 names NOT NULL too, as it names sequences: after the table.
+        # PostgreSQL 18 names NOT NULL constraints after the table, as it names sequences.
         new = f"frontdesk_{name}" if kind == "n" else renamed(name)
         connection.exec_driver_sql(
             f"ALTER TABLE {table} RENAME CONSTRAINT {_quoted(name)} TO {_quoted(new)}"

@@ -1,4 +1,4 @@
-"""Runs Alembic on the application's own engine: called by `env.py`, ours or a host's."""
+"""Runs Alembic on the application's engine; called by `env.py`, also of applications."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .base import UtcDateTime
 from .first_schema import adopt_first_schema, drop_former_names
 
 MIGRATION_LOCK = 7_305_731_402
-ASK_SECONDS = 0.1
+LOCK_RETRY_SECONDS = 0.1
 
 
 def run_migrations() -> None:
-    """All that an `env.py` for Flask-Migrate has to do."""
-    # Alembic is loaded by a migration, not at a server's start.
+    """Run the migrations of Flask-Migrate; an `env.py` only calls this function."""
+    # Imported here, because a server does not need Alembic.
     from alembic import context
 
     migrate: Any = current_app.extensions["migrate"]
@@ -31,13 +31,13 @@ def run_migrations() -> None:
         with (_sqlite if is_sqlite else _postgresql)(connection) as prepared:
             options: JsonObject = {
                 "render_item": render_item,
-                "process_revision_directives": _nothing_new,
+                "process_revision_directives": _skip_empty_migration,
                 "render_as_batch": True,
                 "compare_type": True,
                 **migrate.configure_args,
             }
-            if _is_ours_in(context.script):
-                options.setdefault("include_object", _is_to_compare)
+            if _has_our_history(context.script):
+                options.setdefault("include_object", _is_compared)
             context.configure(
                 connection=prepared,
                 target_metadata=metadata,
@@ -52,7 +52,7 @@ def run_migrations() -> None:
 
 
 def _prepare_schema(connection: Connection, context: Any) -> None:
-    """Before the first step of an upgrade or a downgrade of the service's own database."""
+    """Prepare an upgrade or a downgrade of the service's own database."""
     migration = context.get_context()
     command = getattr(migration.opts.get("fn"), "__name__", "")
     if command not in ("upgrade", "downgrade") or context.is_offline_mode():
@@ -63,20 +63,20 @@ def _prepare_schema(connection: Connection, context: Any) -> None:
             drop_former_names(connection)
 
 
-def _is_ours_in(scripts: Any) -> bool:
+def _has_our_history(scripts: Any) -> bool:
     return any("frontdesk" in script.branch_labels for script in scripts.walk_revisions())
 
 
-def _is_to_compare(
+def _is_compared(
     _object: object, name: str | None, kind: str, reflected: bool, model: object
 ) -> bool:
-    """Our history makes all our tables; a host that does not mount one knows nothing of it."""
+    """Ignore tables of features that the application does not mount: our migrations create all."""
     unknown = kind == "table" and reflected and model is None
     return not (unknown and str(name).startswith("frontdesk_"))
 
 
-def _nothing_new(context: Any, _revision: Any, directives: list[Any]) -> None:
-    """Where nothing has changed, `flask db migrate` writes no empty migration."""
+def _skip_empty_migration(context: Any, _revision: Any, directives: list[Any]) -> None:
+    """Have `flask db migrate` write no migration if nothing has changed."""
     command = getattr(context.config, "cmd_opts", None)
     if getattr(command, "autogenerate", False) and directives[0].upgrade_ops.is_empty():
         directives.clear()
@@ -101,47 +101,47 @@ def render_item(kind: str, item: object, context: object) -> str | Literal[False
 
 @contextmanager
 def _sqlite(connection: Connection) -> Iterator[Connection]:
-    """One transaction for all of it, begun by us: the driver would begin one only for data.
+    """Run all migrations in one explicit transaction: the driver begins one only to write rows.
 
-    Foreign keys rest meanwhile. A table is changed by copying it, and dropping the old one would
-    delete what refers to its rows.
+    Foreign keys are off, because a table is changed by copying it, and dropping the old table would
+    delete the rows that refer to it.
     """
     driver: Any = connection.connection.dbapi_connection
     connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
     connection.commit()
-    usual, driver.isolation_level = driver.isolation_level, None
+    isolation_level, driver.isolation_level = driver.isolation_level, None
     try:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield connection
         connection.commit()
     finally:
         connection.rollback()
-        driver.isolation_level = usual
+        driver.isolation_level = isolation_level
         connection.exec_driver_sql("PRAGMA foreign_keys = ON")
         connection.commit()
 
 
 @contextmanager
 def _postgresql(connection: Connection) -> Iterator[Connection]:
-    """Several machines may start at once; the first one migrates and the others wait, for as long
-    as it takes: a large table's new index outlasts what a silent server is given (postgres.py).
+    """Take a lock: if several machines start at once, one migrates and the others wait.
 
-    They ask again and again: an index that is made while others write waits for whoever has a
-    question open, and who waited in the database itself would wait for that index.
+    Statements have no timeout (postgres.py), because an index on a large table takes long. The lock
+    is polled: CREATE INDEX CONCURRENTLY waits for open statements, so a process that waited inside
+    the database would cause a deadlock.
 
-    A pooler in transaction mode would keep the lock in its own session: it is a `SetupError`.
+    Raises SetupError behind a pooler in transaction mode, which would keep the lock.
     """
-    from .pooler import pooler_danger  # loads the driver
-    from .postgres import patience
+    from .pooler import pooler_danger  # imports the driver
+    from .postgres import statement_timeout
 
     if danger := pooler_danger(connection.engine):
         raise SetupError(f"{danger}. Migrations hold a lock that belongs to a session.")
     connection = connection.execution_options(isolation_level="READ COMMITTED")
-    with patience(connection, None):
+    with statement_timeout(connection, None):
         take = text("SELECT pg_try_advisory_lock(:key)")
         while not connection.scalar(take, {"key": MIGRATION_LOCK}):
             connection.commit()
-            time.sleep(ASK_SECONDS)
+            time.sleep(LOCK_RETRY_SECONDS)
         connection.commit()
         try:
             yield connection

@@ -10,7 +10,7 @@ from __future__ import annotations
 import psycopg
 from sqlalchemy import Engine
 
-from .postgres import PatientConnection
+from .postgres import TimeoutConnection
 
 _TRANSACTION_MODE = (
     "The database is reached through a connection pooler in transaction mode (PgBouncer:"
@@ -21,22 +21,22 @@ ROUNDS = 10
 
 
 def pooler_danger(engine: Engine) -> str | None:
-    """What to do about a pooler in transaction mode, as a sentence without its full stop."""
+    """Return what to do about a pooler in transaction mode, without a final period."""
     return _TRANSACTION_MODE if _share_backends(engine) else None
 
 
 def _share_backends(engine: Engine) -> bool:
-    """Whether two connections use one backend. False where this cannot be found out, because the
-    server is unreachable or the application connects in a way of its own."""
+    """Return whether two connections use one backend; False if the server is unreachable or the
+    application uses another driver."""
     if engine.dialect.driver != "psycopg":
         return False
     arguments, options = engine.dialect.create_connect_args(engine.url)
     options = {**options, "connect_timeout": 2, "prepare_threshold": None}
     try:
-        with PatientConnection.connect(*arguments, **options) as first:
+        with TimeoutConnection.connect(*arguments, **options) as first:
             if not _is_pooled(first):
                 return False
-            with PatientConnection.connect(*arguments, **options) as second:
+            with TimeoutConnection.connect(*arguments, **options) as second:
                 backends: tuple[set[int], set[int]] = set(), set()
                 for _ in range(ROUNDS):
                     backends[0].add(_backend(first))
@@ -51,7 +51,7 @@ def _is_pooled(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
 
 
 def _backend(connection: psycopg.Connection[tuple[object, ...]]) -> int:
-    # Within a transaction the backend would stay the connection's own.
+    # Within a transaction the connection would keep its backend.
     connection.autocommit = True
     [pid] = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     return int(str(pid))

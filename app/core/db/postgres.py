@@ -1,8 +1,8 @@
-"""Connections to PostgreSQL that do not wait for ever.
+"""Connections to PostgreSQL with a timeout for each statement.
 
-The driver itself waits without end for a server that has accepted a question and says nothing.
-A connection that has waited too long is closed, which the pool takes for what it is: a lost one,
-and while the server stays silent nobody else waits for it (circuit_breaker.py).
+The driver waits without a limit for a server that accepts a statement and does not respond. After
+the timeout the connection is closed, so that the pool replaces it, and while the server does not
+respond, other statements fail at once (circuit_breaker.py).
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from sqlalchemy.engine import ExceptionContext
 from ..process.circuit_breaker import CircuitBreaker
 from ..types import JsonObject
 
-PATIENCE_SECONDS = 2.0
-_SILENT = "the server is silent"
+TIMEOUT_SECONDS = 2.0
+_NO_RESPONSE = "the server does not respond"
 
 
-class PatientConnection(psycopg.Connection[Any]):
-    patience: float | None = PATIENCE_SECONDS
+class TimeoutConnection(psycopg.Connection[Any]):
+    timeout_seconds: float | None = TIMEOUT_SECONDS
     breaker: CircuitBreaker | None = None
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         breaker = self.breaker
-        if breaker is not None and breaker.refuses:
+        if breaker is not None and breaker.is_rejecting:
             gen.close()
-            # What was begun on it cannot be ended now.
+            # An open transaction on the connection cannot be ended now.
             self.pgconn.finish()
-            raise errors.OperationalError(_SILENT)
-        limit = self.patience if timeout is None else timeout
+            raise errors.OperationalError(_NO_RESPONSE)
+        limit = self.timeout_seconds if timeout is None else timeout
         began = monotonic()
         try:
             return super().wait(gen, interval, limit)
@@ -43,21 +43,21 @@ class PatientConnection(psycopg.Connection[Any]):
             # psycopg has no public name for the error that it raises once the limit has passed.
             if limit is not None and monotonic() - began >= limit:
                 self.pgconn.finish()
-                self._suspect()
+                self._report_timeout()
                 raise errors.OperationalError("the server did not answer in time") from None
-            # What the system says of a line on which nothing was confirmed.
+            # The operating system's error after TCP packets were not acknowledged.
             if "timed out" in str(error):
-                self._suspect()
+                self._report_timeout()
             raise
 
-    def _suspect(self) -> None:
+    def _report_timeout(self) -> None:
         if self.breaker is not None:
-            self.breaker.suspect()
+            self.breaker.report_timeout()
 
 
 def prepare_postgres(engine: Engine) -> None:
     arguments, found = engine.dialect.create_connect_args(engine.url)
-    # Under two seconds the driver does not go.
+    # The driver's minimum.
     quick: JsonObject = {**found, "connect_timeout": 2}
 
     def reach() -> None:
@@ -66,13 +66,13 @@ def prepare_postgres(engine: Engine) -> None:
     breaker = CircuitBreaker("database", reach)
 
     @event.listens_for(engine, "do_connect")
-    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> PatientConnection:
-        if breaker.refuses:
-            raise errors.OperationalError(_SILENT)
+    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> TimeoutConnection:
+        if breaker.is_rejecting:
+            raise errors.OperationalError(_NO_RESPONSE)
         try:
-            connection = PatientConnection.connect(*args, **options)
+            connection = TimeoutConnection.connect(*args, **options)
         except errors.ConnectionTimeout:
-            breaker.suspect()
+            breaker.report_timeout()
             raise
         connection.breaker = breaker
         begin_session(connection)
@@ -80,16 +80,17 @@ def prepare_postgres(engine: Engine) -> None:
 
     @event.listens_for(engine, "handle_error")
     def leave_standby(context: ExceptionContext) -> None:
-        """After a failover the pool's connections may lead to a server that is a standby now."""
+        """After a failover, drop the pool's connections to a server that is now a standby."""
         if isinstance(context.original_exception, errors.ReadOnlySqlTransaction):
             context.is_disconnect = True
 
 
-def begin_session(connection: PatientConnection) -> None:
-    """Moments are read and compared in UTC. By a statement, because PgBouncer refuses a connection
-    that asks for it with the start-up parameter `options`, and keeps what SET says of time zones.
+def begin_session(connection: TimeoutConnection) -> None:
+    """Set the time zone to UTC, and disable prepared statements behind a pooler.
 
-    Behind a pooler no statement is prepared: under its name another client's statement could run.
+    A statement sets the time zone, because PgBouncer rejects the startup parameter `options` and
+    keeps the result of SET. Behind a pooler, a statement of another client could be prepared under
+    the same name.
     """
     connection.autocommit = True
     found = connection.execute("SELECT pg_backend_pid(), set_config('TimeZone', 'UTC', false)")
@@ -100,14 +101,14 @@ def begin_session(connection: PatientConnection) -> None:
 
 
 @contextmanager
-def patience(connection: Connection, seconds: float | None) -> Iterator[None]:
-    """Let the statements inside take longer, such as one that writes a million rows."""
+def statement_timeout(connection: Connection, seconds: float | None) -> Iterator[None]:
+    """Change the timeout of statements in the block, such as one that writes a million rows."""
     driver = connection.connection.driver_connection
-    if not isinstance(driver, PatientConnection):
+    if not isinstance(driver, TimeoutConnection):
         yield
         return
-    driver.patience = seconds
+    driver.timeout_seconds = seconds
     try:
         yield
     finally:
-        driver.patience = PATIENCE_SECONDS
+        driver.timeout_seconds = TIMEOUT_SECONDS

@@ -1,4 +1,4 @@
-"""Whether a database accepts writes, asked by one that is rolled back."""
+"""Checks with a write that is rolled back whether a database accepts writes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sqlalchemy.exc import OperationalError
 
 from .base import UtcDateTime
 
-# SQLite appends to its log only at a commit, so a rolled-back write does not find the disk full.
-LEAST_FREE_BYTES = 64 * 1024
+# SQLite appends to its log only at a commit, so a rolled-back write does not detect a full disk.
+MIN_FREE_BYTES = 64 * 1024
 
 _ENTRIES = table(
     "frontdesk_keystore_entries",
@@ -40,10 +40,10 @@ def probe_connection(bind: Engine | Connection) -> Iterator[Connection]:
 
 
 def check_write(bind: Engine | Connection) -> None:
-    """Raises what the driver raises where the database is read-only, and DiskFull."""
+    """Raise the driver's error if the database is read-only, and DiskFull."""
     with probe_connection(bind) as connection:
         if isinstance(bind, Engine) and connection.dialect.name == "postgresql":
-            # Outside of autocommit, in which the service's connections are.
+            # The service's connections are in autocommit, which cannot roll back.
             connection = connection.execution_options(isolation_level="READ COMMITTED")
         if connection.dialect.name == "sqlite":
             _check_sqlite(connection)
@@ -52,7 +52,7 @@ def check_write(bind: Engine | Connection) -> None:
 
 
 def _write(connection: Connection) -> None:
-    """Within a test's transaction a savepoint is rolled back alone."""
+    """Roll back the write alone: a savepoint within the transaction of a test."""
     inside = connection.in_transaction()
     with connection.begin_nested() if inside else connection.begin() as attempt:
         connection.execute(_row())
@@ -65,9 +65,9 @@ def _row() -> Insert:
 
 
 def _check_sqlite(connection: Connection) -> None:
-    """A database that another connection writes to at this moment is not read-only: the probe does
-    not wait for the lock."""
-    patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    """Check without waiting for a lock: a database that another connection is writing to is not
+    read-only."""
+    timeout = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
     connection.exec_driver_sql("PRAGMA busy_timeout = 0")
     try:
         _write(connection)
@@ -75,9 +75,9 @@ def _check_sqlite(connection: Connection) -> None:
         if "locked" not in str(error.orig):
             raise
     finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {patience}")
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {timeout}")
     path = connection.engine.url.database
     if not path or not Path(path).is_file():
         return  # in memory
-    if shutil.disk_usage(Path(path).parent).free < LEAST_FREE_BYTES:
+    if shutil.disk_usage(Path(path).parent).free < MIN_FREE_BYTES:
         raise DiskFull(f"the disk of {path} is full")

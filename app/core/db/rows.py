@@ -1,10 +1,9 @@
-"""Plain rows for the few questions that nearly every request asks.
+"""Fast queries for the few statements that nearly every request runs.
 
-`session.execute` spends several times what the driver does on such a question. A `Rows` compiles
-its statement once and hands it to the driver on a connection of the same pool, with the same types
-and the same errors. Where the request has a transaction open, or a host has bound its session to a
-connection of its own (as tests do), the session is asked in the ordinary way and sees its own
-writes.
+`session.execute` takes several times as long as the driver for a small query. `Rows` compiles its
+statement once and passes it to the driver on a connection of the same pool, with the same types and
+errors. If the session has an open transaction, or is bound to a connection (as in tests), the query
+runs through the session and sees its writes.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ class _Compiled(NamedTuple):
     sql: str
     # The order of the parameters, for a driver that takes them by position.
     positions: Sequence[str] | None
-    # What the driver's value of a column becomes, where it is not that already.
+    # Converters of column values, for the columns that need one.
     readers: Readers
-    # The same for a parameter, on its way to the driver.
+    # Converters of parameters.
     writers: Sequence[tuple[str, Callable[[Any], Any]]]
-    # What the statement says itself, such as the words of a host's `case`.
+    # Literal values of the statement, such as those of a `case`.
     fixed: Values
 
 
@@ -75,16 +74,15 @@ class Rows:
             for parameter, name in names.items()
             if (writer := parameter.type.dialect_impl(dialect).bind_processor(dialect))
         ]
-        said = compiled.params
-        fixed = {name: said[name] for each, name in names.items() if not each.required}
-        made = self._compiled[dialect.name] = _Compiled(
-            str(compiled), positions, readers, writers, fixed
-        )
-        return made
+        values = compiled.params
+        fixed = {name: values[name] for bind, name in names.items() if not bind.required}
+        result = _Compiled(str(compiled), positions, readers, writers, fixed)
+        self._compiled[dialect.name] = result
+        return result
 
 
 def _idle_engine(session: AnySession) -> Engine | None:
-    """The engine, where the session has nothing in hand; none is made to find that out."""
+    """Return the engine if the session has no transaction; do not create a session for that."""
     if isinstance(session, FollowingSession) and not session.registry.has():
         bind = session.engines.get(session.engine_name)
     else:
@@ -98,7 +96,7 @@ def ask(engine: Engine, sql: str, values: Any) -> list[Row]:
     try:
         connection = engine.raw_connection()
     except driver.Error as error:
-        # Only `engine.connect()` puts a driver's refusal into SQLAlchemy's words.
+        # Only `engine.connect()` converts a driver's error to SQLAlchemy's.
         raise DBAPIError.instance(sql, None, error, driver.Error, dialect=engine.dialect) from error
     try:
         cursor = connection.cursor()

@@ -1,4 +1,4 @@
-"""The session of whichever database object a host has: Flask-SQLAlchemy's or the Lite one's."""
+"""The session of the application's Flask-SQLAlchemy or Flask-SQLAlchemy-Lite object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LITE_DEFAULT = "default"
 
 
 class Database(Protocol):
-    """What Frontdesk asks of a host's `db`."""
+    """The parts of the application's `db` that Frontdesk uses."""
 
     @property
     def engine(self) -> Engine: ...
@@ -26,7 +26,7 @@ class Database(Protocol):
 
 
 def is_lite(db: Database) -> bool:
-    """Its models are of a declarative base of the host's, which it knows nothing of."""
+    """Return whether it is a Flask-SQLAlchemy-Lite object, which has no declarative base."""
     return not hasattr(db, "metadatas")
 
 
@@ -41,13 +41,13 @@ class FollowingSession(scoped_session[Any]):
 
     registry: Any = property(attrgetter("_db.session.registry"))
     session_factory: Any = property(attrgetter("_db.session.session_factory"))
-    # By name; inside a test's own transaction, the connection of that.
+    # By name; within a transaction of a test, connections.
     engines: Any = property(attrgetter("_db.engines"))
     engine_name: str | None = None
 
 
 class FollowingLiteSession(FollowingSession):
-    """The same for Flask-SQLAlchemy-Lite."""
+    """The session of Flask-SQLAlchemy-Lite, looked up at each use."""
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
@@ -63,7 +63,7 @@ def follow_session(db: Database) -> FollowingSession:
 
 
 class _LiteSessions:
-    """The registry of a database object that keeps a context's sessions in Flask's `g`."""
+    """A session registry for a database object that stores its sessions in Flask's `g`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

@@ -1,8 +1,8 @@
-"""One transaction for one request, committed here and nowhere else; and the rows that it locks.
+"""Transactions, the only place that commits, and row locks.
 
-A service's public method opens `transaction(session)`; a method called inside another's joins it.
-What must leave the process (mail, jobs, files) is handed to `after_commit` and runs only when the
-data it speaks of is stored; `after_rollback` takes back what was put outside beforehand.
+A public method of a service opens `transaction(session)`, or joins the open one. Register emails,
+jobs and files with `after_commit`, which runs once the data is stored. `after_rollback` undoes what
+was written outside the database before a rollback.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 AnySession = Session | scoped_session[Any]
 Action = Callable[[], object]
-# Writes some rows, all at once.
+# Writes rows with one statement.
 WriteRows = Callable[[AnySession, list[Any]], object]
 
 _OPEN = "frontdesk_transaction"
@@ -86,8 +86,8 @@ def _savepoint(session: AnySession) -> Iterator[None]:
 
 
 def _begin(session: AnySession) -> None:
-    """SQLite's driver begins a transaction at the first write. A savepoint before it would be the
-    whole transaction, and its end a commit."""
+    """Begin explicitly: SQLite's driver begins at the first write, and a savepoint before that
+    would be the whole transaction, committed at its end."""
     connection = session.connection()
     if connection.dialect.name == "sqlite":
         driver: Any = connection.connection.driver_connection
@@ -102,17 +102,17 @@ def unwrap_session(session: AnySession) -> Session:
 
 
 def has_begun(session: AnySession) -> bool:
-    """Whether the session has asked its database something, ours or a host's transaction."""
+    """Return whether the session has a transaction, of Frontdesk or of the application."""
     return unwrap_session(session).in_transaction()
 
 
 def is_in_use(session: AnySession) -> bool:
-    """Whether the session has written, read or loaded something that `release` would discard."""
+    """Return whether the session has changes or loaded objects that `release` would discard."""
     return has_begun(session) or bool(session.identity_map)
 
 
 def release(session: AnySession) -> None:
-    """Give the database connection back while something slow is done, between transactions."""
+    """Return the connection to the pool before slow work, between transactions."""
     if _OPEN in session.info:
         raise RuntimeError("A transaction is open: its connection cannot be given back.")
     session.close()
@@ -123,14 +123,15 @@ def is_open(session: AnySession) -> bool:
 
 
 def write_last(session: AnySession, write: WriteRows, row: object) -> None:
-    """A row that goes with the transaction, and that nothing in it reads: all of them are written
-    together just before the commit."""
+    """Write a row just before the commit, together with the others of this kind.
+
+    For rows that the transaction itself does not read.
+    """
     _open(session).written_last.setdefault(write, []).append(row)
 
 
 def locked_rows(session: AnySession) -> set[Any]:
-    """Identity keys of the rows that the open transaction has locked, for `races` to read and to
-    add to."""
+    """Return the identity keys of the rows that the open transaction has locked."""
     return _open(session).locked
 
 
@@ -152,20 +153,19 @@ def _open(session: AnySession) -> _Open:
 def _leave_autocommit(session: AnySession) -> None:
     bind = session.get_bind()
     if bind.get_execution_options().get(AUTOCOMMIT):
-        # Gives back the connection that a guard read on; what it loaded stays loaded.
+        # Return the connection of a decorator's read to the pool; loaded objects stay loaded.
         session.commit()
         driver = bind.dialect.loaded_dbapi
         try:
             session.connection(execution_options={"isolation_level": "READ COMMITTED"})
         except driver.Error as error:
-            # Of a connection that breaks at this very moment, SQLAlchemy lets the driver's own
-            # error through and keeps the connection.
+            # SQLAlchemy does not convert the driver's error here, and keeps the lost connection.
             bind.engine.dispose()
             raise DBAPIError.instance("BEGIN", None, error, driver.Error) from error
 
 
 def _run(actions: list[Action]) -> None:
-    """The data is decided by now: an action that fails is logged and must not undo the answer."""
+    """Run the actions. An error is logged, because the data is committed or rolled back already."""
     for action in actions:
         try:
             action()
@@ -178,14 +178,16 @@ LONG_SECONDS = 300.0
 
 @contextmanager
 def extended_timeout(session: AnySession) -> Iterator[None]:
-    """Our connections to PostgreSQL give a server up that says nothing for a while (postgres.py);
-    a statement that writes a million rows says nothing for longer."""
+    """Give statements more time than the timeout of connections to PostgreSQL (postgres.py).
+
+    For a statement that writes a million rows, for example.
+    """
     if session.get_bind().dialect.name != "postgresql":
         yield
         return
-    from .postgres import patience
+    from .postgres import statement_timeout
 
-    with patience(session.connection(), LONG_SECONDS):
+    with statement_timeout(session.connection(), LONG_SECONDS):
         yield
 
 
@@ -193,9 +195,9 @@ Row = TypeVar("Row")
 
 
 def insert_new(session: AnySession, model: type[Row], **values: object) -> Row | None:
-    """Insert a row, or nothing where one with its unique values is already there.
+    """Insert a row; return None if a row with the same unique values exists.
 
-    Unlike a failed INSERT this leaves the transaction whole, so the caller may try another value.
+    Unlike a failed INSERT, this does not abort the transaction, so the caller can try again.
     """
     insert = dialect_insert(session.get_bind().dialect)
     statement = insert(model).values(**values).on_conflict_do_nothing().returning(model)
@@ -219,16 +221,14 @@ def lock_row(session: AnySession, model: Any, which: ColumnElement[bool]) -> boo
 
 
 def load_locked(session: AnySession, model: type[Row], row_id: object) -> Row | None:
-    """One row as it is stored now, locked until the end of the transaction; None where there is
-    none. What was loaded of it before is read again.
-    """
+    """Lock a row until the end of the transaction and load its current values; None if missing."""
     current = unwrap_session(session)
     current.flush()
     found: Row | None
     if current.get_bind().dialect.name == "sqlite":
         found = current.scalar(_locking_update(model, row_id))
     else:
-        # Other rows may still refer to it, and joined rows are not locked.
+        # Other transactions can still insert rows that refer to it; joined rows are not locked.
         lock: Any = {"key_share": True, "of": model}
         found = current.get(model, row_id, populate_existing=True, with_for_update=lock)
     if found is not None:
@@ -266,10 +266,10 @@ def note_locked(session: AnySession, row: object) -> None:
 
 
 def lock_name(session: AnySession, model: Any, name: str) -> None:
-    """Hold, until the end of the transaction, what a name stands for in a table: all the rows of
-    one owner, those that are not there yet among them.
+    """Lock a name in a table until the end of the transaction.
 
-    SQLite has one writer; whoever writes, be it nothing, holds everything.
+    The name stands for all rows of an owner, including rows that do not exist yet. On SQLite, which
+    has one writer, an UPDATE of no rows takes the write lock.
     """
     if session.get_bind().dialect.name == "sqlite":
         lock_row(session, model, false())

@@ -1,7 +1,7 @@
-"""The keystore: short-lived entries shared by all workers, such as codes and counters.
+"""The shared state store: expiring entries that all workers share, such as codes and counters.
 
-Every entry expires, and what two requests may race for is one atomic call. `open_keystore` chooses
-between memory (one process), Redis, and the SQL database (several workers on one machine).
+Each operation that requests can race for is one atomic call. `open_keystore` chooses between memory
+(one process), Redis, and the SQL database (several workers on one machine).
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ def open_keystore(core: CoreSettings, engine: Callable[[], Engine], clock: Clock
 
 
 def _redis(core: CoreSettings) -> Keystore | None:
-    """The keystore in Redis. None, with a warning, where the settings do not suffice and
-    CORE.KEYSTORE does not ask for Redis; where it does, SettingsError."""
+    """Return a store in Redis, or None with a warning if the settings are not sufficient.
+
+    Raises SettingsError instead if CORE.KEYSTORE requires Redis.
+    """
     url = core.REDIS_URL.get_secret_value() if core.REDIS_URL else ""
     password = core.REDIS_PASSWORD.get_secret_value() if core.REDIS_PASSWORD else ""
     if not url and not (core.REDIS_HOST and password):
@@ -72,7 +74,7 @@ def _redis(core: CoreSettings) -> Keystore | None:
             f"redis://{core.REDIS_HOST}:{core.REDIS_PORT}/0", password=password
         )
     except (ValueError, TypeError):
-        # The error's own text may hold a part of the password.
+        # The error's message may contain a part of the password.
         name = "CORE__REDIS_URL" if url else "CORE__REDIS_HOST"
         if core.KEYSTORE == "redis":
             raise SettingsError(f"Wrong settings: {name}: {_MALFORMED}") from None

@@ -1,4 +1,4 @@
-"""What every keystore can do."""
+"""The interface of state stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Keystore(Protocol):
     def get(self, key: str) -> str | None: ...
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        """The values in the order of the keys, by one question."""
+        """Return the values in the order of the keys, with one query."""
 
     def put(self, key: str, value: str, seconds: int) -> None: ...
 
@@ -45,13 +45,12 @@ class Keystore(Protocol):
         """Return the seconds until the entry expires, 0 for a missing entry."""
 
 
-# Two keys, since some calls take several: a node of a Redis Cluster refuses those.
+# Two keys, because a node of a Redis Cluster rejects calls with several keys.
 _PROBES = ("frontdesk-probe:1", "frontdesk-probe:2")
 _PROBE_SECONDS = 10
 
 
 def check_keystore_writes(keystore: Keystore) -> None:
-    """Raise KeystoreUnavailable unless the store accepts what requests ask of it. A store may
-    answer and refuse writes: a full Redis does."""
+    """Raise KeystoreUnavailable unless the store accepts writes: a full Redis only reads."""
     keystore.put(_PROBES[0], "1", _PROBE_SECONDS)
     keystore.get_many(_PROBES)

@@ -1,8 +1,8 @@
-"""The keystore in SQL: several workers on one machine agree without another server.
+"""The state store in SQL: several workers on one machine share it without another server.
 
-Each call is a transaction of its own on a connection of its own: a counted failure stays counted
-when the request around it is rolled back. PostgreSQL has the entries in the application's database;
-beside an SQLite database they are in a file of their own (state_file.py).
+Each call is a separate transaction on a separate connection: a counted failure stays counted if the
+request is rolled back. On PostgreSQL the entries are in the application's database, and with SQLite
+in a separate file next to it (state_file.py).
 """
 
 import math
@@ -50,21 +50,21 @@ class DatabaseKeystore:
         self._clock = clock
 
     def path(self) -> Path | None:
-        """The file of the entries; None where the application's database has them, or memory."""
+        """Return the file of the entries, or None if they are in the database or memory."""
         return self._engine.path()
 
     def get(self, key: str) -> str | None:
-        alive = select(KeystoreEntry.value).where(
+        valid = select(KeystoreEntry.value).where(
             KeystoreEntry.key == key, KeystoreEntry.expires_at > self._clock.now()
         )
-        value: str | None = self._run(alive).scalar_one_or_none()
+        value: str | None = self._run(valid).scalar_one_or_none()
         return value
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
-        alive = select(KeystoreEntry.key, KeystoreEntry.value).where(
+        valid = select(KeystoreEntry.key, KeystoreEntry.value).where(
             KeystoreEntry.key.in_(keys), KeystoreEntry.expires_at > self._clock.now()
         )
-        found: dict[str, str] = dict(self._run(alive).all())
+        found: dict[str, str] = dict(self._run(valid).all())
         return [found.get(key) for key in keys]
 
     def put(self, key: str, value: str, seconds: int) -> None:
@@ -86,11 +86,11 @@ class DatabaseKeystore:
         return self._run(statement).scalar_one_or_none() is not None
 
     def count(self, key: str, seconds: int, by: int = 1) -> int:
-        alive = KeystoreEntry.expires_at > self._clock.now()
+        is_valid = KeystoreEntry.expires_at > self._clock.now()
         total = as_sql(as_sql(KeystoreEntry.value, BigInteger) + by, Text)
         changes = {
-            "value": case((alive, total), else_=str(by)),
-            "expires_at": case((alive, KeystoreEntry.expires_at), else_=self._until(seconds)),
+            "value": case((is_valid, total), else_=str(by)),
+            "expires_at": case((is_valid, KeystoreEntry.expires_at), else_=self._until(seconds)),
         }
         counted = self._upsert(key, str(by), seconds, changes, replace=True)
         return int(self._run(counted).scalar_one())
@@ -101,19 +101,21 @@ class DatabaseKeystore:
         ).scalar_one_or_none()
         return max(0, math.ceil((until - self._clock.now()).total_seconds())) if until else 0
 
-    def prune(self, most: int) -> int:
-        """Delete expired entries, `most` at a time, so that nothing is locked for long. Those that
-        earlier versions stored in the SQLite database itself are deleted too."""
+    def prune(self, limit: int) -> int:
+        """Delete at most so many expired entries, so that locks are short; return the count.
+
+        Entries that earlier versions stored in the SQLite database itself are deleted too.
+        """
         expired = (
             select(KeystoreEntry.key)
             .where(KeystoreEntry.expires_at <= self._clock.now())
-            .limit(most)
+            .limit(limit)
         )
         entries = (
             delete(KeystoreEntry).where(KeystoreEntry.key.in_(expired)).returning(KeystoreEntry.key)
         )
-        gone = len(self._run(entries).all())
-        return gone + self._prune_database(entries)
+        deleted = len(self._run(entries).all())
+        return deleted + self._prune_database(entries)
 
     def _prune_database(self, entries: Executable) -> int:
         database = self._engine.database()
@@ -129,7 +131,7 @@ class DatabaseKeystore:
     def _upsert(
         self, key: str, value: str, seconds: int, changes: JsonObject, *, replace: bool
     ) -> Insert:
-        """An expired entry is replaced in any case: it is there only until it is swept."""
+        """Return an upsert; an expired entry is always replaced."""
         insert = dialect_insert(self._engine().dialect)
         until = self._until(seconds)
         statement: Insert = (

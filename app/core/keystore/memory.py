@@ -1,4 +1,4 @@
-"""The keystore of a single process."""
+"""The state store of a single process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from threading import Lock
 
 from ..clock import Clock
 
-# Expired entries are swept out after this many writes, so that memory stays bounded.
-SWEEP_EVERY = 1000
+# Expired entries are deleted after this many writes, so that memory stays bounded.
+PRUNE_EVERY = 1000
 
 
 class MemoryKeystore:
@@ -66,7 +66,7 @@ class MemoryKeystore:
 
     def _put(self, key: str, value: str, until: float) -> None:
         self._writes += 1
-        if self._writes % SWEEP_EVERY == 0:
+        if self._writes % PRUNE_EVERY == 0:
             now = self._now()
             for old in [old for old, (_, end) in self._entries.items() if end <= now]:
                 del self._entries[old]

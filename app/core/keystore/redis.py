@@ -1,4 +1,4 @@
-"""The keystore in Redis, shared by every worker on every machine."""
+"""The state store in Redis, shared by all workers on all machines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from redis.retry import Retry
 from ..process.circuit_breaker import CircuitBreaker
 from .base import KeystoreUnavailable
 
-# A silent server must not hold a request for longer than this, connecting included.
+# The timeouts limit how long a request waits for a server that does not respond.
 CONNECT_SECONDS = 1.0
-ANSWER_SECONDS = 1.5
+RESPONSE_SECONDS = 1.5
 
-# INCRBY and the expiry of a new counter must not come apart when a worker dies in between.
+# One script, because a worker can die between INCRBY and the expiry of a new counter.
 _COUNT = """
 local total = redis.call('INCRBY', KEYS[1], ARGV[1])
 if redis.call('TTL', KEYS[1]) < 0 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
@@ -28,17 +28,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _reaching(
+def _converts_errors(
     method: Callable[Concatenate[RedisKeystore, P], R],
 ) -> Callable[Concatenate[RedisKeystore, P], R]:
     @wraps(method)
     def call(self: RedisKeystore, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if self.breaker.refuses:
+        if self.breaker.is_rejecting:
             raise KeystoreUnavailable
         try:
             return method(self, *args, **kwargs)
         except redis.TimeoutError as error:
-            self.breaker.suspect()
+            self.breaker.report_timeout()
             raise KeystoreUnavailable from error
         except redis.RedisError as error:
             raise KeystoreUnavailable from error
@@ -54,13 +54,13 @@ class RedisKeystore:
 
     @classmethod
     def from_url(cls, url: str, **options: object) -> RedisKeystore:
-        """Raises ValueError or TypeError where the URL or one of its options is not valid."""
+        """Connect to a server; raise ValueError or TypeError for an invalid URL or option."""
         pool = redis.ConnectionPool.from_url(
             url,
             decode_responses=True,
             socket_connect_timeout=CONNECT_SECONDS,
-            socket_timeout=ANSWER_SECONDS,
-            # A server that is silent is not asked twice.
+            socket_timeout=RESPONSE_SECONDS,
+            # A command that timed out is not repeated.
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
             **options,
         )
@@ -68,41 +68,41 @@ class RedisKeystore:
         pool.connection_class(**pool.connection_kwargs)
         return cls(pool)
 
-    @_reaching
+    @_converts_errors
     def get(self, key: str) -> str | None:
         return cast("str | None", self._client.get(key))
 
-    @_reaching
+    @_converts_errors
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         return cast("list[str | None]", self._client.mget(keys)) if keys else []
 
-    @_reaching
+    @_converts_errors
     def put(self, key: str, value: str, seconds: int) -> None:
         self._client.set(key, value, ex=max(1, seconds))
 
-    @_reaching
+    @_converts_errors
     def drop(self, *keys: str) -> None:
         self._client.delete(*keys)
 
-    @_reaching
+    @_converts_errors
     def take(self, key: str) -> str | None:
         return cast("str | None", self._client.getdel(key))
 
-    @_reaching
+    @_converts_errors
     def add(self, key: str, value: str, seconds: int) -> bool:
         return self._client.set(key, value, ex=max(1, seconds), nx=True) is not None
 
-    @_reaching
+    @_converts_errors
     def count(self, key: str, seconds: int, by: int = 1) -> int:
         return int(self._client.eval(_COUNT, 1, key, by, max(1, seconds)))
 
-    @_reaching
+    @_converts_errors
     def remaining(self, key: str) -> int:
         return max(0, int(self._client.ttl(key)))
 
-    @_reaching
+    @_converts_errors
     def time(self) -> float:
-        """The server's clock, in seconds since 1970."""
+        """Return the server's time, in seconds since 1970."""
         seconds, microseconds = self._client.time()
         return float(seconds) + float(microseconds) / 1e6
 
@@ -112,6 +112,6 @@ class RedisKeystore:
         return str(options.get("path") or f"{options.get('host')}:{options.get('port', 6379)}")
 
     def _reach(self) -> None:
-        """A sign of life on a new connection: the idle ones may be lost."""
+        """Ping the server on a new connection, because the idle ones may be lost."""
         self._pool.disconnect(inuse_connections=False)
         self._client.ping()

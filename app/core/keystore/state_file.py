@@ -1,5 +1,7 @@
-"""The SQLite file in which `CORE__KEYSTORE=database` stores its entries: beside the database, so
-that the store never waits for the write lock that a request holds on the database."""
+"""The SQLite file of `CORE__KEYSTORE=database`, next to the application's SQLite database.
+
+In a separate file, the store never waits for a request's write lock on the database.
+"""
 
 from __future__ import annotations
 
@@ -26,26 +28,29 @@ SUFFIX = "-state"
 
 
 class StateEngine:
-    """The engine of the store: on SQLite the engine of the state file, or of a database in memory
-    beside one in memory; elsewhere the engine of the database itself."""
+    """The engine of the store.
+
+    With SQLite it is a separate file, or a separate database in memory; otherwise the application's
+    engine.
+    """
 
     def __init__(self, database: Callable[[], Engine], table: Table) -> None:
         self._database = database
         self._table = table
-        self._apart: Engine | None = None
+        self._separate: Engine | None = None
         self._lock = Lock()
         after_fork(self._forget_connections)
 
     def __call__(self) -> Engine:
-        if self._apart is not None:
-            return self._apart
+        if self._separate is not None:
+            return self._separate
         database = self._database()
         if database.dialect.name != "sqlite":
             return database
         with self._lock:
-            if self._apart is None:
-                self._apart = _open(state_path(database.url), self._table)
-            return self._apart
+            if self._separate is None:
+                self._separate = _open(state_path(database.url), self._table)
+            return self._separate
 
     def database(self) -> Engine:
         return self._database()
@@ -53,17 +58,17 @@ class StateEngine:
     def path(self) -> Path | None:
         """Return the file, or None if the entries are in the database itself."""
         name = self().url.database
-        return Path(name) if self._apart is not None and name else None
+        return Path(name) if self._separate is not None and name else None
 
     def _forget_connections(self) -> None:
-        """In a forked process: the connections are its parent's."""
+        """Forget the parent's connections in a forked process."""
         self._lock = Lock()
-        if self._apart is not None:
-            self._apart.dispose(close=False)
+        if self._separate is not None:
+            self._separate.dispose(close=False)
 
 
 def state_path(url: URL) -> Path | None:
-    """None for a database in memory."""
+    """Return the path of the state file, or None for a database in memory."""
     path = sqlite_path(url)
     return path and path.with_name(path.name + SUFFIX)
 
@@ -72,7 +77,7 @@ def _open(path: Path | None, table: Table) -> Engine:
     url = URL.create("sqlite", database=str(path) if path else None)
     options: JsonObject = engine_options(str(url), 1)
     if path is None:
-        # One connection, lent to one thread at a time: each other connection were another database.
+        # One connection for all threads: each connection to memory is a different database.
         options |= {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0}
         options |= {"pool_timeout": POOL_SECONDS, "connect_args": {"check_same_thread": False}}
     engine = create_engine(url, **options)

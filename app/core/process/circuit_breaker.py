@@ -1,9 +1,8 @@
-"""A server that says nothing would hold every thread for as long as each is patient with it.
+"""A circuit breaker for a server that does not respond, which would block every thread.
 
-So the first time-out raises a suspicion: a thread aside asks the server whether it is there. Unless
-it answers at once (then only that one statement was slow), all others are refused without waiting,
-until the thread aside has reached the server again. Workers that were forked from one process know
-it of each other: none of them has to find out for itself.
+The first timeout starts a thread that checks the server. Unless the server responds at once (then
+only the one statement was slow), all calls are rejected without waiting, until the thread reaches
+the server again. Workers that were forked from one process share the state of the breaker.
 """
 
 from __future__ import annotations
@@ -20,19 +19,18 @@ log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 0.25
 PAUSE_SECONDS = 0.25
-# What one worker has said holds for so long in the others, unless it says it again: it may be dead.
-# Longer than the server is asked for, and the pause after it.
-HOLDS_SECONDS = 3.0
+# How long the breaker stays open unless the checking worker extends it, which may have died:
+# longer than one check and the pause after it.
+OPEN_SECONDS = 3.0
 
 
 class CircuitBreaker:
     def __init__(self, name: str, reach: Callable[[], object]) -> None:
-        """`reach` pings the server and raises without a response; it must end
-        within two seconds, so that a server is found again within two of its return."""
+        """`reach` pings the server, or raises within two seconds."""
         self.name = name
         self._reach = reach
-        # Until when all are refused, on the clock that all processes share, in memory that forked
-        # ones do. Read without a lock: who comes a moment too late meets the time-out itself.
+        # Until when calls are rejected, in memory and on a clock that forked processes share. Read
+        # without a lock: a call that reads an old value waits for its timeout.
         self._until = memoryview(mmap.mmap(-1, 8)).cast("d")
         self._reset()
         after_fork(self._reset)
@@ -40,61 +38,61 @@ class CircuitBreaker:
     def _reset(self) -> None:
         self._lock = Lock()
         # Exists while a thread checks the server; set when the thread knows the result.
-        self._suspicion: Event | None = None
+        self._check: Event | None = None
 
     @property
-    def tripped(self) -> bool:
+    def is_open(self) -> bool:
         until = self._until[0]
         return until != 0.0 and time.monotonic() < until
 
     @property
-    def refuses(self) -> bool:
-        """Whether to ask the server at all; a fresh suspicion is waited for, it takes a moment."""
-        suspicion = self._suspicion
-        if suspicion is not None and not self.tripped:
+    def is_rejecting(self) -> bool:
+        """Return whether to reject a call; wait for a check that has just started."""
+        check = self._check
+        if check is not None and not self.is_open:
             # Longer than the grace period, after which the other processes are notified.
-            suspicion.wait(2 * GRACE_SECONDS)
-        return self.tripped
+            check.wait(2 * GRACE_SECONDS)
+        return self.is_open
 
-    def suspect(self) -> None:
-        """The server was silent for longer than anyone should wait."""
+    def report_timeout(self) -> None:
+        """Check the server after a timeout, and open the breaker if it does not respond."""
         with self._lock:
-            if self._suspicion is not None or self.tripped:
+            if self._check is not None or self.is_open:
                 return
-            suspicion = self._suspicion = Event()
-        Thread(
-            target=self._watch, args=(suspicion,), name=f"watch-{self.name}", daemon=True
-        ).start()
-        if suspicion.wait(GRACE_SECONDS):
+            check = self._check = Event()
+        Thread(target=self._watch, args=(check,), name=f"watch-{self.name}", daemon=True).start()
+        if check.wait(GRACE_SECONDS):
             return
         with self._lock:
-            if self._suspicion is suspicion:
-                self._refuse()
-                log.warning("The %s is silent: refusing at once what needs it", self.name)
-        suspicion.set()
+            if self._check is check:
+                self._extend()
+                log.warning(
+                    "The %s does not respond: requests that need it are rejected", self.name
+                )
+        check.set()
 
-    def _refuse(self) -> None:
-        self._until[0] = time.monotonic() + HOLDS_SECONDS
+    def _extend(self) -> None:
+        self._until[0] = time.monotonic() + OPEN_SECONDS
 
-    def _watch(self, suspicion: Event) -> None:
-        while not self._is_there():
+    def _watch(self, check: Event) -> None:
+        while not self._is_reachable():
             with self._lock:
-                # Unless another worker has reached it since.
+                # Another worker may have reached the server and closed the breaker.
                 if self._until[0]:
-                    self._refuse()
+                    self._extend()
             time.sleep(PAUSE_SECONDS)
         with self._lock:
-            self._suspicion = None
-            was_tripped = self.tripped
+            self._check = None
+            was_open = self.is_open
             self._until[0] = 0.0
-        suspicion.set()
-        if was_tripped:
-            log.warning("The %s answers again", self.name)
+        check.set()
+        if was_open:
+            log.warning("The %s responds again", self.name)
 
-    def _is_there(self) -> bool:
+    def _is_reachable(self) -> bool:
         try:
             self._reach()
         except Exception:
-            # Whatever a driver raises: it is not there yet.
+            # Any driver's error means that the server is still unreachable.
             return False
         return True

@@ -1,4 +1,4 @@
-"""Where templates and migrations are, and who may read the files that the service writes."""
+"""Paths of templates and migrations, and permissions of the files that the service writes."""
 
 from __future__ import annotations
 

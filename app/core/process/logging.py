@@ -1,7 +1,6 @@
-"""Logs for people in development and for machines in production, each line with its request's id.
+"""Logging: text in development and JSON in production, with the id of the request in each line.
 
-Only the service sets logging up; in a host's application our loggers are silent guests of its own
-set-up, and `RequestId` is there for it to add.
+Only the service configures logging. An application configures its own, and can use `RequestId`.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from ..types import JsonObject
 
 log = logging.getLogger(__name__)
 
-# What breaks a line or steers a terminal.
+# Characters that break a line or control a terminal.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
+_COLOR = re.compile("\x1b\\[[0-9;]*m")
 
 
 class RequestId(logging.Filter):
@@ -34,13 +33,12 @@ class RequestId(logging.Filter):
 
 
 class DevelopmentServer(logging.Filter):
-    """Its line for each request holds the query, and with it perhaps a token, but not the request's
-    id: left out. Its other messages have no arguments, but colours."""
+    """Drops werkzeug's line for each request, which may contain a token, and removes colors."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno == logging.INFO and record.args:
             return False
-        record.msg = _COLOUR.sub("", str(record.msg)).replace("\n", "")
+        record.msg = _COLOR.sub("", str(record.msg)).replace("\n", "")
         return True
 
 
@@ -58,7 +56,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = _encodable(self.formatException(record.exc_info))
-        # JSON lets some line breaks of Unicode stand as they are.
+        # orjson does not escape some of Unicode's line breaks.
         return _CONTROL.sub(_escaped_for_json, orjson.dumps(line, default=str).decode())
 
 
@@ -75,14 +73,14 @@ class OneLine(logging.Formatter):
 
 
 def log_requests(app: Flask) -> None:
-    """Log a line for each request in development; in production the proxy does."""
+    """Log each request in development; in production the proxy does that."""
 
     @app.before_request
     def start() -> None:
         g.frontdesk_started = time.perf_counter()
 
     @app.after_request
-    def tell(response: Response) -> Response:
+    def log_response(response: Response) -> Response:
         took = (time.perf_counter() - g.get("frontdesk_started", time.perf_counter())) * 1000
         log.info("%s %s %d, %.0f ms", request.method, request.path, response.status_code, took)
         return response
@@ -113,7 +111,7 @@ def configure_logging(form: Literal["text", "json"], level: str) -> None:
 
 
 def logs_json() -> bool:
-    """Whether `configure_logging` chose JSON in this process."""
+    """Return whether this process logs JSON."""
     handlers = logging.getLogger().handlers
     return any(isinstance(handler.formatter, JsonLines) for handler in handlers)
 

@@ -1,4 +1,4 @@
-"""Processes of the server: forked workers, and the one that serves under `flask run`."""
+"""Processes of the server: forks, `flask run`, and imports that the service avoids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flask import Flask
 
 
 def after_fork(reset: Callable[[], None]) -> None:
-    """Have a method called in every forked process, for as long as its object lives."""
+    """Call a method in every forked process, as long as its object exists."""
     method = weakref.WeakMethod(reset)
 
     def call() -> None:
@@ -23,9 +23,9 @@ def after_fork(reset: Callable[[], None]) -> None:
 
 
 def forget_connections(app: Flask) -> None:
-    """Let go of the parent's database connections without closing them: they are still its own.
+    """Forget the parent's database connections in a forked process, without closing them.
 
-    The connections to Redis are forgotten by themselves (redis-py's pool).
+    redis-py's pool does the same by itself.
     """
     with app.app_context():
         for engine in app.extensions["sqlalchemy"].engines.values():
@@ -33,9 +33,11 @@ def forget_connections(app: Flask) -> None:
 
 
 def is_serving_process() -> bool:
-    """Whether `flask run` serves requests in this process. With the reloader a child process
-    does, and its parent only watches the files."""
-    # Of all processes only the service's development server needs these.
+    """Return whether `flask run` serves requests in this process.
+
+    With the reloader a child process serves, and its parent only watches the files.
+    """
+    # Imported here, because only the development server needs them.
     import click
     from flask.cli import run_command
     from flask.helpers import get_debug_flag

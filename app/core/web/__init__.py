@@ -1,1 +1,1 @@
-"""How requests are read and answered: schemas in, schemas out, problems in between."""
+"""Requests and responses: schemas validate and serialize, errors are problem documents."""

@@ -1,4 +1,4 @@
-"""The service's Flask: where it differs from Flask, at its start and in each request."""
+"""The service's subclass of Flask, and its warnings about proxies."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..types import JsonObject
 
 log = logging.getLogger(__name__)
 
-UNBELIEVED = (
-    "An X-Forwarded-For arrives and is not believed, since CORE.TRUSTED_PROXIES is 0. If a proxy is"
-    " in front, all clients share its address, and wrong passwords of one lock others out: set"
-    " CORE__TRUSTED_PROXIES to the number of proxies."
+UNTRUSTED_PROXY = (
+    "A request has X-Forwarded-For, which is ignored because CORE.TRUSTED_PROXIES is 0. Behind a"
+    " proxy, all clients share its IP address, and wrong passwords of one client lock out others:"
+    " set CORE__TRUSTED_PROXIES to the number of proxies."
 )
-TOO_MANY = (
+TOO_MANY_PROXIES = (
     "CORE.TRUSTED_PROXIES is {hops}, and a request arrived with {count} values in X-Forwarded-For:"
     " the values are ignored, all clients share the proxy's IP address, and wrong passwords of one"
     " client lock out others. Set CORE__TRUSTED_PROXIES to the number of proxies."
 )
-# A load balancer and a metrics collector ask directly, without the header.
-_DIRECT = ("/health", "/health/ready", "/metrics")
+# Load balancers and Prometheus request these paths directly, without the header.
+_DIRECT_PATHS = ("/health", "/health/ready", "/metrics")
 
 
 class LazyRule(Rule):
     """Compiles the function that builds a URL when a link to the route is first built.
 
-    Werkzeug compiles two for each rule at once: three quarters of the time that creating this
-    application takes, while few of its routes are ever linked to.
+    Werkzeug compiles two functions for each rule at once, which takes three quarters of the time
+    to create the application, and most of them are never used.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
@@ -49,8 +49,8 @@ class LazyRule(Rule):
 class LazySessionInterface(SecureCookieSessionInterface):
     """Flask's sessions, opened only if the request has the session cookie.
 
-    Most requests have a bearer token or another cookie; looking for a session in them costs Flask a
-    tenth of the request.
+    Most requests have a bearer token or another cookie, and opening a session takes a tenth of the
+    request.
     """
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
@@ -73,22 +73,22 @@ def warn_of_proxies(app: Flask, hops: int) -> None:
     inner = app.wsgi_app
     unwarned = [True]
 
-    def look(environ: JsonObject, start_response: Any) -> Iterable[bytes]:
+    def check_proxies(environ: JsonObject, start_response: Any) -> Iterable[bytes]:
         if unwarned and (warning := _warning(environ, hops)):
-            # Two threads may run this at once: the later one finds the list empty.
+            # If two threads run this at once, the second one finds the list empty.
             with suppress(IndexError):
                 unwarned.pop()
                 log.warning("%s", warning)
         return inner(environ, start_response)
 
-    app.wsgi_app = look  # type: ignore[method-assign]
+    app.wsgi_app = check_proxies  # type: ignore[method-assign]
 
 
 def _warning(environ: JsonObject, hops: int) -> str | None:
     values = environ.get("HTTP_X_FORWARDED_FOR")
     if not hops:
-        return UNBELIEVED if values is not None else None
+        return UNTRUSTED_PROXY if values is not None else None
     count = len(values.split(",")) if values else 0
-    if count >= hops or environ.get("PATH_INFO", "").endswith(_DIRECT):
+    if count >= hops or environ.get("PATH_INFO", "").endswith(_DIRECT_PATHS):
         return None
-    return TOO_MANY.format(hops=hops, count=count)
+    return TOO_MANY_PROXIES.format(hops=hops, count=count)

@@ -1,7 +1,7 @@
-"""A plain Flask blueprint that brings its own error documents and asks for its extension.
+"""A Flask blueprint with error handlers and checks of its requirements.
 
-Mounted on any application, its routes answer errors in our form and leave the host's handlers
-alone; mounted before `Frontdesk.init_app`, it says so.
+Its routes render errors as problem documents on any application, whose own handlers are unchanged.
+Registering it before `Frontdesk.init_app` raises SetupError.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ Assemble = Callable[[Context], None]
 
 
 class RowId(BaseConverter):
-    """A row's id in ASCII digits. One that no row can have is looked for all the same and not
-    found, so that the answer is the resource's own 404."""
+    """Converts a row's id in ASCII digits; for an impossible id the lookup responds with a 404."""
 
     regex = INTEGER_IDS.pattern
 
@@ -38,8 +37,7 @@ class RowId(BaseConverter):
 
 @cache
 def account_id_converter(kind: IdKind) -> type[BaseConverter]:
-    """For `<account_id:…>` in a path: the id of an account, of the kind that this application's
-    have."""
+    """Return the converter for `<account_id:…>` in paths, for the application's kind of ids."""
 
     class AccountIdInPath(BaseConverter):
         regex = kind.pattern
@@ -55,8 +53,7 @@ def account_id_converter(kind: IdKind) -> type[BaseConverter]:
 
 
 class Blueprint(flask.Blueprint):
-    """Its routes take a bearer token or none; where they take a cookie too, whatever would change
-    something is refused to another site's page."""
+    """A blueprint of Frontdesk. Requests with a cookie that change data must be same-site."""
 
     def __init__(
         self,
@@ -69,11 +66,12 @@ class Blueprint(flask.Blueprint):
         remedy: str = "",
         has_pages: bool = False,
     ) -> None:
-        """`needs` is the service without which none of its routes works, and `remedy` what to do
-        where it is not there. `assemble` puts in a slice
-        that is no application's before it is mounted, since a host may have such a table itself.
-        `has_pages`: a browser is known there by its cookie also where other routes take none."""
-        # A template of the same name in the host's own folder is found first.
+        """`needs` is the service that all routes require, and `remedy` how to enable it.
+
+        `assemble` adds a feature that only applications with this blueprint have, with its table.
+        `has_pages`: session cookies authenticate here even if other routes do not accept them.
+        """
+        # Flask finds a template of the same name in the application's folder first.
         super().__init__(name, import_name, template_folder=str(templates_folder()))
         self.needs = needs
         self.assemble = assemble
@@ -96,13 +94,13 @@ class Blueprint(flask.Blueprint):
         app.url_map.converters.setdefault("row_id", RowId)
         in_path = account_id_converter(context.tables.account_ids)
         app.url_map.converters.setdefault("account_id", in_path)
-        # As Flask names it, which puts the name of a blueprint around it in front.
+        # Flask prefixes the name with that of a parent blueprint.
         name = f"{options.get('name_prefix', '')}.{options.get('name', self.name)}"
         context.mounted.blueprints.add(name.lstrip("."))
         context.mounted.names.add(self.name)
         if self.has_pages:
             context.mounted.pages.add(name.lstrip("."))
-        # Without a prefix, a collection that is written as nothing would have no path at all.
+        # Without a prefix, the empty rule of a collection would have no path.
         super().register(app, {**options, "url_prefix": options.get("url_prefix") or "/"})
         exempt_from_csrf(app)
 
@@ -110,15 +108,16 @@ class Blueprint(flask.Blueprint):
         if self.needs is None or context.has(self.needs):
             return
         problem = context.unavailable_reason(self.needs)
-        found = getattr(problem, "remedy", None) or self.remedy
-        remedy = found or f"it needs {self.needs.__name__}."
+        remedy = (
+            getattr(problem, "remedy", None) or self.remedy or f"it needs {self.needs.__name__}."
+        )
         raise SetupError(f"The blueprint '{self.name}' cannot be mounted: {remedy}")
 
     def add_url_rule(
         self, rule: str, *args: Any, only_with: type[Any] | None = None, **options: Any
     ) -> None:
-        """`only_with`: where an application does not have this service, it has no such route."""
-        # Every path answers with and without a trailing slash, and never redirects.
+        """With `only_with`, register the rule only if the application has this service."""
+        # Every path works with and without a trailing slash, without a redirect.
         options.setdefault("strict_slashes", False)
         options.setdefault("merge_slashes", False)
         note_needs(options.get("view_func") or (args[1] if len(args) > 1 else None), self.needs)
@@ -134,9 +133,11 @@ class Blueprint(flask.Blueprint):
 
 
 def exempt_from_csrf(app: App) -> None:
-    """Flask-WTF's protection of a whole application asks every form for a token of its own; a
-    client with a bearer token has no such form, and one with our cookie is asked for the page that
-    it comes from. It may be there before us or come later."""
+    """Exempt Frontdesk's routes from Flask-WTF, whose tokens API clients do not have.
+
+    Requests with Frontdesk's cookie are checked for their origin instead. Called at registration
+    and at the first request, because Flask-WTF can be initialized later.
+    """
     protection = app.extensions.get("csrf")
     if protection is not None and hasattr(protection, "exempt"):
         for blueprint in app.blueprints.values():

@@ -1,4 +1,4 @@
-"""`/openapi.json`, and `/docs`: a page to read and try it, with assets from a Python package."""
+"""`/openapi.json`, and Swagger UI at `/docs`, with assets from a Python package."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _START = """SwaggerUIBundle({
   validatorUrl: null,
 });
 """
-_making = Lock()
+_document_lock = Lock()
 
 
 class PageUnsupported(Problem):
@@ -102,10 +102,10 @@ def asset(name: str) -> Response:
 
 
 def _document() -> bytes:
-    with _making:
-        made: bytes | None = current_app.extensions.get("frontdesk.openapi")
-        if made is None:
-            # Here and not above: apispec weighs, and most processes never make the document.
+    with _document_lock:
+        cached: bytes | None = current_app.extensions.get("frontdesk.openapi")
+        if cached is None:
+            # Imported here, because apispec is heavy and most processes never build the document.
             from .openapi.document import make_document
 
             app: Any = current_app
@@ -115,8 +115,8 @@ def _document() -> bytes:
             document = make_document(
                 app._get_current_object(), core.PROJECT_NAME, _version(), server
             )
-            made = current_app.extensions["frontdesk.openapi"] = orjson.dumps(document)
-        return made
+            cached = current_app.extensions["frontdesk.openapi"] = orjson.dumps(document)
+        return cached
 
 
 def _version() -> str:

@@ -1,4 +1,4 @@
-"""Schema fields that take only what both databases can store, and say so with a 422."""
+"""Schema fields that accept only values that both databases can store."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..context import current_frontdesk
 from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, IntegerIds, StringIds, serialize_id
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-# White space, control characters, and characters that only join or direct others.
+# Unicode categories of invisible characters: white space, control and format characters.
 _BLANK = {"Zs", "Zl", "Zp", "Cc", "Cf"}
-# For clients, as far as a pattern that every tool reads can say it.
+# Patterns for the OpenAPI document, as exact as all tools understand them.
 STORABLE = r"^[^\x00]*$"
 NOT_BLANK = r"^[^\x00]*[^\x00\s][^\x00]*$"
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -27,12 +27,12 @@ _TRUE, _FALSE = {"true", "1"}, {"false", "0"}
 
 
 def is_storable(text: str) -> bool:
-    """PostgreSQL refuses NUL, and no encoding has lone surrogates."""
+    """Return whether PostgreSQL accepts the text: no NUL and no lone surrogates."""
     return "\x00" not in text and (text.isascii() or not _SURROGATE.search(text))
 
 
 def is_not_blank(text: str) -> bool:
-    """Whether the text has a visible character."""
+    """Return whether the text has a visible character."""
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
 
@@ -43,8 +43,10 @@ def _listed(checks: object) -> list[Any]:
 
 
 class Text(fields.String):
-    """What must be there must say something, save what nobody reads: there `blank` will do.
-    `pattern` is for clients: what is refused besides is up to `validate`."""
+    """A string. With `min` over 0 it must not be blank, unless `blank` allows it.
+
+    `pattern` is only for the OpenAPI document; `validate` checks the value.
+    """
 
     def __init__(
         self,
@@ -58,8 +60,8 @@ class Text(fields.String):
     ) -> None:
         self.max = max
         self.strip = strip
-        self.must_say_something = min > 0 and not blank
-        self.pattern = pattern or (NOT_BLANK if self.must_say_something else STORABLE)
+        self.must_not_be_blank = min > 0 and not blank
+        self.pattern = pattern or (NOT_BLANK if self.must_not_be_blank else STORABLE)
         checks = [validate.Length(min=min or None, max=max), *_listed(kwargs.pop("validate", None))]
         super().__init__(validate=checks, **kwargs)
 
@@ -69,7 +71,7 @@ class Text(fields.String):
             raise self.make_error("invalid")
         if not is_storable(text):
             raise ValidationError("Contains characters that cannot be stored.")
-        if self.must_say_something and text and not is_not_blank(text):
+        if self.must_not_be_blank and text and not is_not_blank(text):
             raise ValidationError("Must not be blank.")
         return text.strip() if self.strip else text
 
@@ -101,7 +103,7 @@ class EnumField(Text):
 
 
 class StrictInteger(fields.Integer):
-    """A whole number in ASCII digits; Python's own reading also takes `1_0` and `٣`."""
+    """An integer in ASCII digits; marshmallow's field also accepts `1_0` and `٣`."""
 
     def __init__(self, *, min: int = 0, max: int = MAX_ID, **kwargs: Any) -> None:
         checks = [validate.Range(min=min, max=max), *_listed(kwargs.pop("validate", None))]
@@ -116,7 +118,7 @@ class StrictInteger(fields.Integer):
 
 
 class Uuid(fields.UUID):
-    """As RFC 9562 writes it; Python's own reading also takes braces and no hyphens."""
+    """A UUID in the format of RFC 9562; marshmallow's field also accepts other formats."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> UUID:
         if not isinstance(value, str) or not re.fullmatch(UUID_PATTERN, value):
@@ -125,27 +127,25 @@ class Uuid(fields.UUID):
 
 
 def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[Any]:
-    """As a field for the id of an account would be written where all have that kind."""
+    """Return the field for account ids of this kind."""
     match kind:
         case IntegerIds():
-            return (
-                StrictInteger(max=kind.most, **options) if received else fields.Integer(**options)
-            )
+            return StrictInteger(max=kind.max, **options) if received else fields.Integer(**options)
         case StringIds():
             if not received:
                 return fields.String(**options)
-            return Text(min=1, max=kind.most, **options)
+            return Text(min=1, max=kind.max_length, **options)
     return Uuid(**options)
 
 
-_reader = cache(field_for)
+_cached_field = cache(field_for)
 
 
 class AccountId(fields.Field[Any]):
-    """The id of an account, of whichever kind this application's have."""
+    """The id of an account, of the application's kind."""
 
     def __init__(self, *, received: bool = False, **kwargs: Any) -> None:
-        """`received`: from a client, and not only shown to one."""
+        """`received`: the field is in requests, not only in responses."""
         super().__init__(**kwargs)
         self.received = received
 
@@ -159,17 +159,17 @@ class AccountId(fields.Field[Any]):
         )
 
     def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> Any:
-        # Most applications number their accounts.
+        # The most frequent kind first.
         return value if isinstance(value, int) else serialize_id(value)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:
         kind = current_frontdesk.tables.account_ids
-        read = _reader(kind, received=True).deserialize(value, attr, data)
+        read = _cached_field(kind, received=True).deserialize(value, attr, data)
         return kind.from_text(read)
 
 
 class StrictBoolean(fields.Boolean):
-    """true or false, and in a query also 1 or 0; marshmallow's own also takes `y` and `off`."""
+    """true or false, in a query also 1 or 0; marshmallow's field also accepts `y` and `off`."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> bool:
         if isinstance(value, bool):
@@ -180,28 +180,28 @@ class StrictBoolean(fields.Boolean):
 
 
 class IsUnset(fields.Boolean):
-    """Shows whether the attribute that it names is None."""
+    """Serializes whether the attribute is None."""
 
     def _serialize(self, value: object, attr: object, obj: object, **kwargs: object) -> bool:
         return value is None
 
 
 class Timestamp(fields.AwareDateTime):
-    """ISO 8601 in UTC with its offset."""
+    """A timestamp in ISO 8601, in UTC with an offset."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(format="iso", **kwargs)
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> Any:
-        moment = super()._deserialize(value, attr, data, **kwargs)
+        timestamp = super()._deserialize(value, attr, data, **kwargs)
         try:
-            return moment.astimezone(UTC)
+            return timestamp.astimezone(UTC)
         except OverflowError:  # at either end of the calendar
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE) from None
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, datetime) and value.tzinfo is None:
-            # As a host's own column may have it.
+            # A column of an application may have no offset.
             value = value.replace(tzinfo=UTC)
         return super()._serialize(value, attr, obj, **kwargs)
 
@@ -213,7 +213,7 @@ class RequestSchema(Schema):
         unknown = EXCLUDE
 
     @pre_load
-    def refuse_odd_names(self, data: object, **kwargs: object) -> Any:
+    def check_names(self, data: object, **kwargs: object) -> Any:
         if isinstance(data, Mapping) and not all(is_storable(str(name)) for name in data):
             raise ValidationError("A property name contains characters that cannot be stored.")
         return data
@@ -229,6 +229,6 @@ class Page(RequestSchema):
 
 
 class Message(Schema):
-    """The answer where there is no natural resource to return."""
+    """The response of a route that has no resource to return."""
 
     message = fields.String(required=True, metadata={"example": "Done"})

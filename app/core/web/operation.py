@@ -1,7 +1,6 @@
-"""What one view says of itself, written down by its decorators as they are applied.
+"""The description of a view, which its decorators write: the source of the OpenAPI document.
 
-The routes are validated, guarded and documented from this one record: nothing in the OpenAPI
-document is stated twice. `functools.wraps` carries the record from wrapper to wrapper.
+`functools.wraps` copies the record from wrapper to wrapper.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 View = Callable[..., Any]
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
-# A schema, or a function that finds the one the host has put in its place.
+# A schema, or a function that returns the application's schema.
 SchemaSource = type[Schema] | Callable[[], type[Schema]]
 
 _ATTRIBUTE = "_frontdesk_operation"
@@ -34,7 +33,7 @@ _WRAPPED: WeakSet[View] = WeakSet()
 
 
 class ViewDecorator(Protocol):
-    """A decorator after which type checkers still know what the view takes and returns."""
+    """The type of a decorator that does not change the view's signature."""
 
     def __call__(self, view: Callable[Params, Result], /) -> Callable[Params, Result]: ...
 
@@ -49,12 +48,12 @@ class DocumentedResponse(NamedTuple):
 
 
 class AuthScheme(NamedTuple):
-    """A kind of credential that routes accept besides the bearer token."""
+    """A kind of credential that routes accept in addition to the bearer token."""
 
     name: str
-    # As the OpenAPI document has it; asked for when that is made.
+    # Returns the security scheme of the OpenAPI document.
     scheme: Callable[[], Mapping[str, str]]
-    # What it is refused with where a request would change something.
+    # The errors of requests that change data.
     problems: Sequence[type[Problem]]
 
 
@@ -63,10 +62,10 @@ class Operation:
     reads: dict[str, SchemaSource] = field(default_factory=dict)
     answers: dict[int, DocumentedResponse] = field(default_factory=dict)
     problems: list[type[Problem]] = field(default_factory=list)
-    # Each finds what only some applications answer with.
+    # Functions that return errors that depend on the application.
     found_problems: list[Callable[[], Iterable[type[Problem]]]] = field(default_factory=list)
-    # Each finds the headers that are read beside the schemas' and what they mean: a host may have
-    # put another one in the place of ours.
+    # Functions that return request headers outside of the schemas, with their descriptions. They
+    # depend on the application.
     headers: list[Callable[[], Mapping[str, str]]] = field(default_factory=list)
     guard: str | None = None
     bearer: bool = False
@@ -75,18 +74,20 @@ class Operation:
     hidden: bool = False
     polled: bool = False
     signs_in: bool = False
-    # The service without which the route does not work.
+    # The service that the route requires.
     needs: type[Any] | None = None
     # The view of the API that a form of the console calls.
     calls: View | None = None
     examples: JsonObject = field(default_factory=dict)
-    # What the variables of the path mean.
+    # Descriptions of the path's variables.
     variables: dict[str, str] = field(default_factory=dict)
 
 
 def operation(view: View) -> Operation:
-    """Return the record that a decorator writes to. Readers call `find_operation`: this function
-    also notes that a decorator stands around the inner view."""
+    """Return the record that a decorator writes to, and note that the inner view is decorated.
+
+    To read the record, call `find_operation`.
+    """
     found = view.__dict__.get(_ATTRIBUTE)
     if not isinstance(found, Operation):
         found = view.__dict__[_ATTRIBUTE] = Operation()
@@ -101,22 +102,24 @@ def find_operation(view: View) -> Operation | None:
 
 
 def note_needs(view: View | None, needs: type[Any] | None) -> None:
-    """Record the service that a view needs, for callers of the view itself. A view that is loaded
-    lazily has no record yet and stays unloaded."""
+    """Record the service that a view needs, for code that calls the view itself.
+
+    A lazily loaded view has no record yet and is not loaded.
+    """
     described = None if view is None else view.__dict__.get(_ATTRIBUTE)
     if isinstance(described, Operation) and described.needs is None:
         described.needs = needs
 
 
 def find_misplaced_decorators(app: Flask) -> list[str]:
-    """Endpoints with a decorator of ours above the route's own: Flask has registered the view that
-    is inside, which nobody guards."""
+    """Return endpoints with a decorator of Frontdesk above the route: Flask has registered the view
+    inside, without the decorator."""
     views = app.view_functions
     inside = {view for outer in views.values() for view in _inside(outer)}
     return [
         endpoint
         for endpoint, view in views.items()
-        # One that is served both ways is meant to be.
+        # A view that is registered both with and without the decorator is intended.
         if view in _WRAPPED and view not in inside
     ]
 
@@ -127,7 +130,7 @@ def _inside(view: View) -> Iterator[View]:
 
 
 def synchronous(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """The view as a decorator can call it: an `async def` one is run to its end by Flask."""
+    """Return the view as a synchronous function; Flask runs `async` views."""
     if not iscoroutinefunction(view):
         return view
 
@@ -140,7 +143,7 @@ def synchronous(view: Callable[Params, Result]) -> Callable[Params, Result]:
 
 
 def raises(*problems: type[Problem]) -> ViewDecorator:
-    """Documents which problems a view may answer with."""
+    """Document the problems that a view may raise."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).problems.extend(problems)
@@ -150,7 +153,7 @@ def raises(*problems: type[Problem]) -> ViewDecorator:
 
 
 def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> ViewDecorator:
-    """As `raises`, for what only some applications answer with: found when it is asked for."""
+    """Document problems that depend on the application; `find` returns them."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).found_problems.append(find)
@@ -160,26 +163,26 @@ def raises_found(find: Callable[[], Iterable[type[Problem]]]) -> ViewDecorator:
 
 
 def anyone(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Says that a route is open to all: written at the route, so that none is open by omission."""
+    """Declare a route as public, explicitly, so that no route is public by omission."""
     operation(view).guard = "anyone"
     return view
 
 
 def hidden(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Leaves a route out of the OpenAPI document (pages, metrics)."""
+    """Omit a route from the OpenAPI document (pages, metrics)."""
     operation(view).hidden = True
     return view
 
 
 def signs_in(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Where a form with `username` and `password` gets the token that other routes ask for."""
+    """Declare the route where a form with `username` and `password` returns a bearer token."""
     operation(view).signs_in = True
     return view
 
 
 def example(**examples: object) -> ViewDecorator:
-    """Examples for the document: `json=` (or `form=`) for the body, `answer=` for the response,
-    `answer_202=` for one with another status."""
+    """Add examples to the document: `json=` (or `form=`) for the body, `answer=` for the response,
+    `answer_202=` for the response with another status."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).examples.update(examples)
@@ -189,7 +192,7 @@ def example(**examples: object) -> ViewDecorator:
 
 
 def variables(**meanings: str) -> ViewDecorator:
-    """What the variables of the path mean, where their names do not say all of it."""
+    """Describe variables of the path, if their names are not sufficient."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         operation(view).variables.update(meanings)

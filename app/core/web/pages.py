@@ -1,4 +1,4 @@
-"""Headers of responses that a browser shows as a page, and of those that end a sign-in.
+"""Headers of HTML pages, and of responses that sign out.
 
 Only our own responses get them: an application that mounts our blueprints keeps its own headers.
 """
@@ -36,7 +36,7 @@ PAGE_HEADERS = {
     ),
     # A sign-in through a provider is a redirect in the same window, which this does not affect.
     "Cross-Origin-Opener-Policy": "same-origin",
-    # Avatars say `cross-origin` themselves: clients on other origins show them.
+    # Avatars set `cross-origin`, because clients on other origins show them.
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
@@ -49,13 +49,13 @@ def protect_page(response: Response) -> None:
 
 
 def clear_browser_cache() -> None:
-    """Have the response to this request empty the browser's HTTP cache of this origin.
+    """Clear the browser's HTTP cache of this origin with the response to this request.
 
     Never its cookies or storage: trusted devices and the data of an application on the same origin
     stay.
     """
 
     @after_this_request
-    def put(response: Response) -> Response:
+    def add_header(response: Response) -> Response:
         response.headers["Clear-Site-Data"] = '"cache"'
         return response

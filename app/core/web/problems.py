@@ -1,4 +1,4 @@
-"""The one place where an error becomes an answer: RFC 9457 problem documents."""
+"""Renders errors as RFC 9457 problem documents."""
 
 from __future__ import annotations
 
@@ -122,8 +122,10 @@ def _untitled(code_status: int, phrase: str) -> type[Problem]:
 
 
 def _words_of(error: HTTPException) -> str | None:
-    """What another extension says, such as Flask-WTF of a missing token. Werkzeug's own errors tell
-    of the inside, or at length what their status says."""
+    """Return the description of another extension's error, such as Flask-WTF's for a missing token.
+
+    Werkzeug's descriptions contain internal details.
+    """
     return None if type(error).__module__.startswith("werkzeug.") else error.description
 
 
@@ -137,12 +139,11 @@ def handle_exception(error: Exception) -> Response:
 
 
 def known_problem(error: Exception) -> Problem | None:
-    """As `translate`, and log the details that the client does not get."""
+    """Return the problem for an exception as `translate` does, and log the details."""
     if _lacks_something(error):
         log.error(
-            "%s: the database lacks it. Bring its schema up with `flask db upgrade`, or with"
-            " db.create_all() where there are no migrations; `flask frontdesk doctor` lists all"
-            " that is lacking.",
+            "%s: the database schema is out of date. Run `flask db upgrade`, or db.create_all() if"
+            " you have no migrations; `flask frontdesk doctor` lists what is missing.",
             _first_line(error),
         )
         return Problem()
@@ -153,26 +154,28 @@ def known_problem(error: Exception) -> Problem | None:
 
 
 def translate(error: Exception) -> Problem | None:
-    """The database's own words, as ours: what a driver says may hold data and stays here."""
+    """Return the problem for an exception, without the driver's message, which may contain data."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, PoolTimeout) or _is_outage(error):
         return Unavailable("The database is out of reach")
-    # Stale: another request has deleted the row.
+    # StaleDataError: another request has deleted the row.
     if isinstance(error, StaleDataError) or _is_race(error):
         return Conflict()
     return None
 
 
 def _is_race(error: Exception) -> bool:
-    """Whether another request stored the same row, or deleted the row that this one refers to. No
-    validation can prevent that; every other error of a driver is the server's and no 4xx."""
+    """Return whether another request has stored the same row, or deleted a referenced row.
+
+    Validation cannot prevent that. All other errors of a driver are server errors.
+    """
     if not isinstance(error, IntegrityError):
         return False
     if has_request_context() and request.method in _SAFE_METHODS:
-        return False  # it should not have written
+        return False  # a safe method must not write
     state = _sqlstate(error)
-    return state in _RACES if state else any(each in str(error.orig) for each in _SQLITE_RACES)
+    return state in _RACES if state else any(text in str(error.orig) for text in _SQLITE_RACES)
 
 
 def _sqlstate(error: DBAPIError) -> str | None:
@@ -181,7 +184,7 @@ def _sqlstate(error: DBAPIError) -> str | None:
 
 
 def _lacks_something(error: Exception) -> bool:
-    """Whether a table or a column is missing because the migrations were not run."""
+    """Return whether a table or column is missing because the migrations were not run."""
     if not isinstance(error, DBAPIError):
         return False
     reason = str(error.orig)
@@ -189,12 +192,12 @@ def _lacks_something(error: Exception) -> bool:
 
 
 def _is_outage(error: Exception) -> bool:
-    """SQLite calls nearly everything operational, a missing table included."""
+    """Return whether the database is unavailable; SQLite has few classes of errors."""
     if isinstance(error, DBAPIError) and _sqlstate(error) == READ_ONLY:
         return True
     if not isinstance(error, (OperationalError, InterfaceError)):
         return False
-    # Here and not above: only an error asks for it, and most servers run on PostgreSQL.
+    # Imported here, because it is needed only for errors on SQLite.
     import sqlite3
 
     if isinstance(error.orig, sqlite3.Error):
@@ -203,7 +206,7 @@ def _is_outage(error: Exception) -> bool:
 
 
 def handlers() -> list[tuple[Any, Any]]:
-    """What a blueprint (in any application) and the service (for all of itself) register."""
+    """Return the error handlers of blueprints and of the service."""
     return [
         (Problem, answer_problem),
         (HTTPException, handle_http_exception),

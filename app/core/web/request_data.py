@@ -1,7 +1,7 @@
-"""`@takes(json=…, query=…)`: what a request carries, validated by schemas before the view runs.
+"""`@takes(json=…, query=…)`: validates the request's data with schemas before the view runs.
 
-All the faults of all the places come back in one 422. Nothing is read before the guards above
-this decorator have let the caller in.
+One 422 lists the errors of all locations. Authorization decorators stand above this decorator, so
+they run before anything is read.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from .operation import (
 
 MAX_BODY = 1024 * 1024
 
-# What a place of the request holds, for the schema that is to read it.
+# Returns the data of a location (json, form, query) for the schema that loads it.
 RequestDataSource = Callable[[str, Schema], Any]
-_PRESENTER = "frontdesk.presenter"
-_CHOSEN = "frontdesk.schemas"
+_DATA_SOURCE = "frontdesk.data_source"
+_SCHEMAS = "frontdesk.schemas"
 
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
@@ -49,85 +49,89 @@ class UnreadableBody(BadRequest):
     security_event = "input"
 
 
-def takes(*, max_body: int = MAX_BODY, **places: SchemaSource) -> ViewDecorator:
-    """Load each named place (json, form, files, query, headers) and pass it on by that name."""
+def takes(*, max_body: int = MAX_BODY, **locations: SchemaSource) -> ViewDecorator:
+    """Load each location (json, form, files, query, headers) and pass it to the view by name."""
 
     def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
         run = synchronous(view)
 
         @wraps(view)
-        def read_then_view(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        def load_and_call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
             # A body without a length is truncated at the limit: one more byte shows that it was
             # longer.
             request.max_content_length = max_body + 1
             faults: list[Fault] = []
-            for place, source in places.items():
+            for location, source in locations.items():
                 schema = schema_for(source)
                 try:
-                    kwargs[place] = schema.load(_read(place, schema))
+                    kwargs[location] = schema.load(_read(location, schema))
                 except ValidationError as error:
-                    faults.extend(_faults_of(error, place))
+                    faults.extend(_faults_of(error, location))
             if faults:
                 raise Invalid(faults=faults)
             try:
                 return run(*args, **kwargs)
             except Invalid as problem:
-                problem.faults = [_placed(fault, places, kwargs) for fault in problem.faults]
+                problem.faults = [
+                    _add_location(fault, locations, kwargs) for fault in problem.faults
+                ]
                 raise
 
-        described = operation(read_then_view)
-        described.reads.update(places)
+        described = operation(load_and_call)
+        described.reads.update(locations)
         described.problems.append(Invalid)
-        if "json" in places:
+        if "json" in locations:
             described.problems.append(MalformedJson)
-        if places.keys() & {"json", "form", "files"}:
+        if locations.keys() & {"json", "form", "files"}:
             described.problems.extend((UnreadableBody, UnsupportedMediaType, TooLarge))
-        return read_then_view
+        return load_and_call
 
     return decorate
 
 
 def load_body(schema: type[Schema], body: Values) -> Any:
-    """As `takes` reads it, for what was put together here."""
+    """Validate a body as `takes` does."""
     try:
         return schema_instance(schema).load(body)
     except ValidationError as error:
         raise Invalid(faults=_faults_of(error, "json")) from None
 
 
-def _faults_of(error: ValidationError, place: str) -> list[Fault]:
-    return [Fault(place, *pair) for pair in _flatten(error.messages)]
+def _faults_of(error: ValidationError, location: str) -> list[Fault]:
+    return [Fault(location, *pair) for pair in _flatten(error.messages)]
 
 
 @contextmanager
-def override_request_data(present: RequestDataSource) -> Iterator[None]:
-    """Within it, views read what `present` returns in the place of what the request carries: for a
-    form in this process that does what a route does. Files are the request's in any case."""
-    before = request.environ.get(_PRESENTER)
-    request.environ[_PRESENTER] = present
+def override_request_data(source: RequestDataSource) -> Iterator[None]:
+    """Have views in the block read their data from a function: for forms that call API views.
+
+    Files and headers are still those of the request.
+    """
+    before = request.environ.get(_DATA_SOURCE)
+    request.environ[_DATA_SOURCE] = source
     try:
         yield
     finally:
-        request.environ[_PRESENTER] = before
+        request.environ[_DATA_SOURCE] = before
 
 
-def _read(place: str, schema: Schema) -> Any:
-    present: RequestDataSource | None = request.environ.get(_PRESENTER)
-    if present is None or place in ("files", "headers"):
-        return _READERS[place](schema)
-    return present(place, schema)
+def _read(location: str, schema: Schema) -> Any:
+    source: RequestDataSource | None = request.environ.get(_DATA_SOURCE)
+    if source is None or location in ("files", "headers"):
+        return _READERS[location](schema)
+    return source(location, schema)
 
 
-def _placed(fault: Fault, places: Mapping[str, SchemaSource], loaded: Values) -> Fault:
-    """A service knows which field is wrong, and only the route where the request carried it."""
+def _add_location(fault: Fault, locations: Mapping[str, SchemaSource], loaded: Values) -> Fault:
+    """Add the location to an error that a service has raised for a field."""
     if fault.location:
         return fault
     name = fault.field.partition(".")[0]
-    schemas = {place: schema_for(source) for place, source in places.items()}
-    may_carry = [place for place, schema in schemas.items() if name in _names(schema)]
-    did_carry = [place for place in may_carry if name in loaded[place]]
-    # What no schema names is a property that one of them lets through.
-    return fault._replace(location=next(iter([*reversed(did_carry), *may_carry, *places])))
+    schemas = {location: schema_for(source) for location, source in locations.items()}
+    declared = [location for location, schema in schemas.items() if name in _names(schema)]
+    given = [location for location in declared if name in loaded[location]]
+    # A field that no schema declares is an unknown property that a schema allows.
+    return fault._replace(location=next(iter([*reversed(given), *declared, *locations])))
 
 
 def _names(schema: Schema) -> Iterator[str]:
@@ -136,29 +140,28 @@ def _names(schema: Schema) -> Iterator[str]:
 
 @cache
 def schema_instance(schema: type[Schema]) -> Schema:
-    """One instance for each schema: making one copies all its fields."""
+    """Return a cached instance, because creating one copies all fields."""
     return schema()
 
 
 def schema_for(source: SchemaSource) -> Schema:
-    """Return the schema of a view. One that the application's settings choose is chosen once for
-    each application."""
+    """Return the schema of a view. A schema that the application chooses is found only once."""
     if isinstance(source, type):
         return schema_instance(source)
-    chosen: dict[SchemaSource, Schema] = current_app.extensions.setdefault(_CHOSEN, {})
-    found = chosen.get(source)
+    cached: dict[SchemaSource, Schema] = current_app.extensions.setdefault(_SCHEMAS, {})
+    found = cached.get(source)
     if found is None:
-        found = chosen[source] = schema_instance(source())
+        found = cached[source] = schema_instance(source())
     return found
 
 
 def choose_schemas_again(app: Flask) -> None:
-    """Forget which schemas the application has chosen, after one of them was replaced."""
-    app.extensions.pop(_CHOSEN, None)
+    """Clear the cache of the application's schemas after one was replaced."""
+    app.extensions.pop(_SCHEMAS, None)
 
 
 def may_be_missing(schema: Schema | type[Schema]) -> bool:
-    """Whether a missing body is the same as an empty object, as the schema's `Meta` declares."""
+    """Return whether the schema treats a missing body as an empty object."""
     return getattr(schema.Meta, "may_be_missing", False)
 
 
@@ -167,7 +170,7 @@ def _read_json(schema: Schema) -> Any:
     if not body.strip():
         if may_be_missing(schema):
             return {}
-        # An empty object says that nothing is wanted; no body says nothing.
+        # A missing body is an error, unlike an empty object.
         raise ValidationError(schema.validate({}) or ["Send a JSON object."])
     if not (request.mimetype == "application/json" or request.mimetype.endswith("+json")):
         raise UnsupportedMediaType("Send the body as application/json")
@@ -180,13 +183,13 @@ def _read_body() -> bytes:
     except RequestEntityTooLarge:
         raise TooLarge from None
     except Exception:
-        # A server raises its own kinds for a broken chunk or a client that went away.
+        # Servers raise different exceptions for an invalid chunk or a lost client.
         raise UnreadableBody from None
-    _refuse_over_limit(len(body))
+    _check_size(len(body))
     return body
 
 
-def _refuse_over_limit(size: int) -> None:
+def _check_size(size: int) -> None:
     if size >= (request.max_content_length or sys.maxsize):
         raise TooLarge
 
@@ -215,7 +218,7 @@ def _parsed(read: Callable[[], MultiDict[str, Any]]) -> MultiDict[str, Any]:
         raise
     except Exception:
         raise UnreadableBody from None
-    _refuse_over_limit(request.stream.tell())
+    _check_size(request.stream.tell())
     return values
 
 
@@ -228,26 +231,26 @@ def _read_headers(schema: Schema) -> dict[str, str]:
 
 
 def _single(values: MultiDict[str, Any], schema: Schema) -> JsonObject:
-    """One value for each name, save for the fields that are lists."""
+    """Return one value for each name, and a list for list fields."""
     loaded = {field.data_key or name: field for name, field in schema.load_fields.items()}
     result: JsonObject = {}
-    twice: dict[str, list[str]] = {}
+    repeated: dict[str, list[str]] = {}
     for name, given in values.lists():
         if isinstance(loaded.get(name), fields.List):
             result[name] = given
         elif len(given) > 1 and name in loaded:
-            twice[name] = ["Given more than once."]
+            repeated[name] = ["Given more than once."]
         else:
             result[name] = given[0]
-    if twice:
-        raise ValidationError(twice)
+    if repeated:
+        raise ValidationError(repeated)
     return result
 
 
 def _flatten(messages: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(messages, Mapping):
         for name, inner in messages.items():
-            # Marshmallow's name for "the whole of it".
+            # Marshmallow's name for errors of the whole object.
             own = "" if name == "_schema" else str(name)
             yield from _flatten(inner, ".".join(part for part in (path, own) if part))
     elif isinstance(messages, (list, tuple)):
@@ -291,7 +294,7 @@ def read_json(body: bytes) -> Any:
 
 
 def _deeper_than(body: bytes, levels: int) -> bool:
-    """Counting brackets first spares nearly every body the walk."""
+    """Return whether the JSON is nested deeper; counting the brackets is enough for most bodies."""
     if body.count(b"[") + body.count(b"{") <= levels:
         return False
     depth = 0

@@ -1,7 +1,6 @@
-"""Additions to every response: the request id, security headers, CORS.
+"""The request hooks of `init_app`: request id, security headers, CORS, and checks of routes.
 
-Hung on the application once by `init_app`; in a host's application it touches only the routes that
-come from here. It runs on every request, so it does little.
+In an application they affect only Frontdesk's routes. They run on every request, so they are short.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .blueprint import exempt_from_csrf
 from .operation import find_misplaced_decorators
 from .problems import handle_http_exception
 
-_OURS_KEY = "frontdesk.ours"
+_IS_OURS_KEY = "frontdesk.ours"
 
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _REQUEST_HEADERS = (
@@ -31,7 +30,7 @@ _REQUEST_HEADERS = (
     "X-Request-ID",
     "X-Trusted-Device",
     "X-Workspace",
-    # What browsers' tracing and error reporting put on every request.
+    # Browser libraries for tracing and error reporting add these to every request.
     "traceparent",
     "tracestate",
     "baggage",
@@ -49,7 +48,7 @@ _PREFLIGHT = "HTTP_ACCESS_CONTROL_REQUEST_METHOD"
 
 
 class RequestHooks:
-    """What happens before each view and to each response, of Frontdesk's own routes."""
+    """The functions that run before each view and after each response."""
 
     def __init__(self, app: Flask, context: Context) -> None:
         core = context.settings.core
@@ -58,25 +57,25 @@ class RequestHooks:
         self._origins = {origin_of(url) for url in (core.CLIENT_HOST, *core.CORS_ORIGINS)}
         self._request_headers = ", ".join((*_REQUEST_HEADERS, *core.CORS_HEADERS))
         self._hsts = f"{_HSTS}; includeSubDomains" if core.HSTS_SUBDOMAINS else _HSTS
-        self._unguarded: list[str] | None = None
+        self._misplaced: list[str] | None = None
         app.before_request(self._before_view)
         app.after_request(self._after_view)
 
     def _before_view(self) -> Response | None:
-        if self._unguarded is None:
+        if self._misplaced is None:
             # Not earlier: all routes and extensions are registered by the first request.
-            self._unguarded = find_misplaced_decorators(self._app)
+            self._misplaced = find_misplaced_decorators(self._app)
             exempt_from_csrf(self._app)
-        asked = unwrap_request()
-        if self._unguarded and asked.endpoint in self._unguarded:
+        current = unwrap_request()
+        if self._misplaced and current.endpoint in self._misplaced:
             raise SetupError(
-                f"A decorator of '{asked.endpoint}' stands above its route and does nothing:"
-                " write the route first and the others below it."
+                f"A decorator of '{current.endpoint}' is above its route and has no effect:"
+                " write the route first and the other decorators below it."
             )
         # Werkzeug ignores additional slashes at the beginning of a path.
-        if self._context.owns_application and asked.environ["PATH_INFO"].startswith("//"):
+        if self._context.owns_application and current.environ["PATH_INFO"].startswith("//"):
             raise NotFound
-        error = asked.routing_exception
+        error = current.routing_exception
         return None if error is None else self._respond_to(error)
 
     def _respond_to(self, error: HTTPException) -> Response | None:
@@ -87,17 +86,17 @@ class RequestHooks:
                 return Response(status=204)
             error = _with_slash(self._app) or error
         if isinstance(error, MethodNotAllowed) and _is_path_of(self._app, self._context, error):
-            request.environ[_OURS_KEY] = True
+            request.environ[_IS_OURS_KEY] = True
             return handle_http_exception(error)
         return None
 
     def _after_view(self, response: Response) -> Response:
-        asked = unwrap_request()
+        current = unwrap_request()
         owns_application = self._context.owns_application
         if not (
             owns_application
-            or asked.blueprint in self._context.mounted.blueprints
-            or _OURS_KEY in asked.environ
+            or current.blueprint in self._context.mounted.blueprints
+            or _IS_OURS_KEY in current.environ
         ):
             return response
         headers = response.headers
@@ -105,20 +104,20 @@ class RequestHooks:
         put = headers.add if owns_application else headers.setdefault
         # Looking each name up in the headers would raise an exception for each that is missing.
         named = {name.lower() for name, _ in headers}
-        put("X-Request-ID", request_id(asked))
+        put("X-Request-ID", request_id(current))
         for name, value in SECURITY_HEADERS:
             if name.lower() not in named:
                 put(name, value)
         if "content-security-policy" not in named:
             headers.add("Content-Security-Policy", DATA_POLICY)
         if "cache-control" not in named:
-            # Most responses are an account's own data; a view that allows caching says so.
+            # Most responses are an account's data; a view that allows caching sets the header.
             headers.add("Cache-Control", "no-store")
-        if asked.environ.get("wsgi.url_scheme") == "https":
+        if current.environ.get("wsgi.url_scheme") == "https":
             headers.setdefault("Strict-Transport-Security", self._hsts)
-        if asked.method == "OPTIONS" and "allow" not in named:
-            response.allow.update(_allowed_methods(self._app, f"{asked.path}/"))
-        origin = asked.environ.get("HTTP_ORIGIN")
+        if current.method == "OPTIONS" and "allow" not in named:
+            response.allow.update(_allowed_methods(self._app, f"{current.path}/"))
+        origin = current.environ.get("HTTP_ORIGIN")
         if origin is not None:
             response.vary.add("Origin")
             if origin in self._origins:
@@ -127,7 +126,7 @@ class RequestHooks:
 
     def _allow_origin(self, origin: str, headers: Headers) -> None:
         headers["Access-Control-Allow-Origin"] = origin
-        # The sign-in through a provider keeps its state in a cookie, and sessions may be one.
+        # Sign-in through a provider stores its state in a cookie, and a session can be one.
         headers["Access-Control-Allow-Credentials"] = "true"
         if _is_preflight():
             headers["Access-Control-Allow-Methods"] = _METHODS
@@ -142,9 +141,9 @@ def _is_preflight() -> bool:
 
 
 def _with_slash(app: Flask) -> MethodNotAllowed | None:
-    """Werkzeug finds nothing where a collection is asked by a wrong method and without its slash.
+    """Return a 405 for a collection that is requested with a wrong method and without its slash.
 
-    The right methods it does find there, and they are what the answer names.
+    Werkzeug raises NotFound for it.
     """
     methods = _allowed_methods(app, f"{request.path}/")
     return MethodNotAllowed(methods) if methods else None
@@ -166,7 +165,7 @@ def _is_path_of(app: Flask, context: Context, error: MethodNotAllowed) -> bool:
         try:
             endpoint, _ = adapter.match(method=method)
         except HTTPException:
-            return False  # a host's route, which redirects to the path with its slash
+            return False  # the application's route, which redirects to the path with a slash
         return str(endpoint).rpartition(".")[0] in context.mounted.blueprints
     return False
 

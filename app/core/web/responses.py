@@ -1,4 +1,4 @@
-"""`@answers(200, Schema)`: what a view returns, put into the response by its schema.
+"""`@answers(200, Schema)`: serializes the result of a view with a schema.
 
 A view on a hot path returns what is `ready` to be shown (`row_reader` makes it) and its schema only
 documents it.
@@ -26,14 +26,14 @@ from .operation import (
     operation,
     synchronous,
 )
-from .paging import one_more, page_of
+from .paging import page_of, with_next_row
 from .request_data import schema_for, schema_instance
 
 _OPTIONS = orjson.OPT_NON_STR_KEYS
 
 
 class ResponseDecorator(Protocol):
-    """A decorator that keeps what the view takes, and makes a response of what it returns."""
+    """The type of `answers`: the decorated view takes the same arguments and returns a Response."""
 
     def __call__(self, view: Callable[Params, Any], /) -> Callable[Params, Response]: ...
 
@@ -52,36 +52,35 @@ def json_response(
 def row_serializer(
     schema: type[Schema], columns: Sequence[str] | None = None
 ) -> Callable[[Sequence[Any]], JsonObject]:
-    """Makes what a read schema shows of rows that have just these columns, in this order; or those
-    of `columns`, and then what a row does not have is left out.
+    """Return a function that serializes a row with the columns of a read schema, in its order.
 
-    For hot routes: the schema alone decides what leaves, and its own dump costs ten times as much.
-    Written out, as `dataclasses` write out an `__init__`: `dict(zip(…))` takes nearly
-    twice as long.
+    With `columns`, rows have these columns instead, and other fields are left out. For hot routes:
+    the schema's `dump` takes ten times as long. The function is generated as source code, as
+    `dataclasses` generate an `__init__`, because `dict(zip(…))` takes nearly twice as long.
     """
     names = field_names(schema)
-    places = {name: index for index, name in enumerate(names if columns is None else columns)}
+    positions = {name: index for index, name in enumerate(names if columns is None else columns)}
     items = []
     for name in names:
         field = schema_instance(schema).dump_fields[name]
-        if isinstance(field, IsUnset) and field.attribute in places:
-            items.append(f"{name!r}: row[{places[field.attribute]}] is None")
-        elif name in places:
-            items.append(f"{name!r}: row[{places[name]}]")
-    reader: Callable[[Sequence[Any]], JsonObject] = eval(  # noqa: S307
+        if isinstance(field, IsUnset) and field.attribute in positions:
+            items.append(f"{name!r}: row[{positions[field.attribute]}] is None")
+        elif name in positions:
+            items.append(f"{name!r}: row[{positions[name]}]")
+    serialize: Callable[[Sequence[Any]], JsonObject] = eval(  # noqa: S307
         f"lambda row: {{{', '.join(items)}}}"
     )
-    return reader
+    return serialize
 
 
 @cache
 def field_names(schema: type[Schema]) -> tuple[str, ...]:
-    """The names of a read schema's fields, in its order."""
+    """Return the names of a read schema's fields, in order."""
     for name, field in schema_instance(schema).dump_fields.items():
         if isinstance(field, IsUnset):
             continue
         if field.attribute or field.data_key or isinstance(field, (fields.Nested, fields.Method)):
-            raise TypeError(f"{schema.__name__}.{name} is not shown as it is: dump it.")
+            raise TypeError(f"{schema.__name__}.{name} needs the schema's dump.")
     return tuple(schema_instance(schema).dump_fields)
 
 
@@ -96,21 +95,24 @@ def answers(
     media: Sequence[str] = (),
     description: str = "",
 ) -> ResponseDecorator:
-    """`many`: the view returns a list. `paged`: a part of one, by the query's `offset` and `limit`;
-    the view is asked for one row more than the client is, and where it comes a `Link` leads on.
-    `sliced`: the same where the view returns a `Slice`, which knows where the next one begins.
-    `ready`: the response is the result of the view, without a schema. `media`: types of a file."""
+    """Serialize the result of the view with the schema, and document it.
+
+    `many`: the view returns a list. `paged`: the view returns a page by the query's `offset` and
+    `limit`; it is called with a limit of one more, which shows whether to add a `Link` to the next
+    page. `sliced`: the view returns a `Slice`, which has the cursor of the next page. `ready`: the
+    schema does not serialize the result. `media`: the media types of a file.
+    """
     is_list = many or paged or sliced
 
     def decorate(view: Callable[Params, Any]) -> Callable[Params, Response]:
         run = synchronous(view)
 
         @wraps(view)
-        def view_then_answer(*args: Params.args, **kwargs: Params.kwargs) -> Response:
+        def call_and_serialize(*args: Params.args, **kwargs: Params.kwargs) -> Response:
             query: Values = {}
             if paged:
                 query = _query(view, kwargs)
-                kwargs["query"] = one_more(query)
+                kwargs["query"] = with_next_row(query)
             result = run(*args, **kwargs)
             if isinstance(result, Response):
                 return result
@@ -123,10 +125,10 @@ def answers(
                 result = _dump(schema_for(schema), result, is_list, view)
             return json_response(result, status, headers)
 
-        operation(view_then_answer).answers[status] = DocumentedResponse(
+        operation(call_and_serialize).answers[status] = DocumentedResponse(
             schema, is_list, paged=paged or sliced, media=media, description=description
         )
-        return view_then_answer
+        return call_and_serialize
 
     return decorate
 
@@ -142,14 +144,13 @@ def _query(view: View, given: Values) -> Values:
 
 
 def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
-    """Written above `@answers`, for what clients ask again and again: they keep the answer, and
-    hear 304 as long as it would be the same."""
+    """Add an ETag, and respond with 304 while it is unchanged. Write it above `@answers`."""
 
     @wraps(view)
-    def view_then_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:
+    def call_and_compare(*args: Params.args, **kwargs: Params.kwargs) -> Response:
         response = view(*args, **kwargs)
         body, link = response.get_data(), response.headers.get("Link", "")
-        # A checksum is enough: a client that forges a collision deceives only itself.
+        # A checksum is enough: a client that forges a collision affects only itself.
         tag = f'"{len(body):x}-{crc32(link.encode(), crc32(body)):08x}"'
         response.headers.add("ETag", tag)
         response.headers.add("Cache-Control", "private, no-cache")
@@ -159,17 +160,17 @@ def polled(view: Callable[Params, Response]) -> Callable[Params, Response]:
         del unchanged.headers["Content-Type"], unchanged.headers["Content-Length"]
         return unchanged
 
-    operation(view_then_compare).polled = True
-    return view_then_compare
+    operation(call_and_compare).polled = True
+    return call_and_compare
 
 
 def _dump(schema: Schema, result: object, many: bool, view: View) -> Any:
     dumped = schema.dump(result, many=many)
     if schema.dump_fields and (({} in dumped) if many else not dumped) and result != {}:
-        # Marshmallow finds nothing in what it does not expect, and says nothing.
+        # Marshmallow silently ignores attributes that are missing.
         kind, shows = type(result).__name__, type(schema).__name__
         hint = "" if many else " A list takes many=True."
         raise TypeError(
-            f"{view.__qualname__} returned a {kind}, and {shows} finds nothing to show in it.{hint}"
+            f"{view.__qualname__} returned a {kind}, and {shows} has no field for it.{hint}"
         )
     return dumped
