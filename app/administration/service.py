@@ -219,7 +219,7 @@ class AccountActions:
 
     def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
         """Take an administrator's word for it that the address is its owner's."""
-        self.verification.vouch_for(self.administration.find(actor, account_id))
+        self.verification.mark_verified(self.administration.find(actor, account_id))
         return self._details(account_id)
 
     def _details(self, account_id: AccountKey) -> Details:

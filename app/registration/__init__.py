@@ -1,1 +1,1 @@
-"""Making an account of one's own, and proving its address."""
+"""Registration of accounts and email verification."""

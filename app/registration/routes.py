@@ -28,13 +28,13 @@ from .service import Registration
 from .verification import Verification
 
 blueprint = Blueprint(
-    "registration", __name__, needs=Accounts, about="Making an account, and proving its address"
+    "registration", __name__, needs=Accounts, about="Registration and email verification"
 )
 
 
 @guard(RegistrationClosed, bearer=False)
 def registration_required() -> None:
-    """Registration is open to somebody; asked before the request is read."""
+    """Require that users can register, before the request is read."""
     service(Registration)
 
 
@@ -47,10 +47,10 @@ def registration_required() -> None:
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)
 @raises(CommonPassword, BreachedPassword)
 @takes(json=registration_create)
-@answers(202, Message, description="The address must be proven first")
+@answers(202, Message, description="The email must be verified first")
 @answers(201, login_read)
 def register(json: Loaded) -> JsonObject | Response:
-    """Make an account of one's own"""
+    """Register an account"""
     outcome = service(Registration).register(sign_in_options(), **json)
     if outcome is None:
         return json_response({"message": "Check your email to finish registering"}, 202)
@@ -64,7 +64,7 @@ def register(json: Loaded) -> JsonObject | Response:
 @takes(json=VerifyToken)
 @answers(200, Message)
 def verify_email(json: Loaded) -> dict[str, str]:
-    """Prove an account's address with the mailed token or code"""
+    """Verify an account's email with the token or code of the email"""
     service(Verification).verify(json["token"], json.get("email"))
     return {"message": "Email verified"}
 
@@ -76,6 +76,6 @@ def verify_email(json: Loaded) -> dict[str, str]:
 @takes(json=VerificationMail)
 @answers(202, Message)
 def mail_verification(json: Loaded) -> dict[str, str]:
-    """Mail the token and a new code once more"""
-    service(Verification).mail_again(json["email"], address())
+    """Send the verification email again, with a new code"""
+    service(Verification).send_again(json["email"], address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

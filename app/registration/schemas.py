@@ -1,4 +1,4 @@
-"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+"""Schemas of requests and responses, errors, and the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..workspaces.invitations.schemas import TOKEN_LENGTH
 
 
 class RegistrationCreate(RequestSchema):
-    """What somebody registers with. A host that asks for more subclasses this: what it reads beside
-    ours goes into the account's columns of the same names."""
+    """The data of a registration. Applications subclass it to add fields, which are stored in the
+    columns of the account with the same names."""
 
     email = Text(min=1, max=320, required=True)
     password = NewPassword()
@@ -22,7 +22,7 @@ class RegistrationCreate(RequestSchema):
         min=1,
         max=TOKEN_LENGTH,
         load_default=None,
-        metadata={"description": "The secret of an invitation's mail, which proves the address"},
+        metadata={"description": "The secret of an emailed invitation, which verifies the email"},
     )
 
 
@@ -47,7 +47,7 @@ class RegistrationClosed(Forbidden):
 
 
 class RegistrationRefused(Forbidden):
-    """Returned only without email verification; otherwise an email says it."""
+    """Returned only without email verification; otherwise the refusal is emailed."""
 
     code = "registration_refused"
     detail = "This address cannot be registered here"

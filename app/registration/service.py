@@ -1,7 +1,7 @@
-"""Making an account of one's own.
+"""Registration: users create their own accounts.
 
-Where addresses must be proven, known and unknown ones are answered alike and after the same work;
-the mail tells the truth to who reads it.
+If emails must be verified, known and unknown addresses get the same response after the same work,
+and only the email says which it was.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from ..core.db.transaction import after_commit, release, transaction
 from ..core.types import JsonObject
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
-from ..delivery.message import Email
 from ..workspaces.invitations.received import ReceivedInvitations
 from ..workspaces.invitations.schemas import OtherAddress
 from .schemas import RegistrationClosed, RegistrationRefused
@@ -37,7 +36,7 @@ from .verification import VERIFICATION, RegistrationMails, Verification
 
 log = logging.getLogger(__name__)
 
-# What an account proves itself by when it has just been made.
+# The proof of a sign-in that follows a registration.
 REGISTRATION = "registration"
 
 
@@ -52,7 +51,7 @@ class Registration(BasicService):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # An address is verified by the same emails, within the same limits.
+        # Verification sends the same emails, within the same limits.
         self.limits, self.mails = self.verification.limits, self.verification.mails
 
     def register(
@@ -61,111 +60,117 @@ class Registration(BasicService):
         email: str,
         password: str,
         invitation: str | None,
-        **more: object,
+        **columns: object,
     ) -> SignInResult | Challenge | None:
-        """Signed in, or None where the address must be proven first."""
+        """Create an account and sign it in; return None if its email must be verified first.
+
+        `columns` are further fields of the application's own schema.
+        """
         self.limits.count(options.address)
         email = read_new_email(email)
         self.accounts.passwords.rules.check(password, email, "password")
         if invitation is not None:
-            return self._by_invitation(email, password, invitation, more, options)
+            return self._accept_invitation(email, password, invitation, columns, options)
         if self.settings.REGISTRATION == "invited":
             raise RegistrationClosed
-        is_welcome = self.admission.admits(email, REGISTRATION_DOOR)
+        is_admitted = self.admission.admits(email, REGISTRATION_DOOR)
         if self.settings.EMAIL_VERIFICATION != "required":
-            if not is_welcome:
+            if not is_admitted:
                 raise RegistrationRefused
-            return self._at_once(email, password, more, options)
+            return self._sign_up(email, password, columns, options)
         # The hash takes most of the time, and is computed for every address.
-        more["password_hash"] = self._hash(password)
-        # Several for one address, at once or soon after each other, are one.
+        columns["password_hash"] = self._hash(password)
+        # Repeated registrations of one address within a short time are ignored.
         if self.limits.may_mail(email):
             try:
-                self._await_proof(email, more, is_welcome)
+                self._start_verification(email, columns, is_admitted)
             except EmailTaken:
-                log.info("Two registered one address at once: the first of them has a mail")
+                log.info("Two concurrent registrations of one email address: the first is emailed")
         return None
 
-    def _at_once(
-        self, email: str, password: str, more: JsonObject, options: SignInOptions
+    def _sign_up(
+        self, email: str, password: str, columns: JsonObject, options: SignInOptions
     ) -> SignInResult | Challenge:
-        more["password_hash"] = self._hash(password)
+        columns["password_hash"] = self._hash(password)
         with transaction(self.session):
-            more["email_unverified_since"] = self.clock.now()
-            account = self.accounts.create(email, None, status=self.accounts.active_status, **more)
+            columns["email_unverified_since"] = self.clock.now()
+            status = self.accounts.active_status
+            account = self.accounts.create(email, None, status=status, **columns)
             if self.settings.EMAIL_VERIFICATION == "optional" and self.limits.may_mail(email):
-                after_commit(self.session, lambda: self.verification.mail(account))
+                after_commit(self.session, lambda: self.verification.send(account))
             return self.policy.admit(account, (REGISTRATION,), options)
 
-    def _await_proof(self, email: str, more: JsonObject, is_welcome: bool) -> None:
+    def _start_verification(self, email: str, columns: JsonObject, is_admitted: bool) -> None:
         with transaction(self.session):
             account = self.accounts.find(email)
-            if account is None and is_welcome:
+            if account is None and is_admitted:
+                unverified_since = self.clock.now()
                 account = self.accounts.create(
-                    email,
-                    None,
-                    status=PENDING,
-                    email_unverified_since=self.clock.now(),
-                    **more,
+                    email, None, status=PENDING, email_unverified_since=unverified_since, **columns
                 )
                 report_action(self.session, REGISTRATION_REQUESTED, account)
             elif account is not None and account.status == PENDING:
-                # The mail that goes out now is about this password, and ends those before it.
-                account.password_hash = more["password_hash"]
+                # The new email is about this password, and ends the emails before it.
+                account.password_hash = columns["password_hash"]
                 self.session.flush()
             else:
-                whose = None if account is None else account.id
-                report_action(self.session, REGISTRATION_PASSED_OVER, account_id=whose)
-                notice = self._notice(email, account)
-                after_commit(self.session, lambda: self.verification.owner_mail.send_soon(notice))
+                self._pass_over(email, account)
                 return
-            waiting: AccountLike = account
-            after_commit(self.session, lambda: self.verification.mail(waiting))
+            pending: AccountLike = account
+            after_commit(self.session, lambda: self.verification.send(pending))
 
-    def _notice(self, email: str, account: AccountLike | None) -> Email:
-        if account is None:
-            return self.mails.refused(email)
-        # A write that changes nothing, so that it takes as long as making one.
+    def _pass_over(self, email: str, account: AccountLike | None) -> None:
+        """Email the owner of a known or refused address, with the work of a new account."""
+        account_id = None if account is None else account.id
+        report_action(self.session, REGISTRATION_PASSED_OVER, account_id=account_id)
+        # One write to the table of accounts, as for a new account.
         model = self.accounts.model
         self.session.execute(
             update(model)
-            .where(model.id == account.id)
+            .where(model.email == email)
             .values(email=model.email)
             .execution_options(synchronize_session=False)
         )
-        return self.mails.already_registered(email)
+        mails = self.mails
+        notice = mails.already_registered(email) if account is not None else mails.refused(email)
 
-    def _by_invitation(
+        def send() -> None:
+            self.verification.proofs.issue_to_nobody(email)
+            self.verification.owner_mail.send_soon(notice)
+
+        after_commit(self.session, send)
+
+    def _accept_invitation(
         self,
         email: str,
         password: str,
         invitation: str,
-        more: JsonObject,
+        columns: JsonObject,
         options: SignInOptions,
     ) -> SignInResult | Challenge:
-        """The mailed secret proves the address."""
+        """Create an account whose email is verified by the secret of an invitation."""
         if self.invitations.invited_address(invitation) != email:
             raise OtherAddress
         if not self.admission.admits(email, INVITATION_DOOR):
             raise RegistrationRefused
-        more["password_hash"] = self._hash(password)
+        columns["password_hash"] = self._hash(password)
         with transaction(self.session):
             account = self.accounts.find(email)
             if account is None:
                 status = self.accounts.active_status
-                account = self.accounts.create(email, None, status=status, **more)
+                account = self.accounts.create(email, None, status=status, **columns)
             elif self.accounts.has_proven_address(account):
                 raise EmailTaken
             else:
                 # Another person may have registered this address without verification.
                 self.accounts.reclaim(account)
-                account.password_hash = more["password_hash"]
+                account.password_hash = columns["password_hash"]
                 self.session.flush()
             self.invitations.accept_by_token(account, invitation)
             return self.policy.admit(account, (REGISTRATION,), options)
 
     def _hash(self, password: str) -> str:
-        """No database connection waits for it."""
+        """Hash without holding a database connection."""
         release(self.session)
         return self.accounts.passwords.hash(password)
 

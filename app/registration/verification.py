@@ -20,13 +20,13 @@ from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
 from ..delivery.message import Email
 
-# The purpose of its proofs.
+# The purpose of the tokens and codes.
 VERIFICATION = "verification"
 
 
 @dataclass(eq=False)
 class Verification(BasicService):
-    """Proving that an account's address is read by who registered it."""
+    """Verifies that the owner of an account reads the emails to its address."""
 
     accounts: Accounts
     proofs: PurposeProofs
@@ -35,11 +35,11 @@ class Verification(BasicService):
     owner_mail: OwnerMail
 
     def verify(self, token: str, email: str | None) -> None:
-        """A link counts again while it lives, so that a second click is no fault."""
-        self.vouch_for(self.proofs.find(token, email))
+        """Verify by a token or code. A link stays valid, so that a second click succeeds."""
+        self.mark_verified(self.proofs.find(token, email))
 
-    def vouch_for(self, account: AccountLike) -> None:
-        """Take the address for proven, by a proof or by an operator's word."""
+    def mark_verified(self, account: AccountLike) -> None:
+        """Mark the email of an account as verified, by a proof or by an operator."""
         if self.accounts.has_proven_address(account):
             return
         with transaction(self.session):
@@ -47,22 +47,22 @@ class Verification(BasicService):
             report_action(self.session, EMAIL_VERIFIED, account)
             after_commit(self.session, lambda: self.proofs.end_code(account))
 
-    def mail_again(self, email: str, address: str) -> None:
+    def send_again(self, email: str, address: str) -> None:
         """Send the email again; the response does not say whether the address is waiting."""
         email = fold(email)
         self.limits.count(address)
         may_mail = self.limits.may_mail(email)
         account = self.accounts.find(email)
         if may_mail and account is not None and not self.accounts.has_proven_address(account):
-            self.mail(account)
+            self.send(account)
 
-    def mail(self, account: AccountLike) -> None:
-        """The code takes the place of any earlier one."""
+    def send(self, account: AccountLike) -> None:
+        """Send an email with a link and a new code, which replaces earlier codes."""
         issued = self.proofs.issue(account)
         self.owner_mail.send_soon(self.mails.verification(account.email, issued))
 
     def prune(self, days: int, batch: int = 1_000) -> int:
-        """Delete accounts that waited too long for their verification; no client knows them."""
+        """Delete accounts that were not verified in time."""
         model = self.accounts.model
         before = self.clock.now() - timedelta(days=days)
         return delete_in_batches(

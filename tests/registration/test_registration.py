@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
+from unittest import mock
 
 import pytest
 from flask import Flask
 from marshmallow import fields
 
 from app import AuthSettings, Problem, RegistrationCreate, Schemas
+from app.accounts.service import Accounts
 from app.blueprints import auth, registration
 from app.core.config.environment import SettingsError
+from app.core.context import service
 from app.registration.schemas import RegistrationRefused
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
+from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
 
 from ..auth.test_login import listen_to
@@ -21,7 +27,7 @@ from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each
 from ..rigs.hosts import HostSettings, host_of
 from ..rigs.racing import at_once
-from .visitors import ADA, Visitor, emails
+from .visitors import ADA, SECRET_WORD, Visitor, emails
 
 
 @pytest.fixture
@@ -75,6 +81,36 @@ def test_known_and_unknown_emails_get_the_same_response(
     mails.assert_sent("ada@example.com", "confirm your email address")
     for name in ("grace", "mary"):
         mails.assert_sent(f"{name}@example.com", "you already have an account", "has changed")
+
+
+@pytest.mark.parametrize("events", ["true", "false"])
+def test_known_and_unknown_emails_cause_the_same_writes(
+    make_app: MakeApp, mails: MailOutbox, events: str
+) -> None:
+    app = make_app(
+        AUTH__REGISTRATION="domains",
+        AUTH__REGISTRATION_DOMAINS='["example.com"]',
+        AUDIT__EVENTS=events,
+    )
+    with app.app_context():
+        service(Accounts).create("grace@example.com", SECRET_WORD)
+    addresses = (ADA, "grace@example.com", "eve@example.org")
+    unknown, known, refused = (count_writes(Visitor(app, mails, email)) for email in addresses)
+    assert unknown == known == refused
+    assert unknown["accounts"] == 1
+    assert len(mails) == 3
+
+
+def count_writes(visitor: Visitor) -> Counter[str]:
+    """Return how often a registration writes to each table, and how many codes it stores."""
+    keystore = visitor.app.extensions["frontdesk"].keystore
+    with (
+        noted_queries(visitor.app) as statements,
+        mock.patch.object(keystore, "put", wraps=keystore.put) as put,
+    ):
+        visitor.register()
+    writes = (re.match(r"(?:INSERT INTO|UPDATE) (\w+)", each) for each in statements)
+    return Counter({"codes": put.call_count}) + Counter(write[1] for write in writes if write)
 
 
 def test_known_account_keeps_its_password(visitor: Visitor, ada: Person) -> None:
