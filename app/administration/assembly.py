@@ -14,12 +14,12 @@ from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
 from .search import AccountSearch
-from .service import AccountActions, Administration
+from .service import Administration
 from .view import AccountRelations, AccountView
 
 
 def assemble(context: Context) -> None:
-    """Add its services when its blueprint or the console is mounted, whichever is first."""
+    """Add the services when this blueprint or the console is mounted first."""
     if context.has(AccountView):
         return
     accounts, recovery = context.get(Accounts), context.get(Recovery)
@@ -28,16 +28,14 @@ def assemble(context: Context) -> None:
     context.add(
         AccountSearch(accounts, view, context.tables.account_ids, _has_factor(context, accounts))
     )
-    administration = Administration(
-        context.session, accounts, context.get(Ownership), recovery, view
-    )
-    context.add(administration)
     context.add(
-        AccountActions(
-            administration,
+        Administration(
+            accounts,
+            context.get(Ownership),
+            recovery,
+            view,
             context.get(Failures),
             context.get(LogOut),
-            recovery,
             context.get(Verification),
         )
     )
@@ -48,7 +46,7 @@ def assemble(context: Context) -> None:
 def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:
     if not context.settings.of(AuthSettings).keeps_authenticators:
         return None
-    # Loaded only where it is switched on.
+    # Loaded only if MFA is enabled.
     from ..auth.mfa.models import Authenticator
 
     return exists().where(

@@ -22,14 +22,14 @@ ID, EMAIL = "id", "email"
 
 
 class Part(NamedTuple):
-    """One page: the rows after a cursor, in an order with an index."""
+    """A part of a page, read along one index."""
 
     conditions: Sequence[ColumnElement[bool]]
-    by: Sequence[ColumnElement[Any]]
+    order_by: Sequence[ColumnElement[Any]]
 
 
-class Place(NamedTuple):
-    """The row that a page ended with: its value in the order, and its id."""
+class Cursor(NamedTuple):
+    """The last row of a page: its value in the sort column, and its id."""
 
     value: Any
     id: Any
@@ -37,10 +37,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """By one column, and by the id where several rows may have the same value. Rows without a value
-    come before all others, and behind them the other way round."""
+    """Sorts by one column, and by id if the values are not unique. NULL comes first, or last in
+    descending order."""
 
-    # As the client names it, with a `-` where it falls.
+    # The client's name of the order, with a `-` if it is descending.
     sort: str
     column: Any
     id: Any
@@ -52,51 +52,51 @@ class Ordering:
         return self.sort.removeprefix("-")
 
     @property
-    def falls(self) -> bool:
+    def is_descending(self) -> bool:
         return self.sort.startswith("-")
 
-    def parts(self, place: Place | None, offset: int) -> Iterator[Part]:
-        """One after the other, until the page is full. Rows with a value and those without are
-        asked for apart, since databases differ in which of them an index has first."""
+    def parts(self, cursor: Cursor | None, offset: int) -> Iterator[Part]:
+        """Yield the parts of a page in order. Rows with and without a value are separate parts,
+        since databases differ in where an index has NULL."""
         if not self.may_be_null:
-            yield Part(() if place is None else (self._beyond(place),), self._by_value())
+            yield Part(() if cursor is None else (self._after_cursor(cursor),), self._by_value())
         elif offset:
             yield Part((), self._by_null_and_value())
         else:
-            ways = [self._without_value(place), self._with_value(place)]
-            for part in reversed(ways) if self.falls else ways:
+            parts = [self._without_value(cursor), self._with_value(cursor)]
+            for part in reversed(parts) if self.is_descending else parts:
                 if part is not None:
                     yield part
 
-    def _without_value(self, place: Place | None) -> Part | None:
-        # Also by what none of them has: else some databases take another index.
-        by = self._by_value()
-        if place is None or (place.value is not None and self.falls):
-            return Part((self.column.is_(None),), by)
-        if place.value is not None:
+    def _without_value(self, cursor: Cursor | None) -> Part | None:
+        # Sorted by the NULL column too, since some databases would use another index without it.
+        order_by = self._by_value()
+        if cursor is None or (cursor.value is not None and self.is_descending):
+            return Part((self.column.is_(None),), order_by)
+        if cursor.value is not None:
             return None
-        beyond = self._after(self.id, literal(place.id, self.id.type))
-        return Part((self.column.is_(None), beyond), by)
+        is_after = self._after(self.id, literal(cursor.id, self.id.type))
+        return Part((self.column.is_(None), is_after), order_by)
 
-    def _with_value(self, place: Place | None) -> Part | None:
-        if place is not None and place.value is not None:
-            return Part((self._beyond(place),), self._by_value())
-        if place is not None and self.falls:
+    def _with_value(self, cursor: Cursor | None) -> Part | None:
+        if cursor is not None and cursor.value is not None:
+            return Part((self._after_cursor(cursor),), self._by_value())
+        if cursor is not None and self.is_descending:
             return None
         return Part((self.column.is_not(None),), self._by_value())
 
-    def place_of(self, row: Values) -> str:
-        place = [self.sort, row[self.name], row[ID]]
-        return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+    def create_cursor(self, row: Values) -> str:
+        values = [self.sort, row[self.name], row[ID]]
+        return base64.urlsafe_b64encode(orjson.dumps(values)).decode().rstrip("=")
 
-    def read_place(self, text: str) -> Place:
-        """Whatever a client sends."""
+    def parse_cursor(self, text: str) -> Cursor:
+        """Parse a cursor of a client. Raises Invalid."""
         try:
             padded = text.encode("ascii") + b"=" * (-len(text) % 4)
             sort, value, account_id = orjson.loads(base64.urlsafe_b64decode(padded))
             if sort != self.sort:
-                raise ValueError("a place in another order")
-            return Place(self._read_value(value), self.ids.from_path(str(account_id)))
+                raise ValueError("The cursor belongs to another order.")
+            return Cursor(self._read_value(value), self.ids.from_path(str(account_id)))
         except (ValueError, TypeError, OverflowError):
             raise Invalid.about("after", "Not a place in this list.") from None
 
@@ -106,40 +106,40 @@ class Ordering:
         if self.name != EMAIL:
             return datetime.fromisoformat(value).astimezone(UTC)
         if not (isinstance(value, str) and is_storable(value)):
-            raise ValueError("no address")
+            raise ValueError("The value is not an address.")
         return value
 
     def _by_value(self) -> Sequence[Any]:
-        turned = self._turned(self.column)
-        return (turned,) if self.name in (ID, EMAIL) else (turned, self._turned(self.id))
+        column = self._directed(self.column)
+        return (column,) if self.name in (ID, EMAIL) else (column, self._directed(self.id))
 
     def _by_null_and_value(self) -> Sequence[Any]:
-        turned = self._turned(self.column)
-        turned = turned.nulls_last() if self.falls else turned.nulls_first()
-        return (turned, self._turned(self.id))
+        column = self._directed(self.column)
+        column = column.nulls_last() if self.is_descending else column.nulls_first()
+        return (column, self._directed(self.id))
 
-    def _beyond(self, place: Place) -> ColumnElement[bool]:
-        account_id = literal(place.id, self.id.type)
+    def _after_cursor(self, cursor: Cursor) -> ColumnElement[bool]:
+        account_id = literal(cursor.id, self.id.type)
         if self.name == ID:
             return self._after(self.id, account_id)
         value = (
-            timestamp_literal(self.column, place.value)
+            timestamp_literal(self.column, cursor.value)
             if self.name != EMAIL
-            else literal(place.value)
+            else literal(cursor.value)
         )
         if self.name == EMAIL:
             return self._after(self.column, value)
         return self._after(tuple_(self.column, self.id), tuple_(value, account_id))
 
     def _after(self, columns: Any, values: Any) -> ColumnElement[bool]:
-        after: ColumnElement[bool] = columns < values if self.falls else columns > values
+        after: ColumnElement[bool] = columns < values if self.is_descending else columns > values
         return after
 
-    def _turned(self, column: Any) -> Any:
-        return column.desc() if self.falls else column.asc()
+    def _directed(self, column: Any) -> Any:
+        return column.desc() if self.is_descending else column.asc()
 
 
-def ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> Ordering:
+def find_ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> Ordering:
     name = sort.removeprefix("-")
     column = getattr(model, name, None)
     if column is None:
@@ -148,13 +148,13 @@ def ordering(model: AccountModel, sort: str, ids: IdKind, dialect: str) -> Order
     if name == EMAIL:
         column = bytewise(column, dialect)
     elif name != ID:
-        [asked] = select(column).selected_columns
-        may_be_null = getattr(asked, "nullable", True)
+        [selected] = select(column).selected_columns
+        may_be_null = getattr(selected, "nullable", True)
         column = to_read(model, name)
     return Ordering(sort, column, model.id, ids, may_be_null)
 
 
 def bytewise(column: Any, dialect: str) -> Any:
-    """In the order of its bytes, in which all that begins alike stands together; PostgreSQL's own
-    is that of a language."""
+    """Sort by bytes, so that values with the same beginning are adjacent. PostgreSQL's default
+    order depends on the language."""
     return collate(column, "C") if dialect == "postgresql" else column

@@ -1,4 +1,4 @@
-"""Looking after other people's accounts."""
+"""Routes of account management by administrators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .schemas import (
     MembershipRead,
 )
 from .search import AccountSearch
-from .service import AccountActions, Administration
+from .service import Administration
 from .view import AccountRelations, AccountView, Details
 
 blueprint = Blueprint(
@@ -44,7 +44,7 @@ blueprint = Blueprint(
     __name__,
     needs=Accounts,
     assemble=assemble,
-    about="Looking after other people's accounts",
+    about="Account management by administrators",
 )
 
 
@@ -58,10 +58,10 @@ def administrators_only(view: View) -> View:
 @takes(query=AccountQuery)
 @answers(200, AccountDetails, sliced=True, ready=True)
 def list_managed_accounts(query: Loaded) -> Slice:
-    """List accounts, or search among them
+    """List or search accounts
 
-    `Link` leads on from the page's last account, so that none is missed or shown twice while others
-    are made. Every condition that is given must hold.
+    Filters are combined with AND. `Link` continues after the last account of the page, so that no
+    account is missing or repeated while others are created.
     """
     return service(AccountSearch).page(**query)
 
@@ -73,10 +73,10 @@ def list_managed_accounts(query: Loaded) -> Slice:
 @takes(json=AccountCreate)
 @answers(201, AccountDetails, ready=True)
 def create_managed_account(json: Loaded) -> Details:
-    """Make an account; only root makes admins
+    """Create an account; only root creates admins
 
-    Without a password nobody signs in until its owner has chosen one: by the mail that `invite`
-    sends, or by recovering it.
+    Without a password, the owner chooses one before the first sign-in, with the email of `invite`
+    or by password recovery.
     """
     return service(Administration).create(caller().account, **json)
 
@@ -100,8 +100,8 @@ def get_managed_account(account_id: AccountKey) -> Details:
 def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
     """Change an account's role or status, or suspend it until a date
 
-    Whoever is not active any more is signed out. A suspension with a date ends by itself; any
-    status that is given ends an earlier one.
+    An account that is no longer active is signed out. A suspension with a date ends automatically.
+    A new status ends an earlier suspension.
     """
     return service(Administration).change(caller().account, account_id, json)
 
@@ -113,7 +113,7 @@ def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
 @takes(query=AccountDeletionQuery)
 @answers(200, AccountDetails, ready=True)
 def delete_managed_account(account_id: AccountKey, query: Loaded) -> Details:
-    """Delete an account with all that is its own; the answer is the deleted one"""
+    """Delete an account with its data, and return it"""
     return service(Administration).delete(caller().account, account_id, **query)
 
 
@@ -123,8 +123,8 @@ def delete_managed_account(account_id: AccountKey, query: Loaded) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def unlock_account(account_id: AccountKey) -> Details:
-    """Reset the counters of wrong passwords and wrong second factors of an account"""
-    return service(AccountActions).unlock(caller().account, account_id)
+    """Reset an account's counters of wrong passwords and wrong second factors"""
+    return service(Administration).unlock(caller().account, account_id)
 
 
 @blueprint.post("/<account_id:account_id>/sign-out")
@@ -133,8 +133,8 @@ def unlock_account(account_id: AccountKey) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount)
 @answers(200, AccountDetails, ready=True)
 def sign_out_account(account_id: AccountKey) -> Details:
-    """End every token of an account, for good"""
-    return service(AccountActions).sign_out(caller().account, account_id)
+    """End all tokens of an account permanently"""
+    return service(Administration).sign_out(caller().account, account_id)
 
 
 @blueprint.post("/<account_id:account_id>/recovery")
@@ -143,8 +143,8 @@ def sign_out_account(account_id: AccountKey) -> Details:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, TooManyAttempts, KeystoreUnavailable)
 @answers(200, Message)
 def recover_account(account_id: AccountKey) -> dict[str, str]:
-    """Mail an account's owner a reset token and a short code"""
-    service(AccountActions).recover(caller().account, account_id, address())
+    """Send the owner of an account a reset token and a short code"""
+    service(Administration).recover(caller().account, account_id, address())
     return {"message": "Password recovery email sent"}
 
 
@@ -154,8 +154,8 @@ def recover_account(account_id: AccountKey) -> dict[str, str]:
 @raises(AccountNotFound, NotAuthorized, OwnAccount, KeystoreUnavailable)
 @answers(200, AccountDetails, ready=True)
 def verify_account(account_id: AccountKey) -> Details:
-    """Vouch for an account's address; one that waited for the proof is active from here on"""
-    return service(AccountActions).verify(caller().account, account_id)
+    """Mark an account's email address as verified, which activates a pending account"""
+    return service(Administration).verify(caller().account, account_id)
 
 
 @blueprint.get("/<account_id:account_id>/deliveries")
@@ -165,7 +165,7 @@ def verify_account(account_id: AccountKey) -> Details:
 @takes(query=DeliveryQuery)
 @answers(200, DeliveryRead, sliced=True, ready=True)
 def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
-    """List what was sent to an account, or is to be, the newest first"""
+    """List the deliveries to an account, the newest first"""
     return service(AccountRelations).deliveries(account_id, **query)
 
 
@@ -176,7 +176,7 @@ def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
 @takes(query=Page)
 @answers(200, MembershipRead, paged=True)
 def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[WorkspaceAccess]:
-    """List the workspaces that an account is in"""
+    """List the workspaces of an account"""
     return service(AccountRelations).memberships(account_id, **query)
 
 
@@ -187,5 +187,5 @@ def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_account_events(account_id: AccountKey, query: Loaded) -> Slice:
-    """List what happened to an account, the newest first"""
+    """List an account's audit log, the newest first"""
     return service(AccountRelations).events(account_id, **query)

@@ -1,5 +1,5 @@
-"""What one account may do to another, in one table. Who looks after anybody may look at all;
-nobody looks after themselves, and the last active root stays."""
+"""Which roles may manage which. Administrators see all accounts and cannot manage their own, and
+the last active root is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.errors import Conflict, Forbidden
 
 
 class OwnAccount(Forbidden):
-    """What is one's own is changed elsewhere, or by somebody else."""
+    """Administrators cannot manage their own account."""
 
     code = "own_account"
     detail = "Nobody looks after their own account here"
@@ -32,7 +32,7 @@ class LastRoot(Conflict):
 
 
 class SoleOwner(Conflict):
-    """The document names the workspaces, each by its slug."""
+    """The account is the only active owner of shared workspaces, which are named by slug."""
 
     code = "sole_owner"
     detail = "The account is the only active owner of workspaces that others are in"
@@ -49,25 +49,24 @@ class SoleOwner(Conflict):
 
 ROOT = "root"
 
-# Whom each role may make, change (what they are and what they become) and delete. Root also has
-# accounts with a role of the application.
-LOOKS_AFTER: dict[str, frozenset[str]] = {
+# The roles that each role may create, change from and to, and delete. Root also manages roles of
+# the application.
+MANAGED_ROLES: dict[str, frozenset[str]] = {
     ROOT: frozenset(ROLES),
     "admin": frozenset({"user"}),
     "user": frozenset(),
 }
 
-ADMINISTRATORS = tuple(role for role in ROLES if LOOKS_AFTER[role])
+ADMINISTRATORS = tuple(role for role in ROLES if MANAGED_ROLES[role])
 
 
-def may_look_after(actor: str, *others: str) -> bool:
-    return actor == ROOT or LOOKS_AFTER.get(actor, frozenset()).issuperset(others)
+def may_manage_roles(actor: str, *roles: str) -> bool:
+    return actor == ROOT or MANAGED_ROLES.get(actor, frozenset()).issuperset(roles)
 
 
-def keep_a_root(session: AnySession, accounts: Accounts, account: AccountLike) -> None:
-    """Raise LastRoot if no other active root would be left without this account. Within a
-    transaction that has locked the name ROOT, so that of two roots at once the second is counted
-    after the first."""
+def check_root_remains(session: AnySession, accounts: Accounts, account: AccountLike) -> None:
+    """Raise LastRoot if this account is the last active root. The transaction must have locked the
+    name ROOT, so that two roots cannot be removed at once."""
     if account.role != ROOT:
         return
     model = accounts.model

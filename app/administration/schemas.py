@@ -1,4 +1,4 @@
-"""What the OpenAPI document shows of these routes; nothing that is answered comes from here."""
+"""Schemas of account management, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from ..workspaces.schemas import MEMBER_STATUS, MEMBER_TYPE
 
 COLUMNS = ("created_at", "email", "last_login_date", "id")
 SORT = NamedEnum("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
-# Beyond it a page costs what all before it cost; `after` leads on at no price.
-MOST_OFFSET = 10_000
-LONGEST_PLACE = 1_000
-MOST = 500
+# An offset reads all rows before it; `after` does not.
+MAX_OFFSET = 10_000
+CURSOR_LENGTH = 1_000
+MAX_LIMIT = 500
 
 
 def limit() -> StrictInteger:
     about = {"description": "How many to return at most"}
-    return StrictInteger(load_default=100, min=1, max=MOST, metadata=about)
+    return StrictInteger(load_default=100, min=1, max=MAX_LIMIT, metadata=about)
 
 
 class AccountQuery(RequestSchema):
@@ -40,50 +40,50 @@ class AccountQuery(RequestSchema):
         max=320,
         strip=True,
         metadata={
-            "description": "How the e-mail begins, in any case; or all of an id or a phone number,"
-            " which then is what is found"
+            "description": "The beginning of an email address, case-insensitive; or an exact id or"
+            " phone number"
         },
     )
     status = EnumField(STATUS)
     role = EnumField(ROLE)
     verified = StrictBoolean(
-        metadata={"description": "Only those whose address is proven, or is not"}
+        metadata={"description": "Only verified, or only unverified email addresses"}
     )
-    mfa = StrictBoolean(metadata={"description": "Only those with a second factor, or without one"})
+    mfa = StrictBoolean(metadata={"description": "Only accounts with MFA, or only those without"})
     created_after = Timestamp()
     last_login_before = Timestamp(
-        metadata={"description": "Those who have never signed in are among them"},
+        metadata={"description": "Includes accounts that have never signed in"},
     )
     sort = EnumField(
         SORT,
-        metadata={"description": "Left out: `-created_at`, or `email` with a search"},
+        metadata={"description": "Default: `-created_at`, or `email` with a search"},
     )
     limit = limit()
     offset = StrictInteger(
         load_default=0,
-        max=MOST_OFFSET,
-        metadata={"description": "How many to pass over; not together with `after`"},
+        max=MAX_OFFSET,
+        metadata={"description": "How many to skip; not together with `after`"},
     )
     after = Text(
         min=1,
-        max=LONGEST_PLACE,
-        metadata={"description": "Where the page before has ended, as its `Link` has it"},
+        max=CURSOR_LENGTH,
+        metadata={"description": "The cursor in the `Link` of the previous page"},
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_two_places(self, data: Loaded, **kwargs: object) -> None:
+    def reject_after_and_offset(self, data: Loaded, **kwargs: object) -> None:
         if "after" in data and data["offset"]:
             raise ValidationError("Not together with after.", "offset")
 
 
 class AccountDetails(AccountRead):
-    """An account as an administrator sees it."""
+    """An account for administrators."""
 
     has_password = fields.Boolean(required=True)
     suspended_until = Timestamp(
         required=True,
         allow_none=True,
-        metadata={"description": "When the account is active again by itself"},
+        metadata={"description": "When the suspension ends"},
     )
     suspended_reason = fields.String(required=True, allow_none=True)
 
@@ -96,11 +96,11 @@ class AccountCreate(RequestSchema):
     phone = Text(min=1, max=32, load_default=None)
     invite = StrictBoolean(
         load_default=False,
-        metadata={"description": "Mail a link to choose a password with, in the place of one"},
+        metadata={"description": "Send a link to choose a password, instead of a password"},
     )
 
     @validates_schema(skip_on_field_errors=True)
-    def refuse_both(self, data: Loaded, **kwargs: object) -> None:
+    def reject_invite_and_password(self, data: Loaded, **kwargs: object) -> None:
         if data["invite"] and data["password"] is not None:
             raise ValidationError("Not together with a password.", "invite")
 
@@ -110,14 +110,14 @@ class AccountEdit(RequestSchema):
     status = EnumField(STATUS, min=1)
     suspended_until = Timestamp(
         allow_none=True,
-        metadata={"description": "With the status `suspended`: when it ends by itself"},
+        metadata={"description": "With the status `suspended`: when the suspension ends"},
     )
     suspended_reason = Text(
         min=1,
         max=REASON_LENGTH,
         allow_none=True,
         strip=True,
-        metadata={"description": "With the status `suspended`; shown to administrators alone"},
+        metadata={"description": "With the status `suspended`; shown only to administrators"},
     )
 
 
@@ -127,17 +127,19 @@ class AccountDeletionQuery(RequestSchema):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "Delete it only if this is its address"},
+        metadata={"description": "Delete the account only if this is its email address"},
     )
 
 
 class DeliveryQuery(RequestSchema):
     limit = limit()
-    after = StrictInteger(metadata={"description": "The `id` of the page's last one"})
+    after = StrictInteger(
+        metadata={"description": "The `id` of the last item of the previous page"}
+    )
 
 
 class DeliveryRead(Schema):
-    """What was sent to an account, or is to be; not what it says."""
+    """A delivery to an account, without its text."""
 
     id = fields.Integer(required=True)
     channel = fields.String(required=True)
@@ -146,14 +148,14 @@ class DeliveryRead(Schema):
     notification_id = fields.Integer(required=True, allow_none=True)
     attempts = fields.Integer(required=True)
     reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
+        required=True, allow_none=True, metadata={"description": "Why it is not sent"}
     )
     created_at = Timestamp(required=True)
     finished_at = Timestamp(required=True, allow_none=True)
 
 
 class MembershipRead(Schema):
-    """A workspace that an account is in, and as what."""
+    """The membership of an account in a workspace."""
 
     workspace_id = fields.Integer(required=True, attribute="workspace.id")
     slug = fields.String(required=True, attribute="workspace.slug")

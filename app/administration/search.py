@@ -1,6 +1,6 @@
-"""Finding accounts among millions: a page is one walk along an index.
+"""Finds and counts accounts among millions: a page is one range of an index.
 
-The indexes are those of migration 0017; without them the answers are the same, and slower.
+The indexes are those of migration 0017; without them the results are the same, and slower.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, text
 
 from ..accounts.addresses import fold, read_phone
 from ..accounts.errors import InvalidPhone
@@ -20,13 +20,14 @@ from ..accounts.service import Accounts
 from ..accounts.suspension import is_over_row, keeps_dates
 from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
+from ..core.db.transaction import AnySession
 from ..core.errors import Invalid
-from ..core.types import Values
+from ..core.types import AccountModel, Values
 from ..core.web.paging import Slice
-from .ordering import bytewise, ordering
+from .ordering import bytewise, find_ordering
 from .view import AccountView, Details
 
-# Behind whatever begins alike: no address has the last of all characters in it.
+# The end of a range of addresses with one beginning: no address has the last Unicode character.
 _END = "\U0010ffff"
 
 
@@ -35,7 +36,7 @@ class AccountSearch:
     accounts: Accounts
     view: AccountView
     ids: IdKind
-    # Whether an account has a second factor; None where this application keeps none.
+    # The condition that an account uses MFA; None if the application has no MFA.
     has_factor: ColumnElement[bool] | None
 
     def page(
@@ -48,18 +49,18 @@ class AccountSearch:
         **filters: object,
     ) -> Slice:
         sort = sort or ("email" if "search" in filters else "-created_at")
-        order = ordering(self.accounts.model, sort, self.ids, self._dialect)
-        place = None if after is None else order.read_place(after)
+        order = find_ordering(self.accounts.model, sort, self.ids, self._dialect)
+        cursor = None if after is None else order.parse_cursor(after)
         conditions = list(self._conditions(filters))
         found: list[Details] = []
-        for part in order.parts(place, offset):
+        for part in order.parts(cursor, offset):
             if (wanted := limit + 1 - len(found)) > 0:
-                rows = self.view.rows.where(*conditions, *part.conditions).order_by(*part.by)
+                rows = self.view.rows.where(*conditions, *part.conditions).order_by(*part.order_by)
                 page = self.accounts.session.execute(rows.offset(offset).limit(wanted))
                 found += map(self.view.details, page)
         if len(found) > limit:
-            return Slice(found[:limit], after=order.place_of(found[limit - 1]))
-        is_all = place is None and (found or not offset)
+            return Slice(found[:limit], after=order.create_cursor(found[limit - 1]))
+        is_all = cursor is None and (found or not offset)
         return Slice(found, total=offset + len(found) if is_all else None)
 
     @property
@@ -69,15 +70,15 @@ class AccountSearch:
     def _conditions(self, filters: Values) -> Iterator[ColumnElement[bool]]:
         model = self.accounts.model
         if "search" in filters:
-            yield self._named(filters["search"])
+            yield self._matches(filters["search"])
         if "status" in filters:
             yield self._in_status(filters["status"], self.accounts.clock.now())
         if "role" in filters:
             yield model.role == filters["role"]
         if "verified" in filters:
-            yield self._proven(filters["verified"])
+            yield self._is_verified(filters["verified"])
         if "mfa" in filters:
-            yield self._with_factor(filters["mfa"])
+            yield self._uses_mfa(filters["mfa"])
         if "created_after" in filters:
             yield model.created_at > timestamp_literal(model.created_at, filters["created_after"])
         if "last_login_before" in filters:
@@ -85,11 +86,9 @@ class AccountSearch:
             before = timestamp_literal(column, filters["last_login_before"])
             yield or_(column < before, column.is_(None))
 
-    def _named(self, search: str) -> ColumnElement[bool]:
-        """Whoever has just this id or number; otherwise those whose address begins so.
-
-        A range and not a pattern: no character of it stands for others.
-        """
+    def _matches(self, search: str) -> ColumnElement[bool]:
+        """Return the condition for the account with this id or phone number, if it exists, or else
+        for addresses with this beginning."""
         exact = self._exact(search)
         if exact is not None:
             found = select(self.accounts.model.id).where(exact).limit(1)
@@ -117,29 +116,63 @@ class AccountSearch:
     def _in_status(self, status: str, now: datetime) -> ColumnElement[bool]:
         """Return the condition for a shown status: an expired suspension is shown as active."""
         model = self.accounts.model
-        is_so: ColumnElement[bool] = model.status == status
+        has_status: ColumnElement[bool] = model.status == status
         if not keeps_dates(model):
-            return is_so
+            return has_status
         until = model.suspended_until
         if status == SUSPENDED:
-            return and_(is_so, or_(until.is_(None), until > timestamp_literal(until, now)))
+            return and_(has_status, or_(until.is_(None), until > timestamp_literal(until, now)))
         return (
-            or_(is_so, is_over_row(model, now)) if status == self.accounts.active_status else is_so
+            or_(has_status, is_over_row(model, now))
+            if status == self.accounts.active_status
+            else has_status
         )
 
-    def _proven(self, is_proven: bool) -> ColumnElement[bool]:
+    def _is_verified(self, is_verified: bool) -> ColumnElement[bool]:
         since = self._column("email_unverified_since", "verified")
-        proven: ColumnElement[bool] = since.is_(None) if is_proven else since.is_not(None)
-        return proven
+        condition: ColumnElement[bool] = since.is_(None) if is_verified else since.is_not(None)
+        return condition
 
-    def _with_factor(self, has_one: bool) -> ColumnElement[bool]:
+    def _uses_mfa(self, uses_mfa: bool) -> ColumnElement[bool]:
         if self.has_factor is None:
             raise Invalid.about("mfa", "The accounts of this application have no second factors.")
-        return self.has_factor if has_one else ~self.has_factor
+        return self.has_factor if uses_mfa else ~self.has_factor
 
     def _column(self, name: str, parameter: str) -> Any:
         column = getattr(self.accounts.model, name, None)
         if column is None:
-            text = f"The accounts of this application have no {name}."
-            raise Invalid.about(parameter, text)
+            raise Invalid.about(parameter, f"The accounts of this application have no {name}.")
         return column
+
+
+# Accounts are counted up to this number, since counting a million takes too long for a page.
+MAX_COUNT = 10_000
+# The row count of PostgreSQL's statistics.
+_STATISTICS = text("SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(:name)")
+
+
+class Estimate(NamedTuple):
+    number: int
+    # `exactly`, `about` or `over`.
+    how: str
+
+
+def estimate(session: AnySession, model: AccountModel) -> Estimate:
+    """Return the number of accounts: exact up to MAX_COUNT, then from the statistics."""
+    some = select(model.id).limit(MAX_COUNT + 1).subquery()
+    counted = session.scalar(select(func.count()).select_from(some)) or 0
+    if counted <= MAX_COUNT:
+        return Estimate(counted, "exactly")
+    dialect = session.get_bind().dialect
+    if dialect.name == "postgresql":
+        name = dialect.identifier_preparer.format_table(model.__table__)
+        number = session.scalar(_STATISTICS, {"name": name})
+        if number is not None and number > MAX_COUNT:
+            return Estimate(_round(number), "about")
+    return Estimate(MAX_COUNT, "over")
+
+
+def _round(count: int) -> int:
+    """Round to three digits, as the statistics are not exact."""
+    step: int = 10 ** max(len(str(count)) - 3, 0)
+    return round(count / step) * step

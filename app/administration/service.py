@@ -21,7 +21,7 @@ from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
 from ..registration.verification import Verification
 from ..workspaces.ownership import Ownership
-from .rules import ROOT, OwnAccount, SoleOwner, keep_a_root, may_look_after
+from .rules import ROOT, OwnAccount, SoleOwner, check_root_remains, may_manage_roles
 from .view import AccountView, Details
 
 UNTIL, REASON = "suspended_until", "suspended_reason"
@@ -29,17 +29,23 @@ UNTIL, REASON = "suspended_until", "suspended_reason"
 
 @dataclass(eq=False)
 class Administration:
-    """What one account makes of another, within the table of rules.
+    """Creates, changes and deletes accounts for an administrator, the actor.
 
-    Every change holds the other's row; where that is a root's it holds what all roots stand for, so
-    that two who demote each other at once are looked at one by one.
+    Every change locks the account's row. Changes of roots also lock the name ROOT, so that two
+    roots cannot demote each other at once.
     """
 
-    session: AnySession
     accounts: Accounts
     ownership: Ownership
     recovery: Recovery
     view: AccountView
+    failures: Failures
+    log_out: LogOut
+    verification: Verification
+
+    @property
+    def session(self) -> AnySession:
+        return self.accounts.session
 
     def find(self, actor: AccountLike, account_id: AccountKey) -> AccountLike:
         """Return the account to manage, which is never the actor's own."""
@@ -65,32 +71,32 @@ class Administration:
         self._allow(actor.role, role)
         email = _read("email", email, read_email)
         phone = phone and _read("phone", phone, read_phone)
-        status = self._known(status or self.accounts.active_status)
-        passwords, more = self.accounts.passwords, {}
+        status = self._check_status(status or self.accounts.active_status)
+        passwords, values = self.accounts.passwords, {}
         if password is not None:
             passwords.rules.check(password, email, "password")
-            # It takes its time, and no transaction waits for it.
-            more["password_hash"] = passwords.hash(password)
+            # Computed before the transaction, because it is slow.
+            values["password_hash"] = passwords.hash(password)
         with transaction(self.session):
             account = self.accounts.create(
-                email, None, role=role, status=status, phone=phone, **more
+                email, None, role=role, status=status, phone=phone, **values
             )
             if invite:
                 after_commit(self.session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
     def change(self, actor: AccountLike, account_id: AccountKey, given: Values) -> Details:
-        """Its role, its status, and until when and why it is suspended. Whoever is not active any
-        more is signed out by the same transaction."""
+        """Change an account's role, status and suspension. An account that is no longer active is
+        signed out in the same transaction."""
         role, status = given.get("role"), given.get("status")
         with transaction(self.session):
-            account = self._hold(actor, account_id, *([role] if role else ()))
+            account = self._lock(actor, account_id, *([role] if role else ()))
             if given:
-                new_status = self._known(status) if status else account.status
+                new_status = self._check_status(status) if status else account.status
                 is_root = (role or account.role) == ROOT
                 if not (is_root and new_status in self.accounts.active_statuses):
-                    keep_a_root(self.session, self.accounts, account)
-                self._refuse_own(actor, account)
+                    check_root_remains(self.session, self.accounts, account)
+                self._check_not_own(actor, account)
                 self._check_actor(actor, account.role, role or account.role)
                 suspension = self._suspension(account, given)
                 if suspension is not None:
@@ -105,22 +111,40 @@ class Administration:
     def delete(
         self, actor: AccountLike, account_id: AccountKey, email: str | None = None
     ) -> Details:
-        """`email`: only if this is its address, lest somebody deletes another one by mistake."""
+        """Delete an account. With `email`, only if this is its address, as a confirmation."""
         with transaction(self.session), extended_timeout(self.session):
-            account = self._hold(actor, account_id)
+            account = self._lock(actor, account_id)
             if email is not None and fold(email) != account.email:
                 raise Invalid.about("email", "Not the account's address.")
-            keep_a_root(self.session, self.accounts, account)
-            self._refuse_own(actor, account)
+            check_root_remains(self.session, self.accounts, account)
+            self._check_not_own(actor, account)
             self._check_actor(actor, account.role)
-            if alone := self.ownership.solely_owned(account_id):
-                raise SoleOwner([workspace.slug for workspace in alone])
+            if workspaces := self.ownership.solely_owned(account_id):
+                raise SoleOwner([workspace.slug for workspace in workspaces])
             details = self.view.read(account_id)
             self.accounts.delete(account)
             return details
 
-    def _hold(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
-        """The account as it stands now, until the end of the transaction."""
+    def unlock(self, actor: AccountLike, account_id: AccountKey) -> Details:
+        """Reset the counters of wrong passwords and wrong second factors, for all IP addresses."""
+        self.failures.unlock(self.session, self.find(actor, account_id))
+        return self.view.read(account_id)
+
+    def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:
+        self.log_out.by_operator(self.find(actor, account_id))
+        return self.view.read(account_id)
+
+    def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
+        """Send a recovery email, within the rate limits that protect the inbox from floods."""
+        self.recovery.request(self.find(actor, account_id).email, address)
+
+    def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
+        """Mark the email address as verified, without an email."""
+        self.verification.mark_verified(self.find(actor, account_id))
+        return self.view.read(account_id)
+
+    def _lock(self, actor: AccountLike, account_id: AccountKey, *roles: str) -> AccountLike:
+        """Lock an account until the end of the transaction, and return it as stored."""
         model = self.accounts.model
         account: AccountLike | None = self.accounts.lock(account_id)
         if account is None:
@@ -131,25 +155,25 @@ class Administration:
             lock_name(self.session, model, ROOT)
         return account
 
-    def _refuse_own(self, actor: AccountLike, account: AccountLike) -> None:
+    def _check_not_own(self, actor: AccountLike, account: AccountLike) -> None:
         if actor.id == account.id:
             raise OwnAccount
 
     def _check_actor(self, actor: AccountLike, *roles: str) -> None:
         """Check the actor again: its role may have changed since the decorator read it."""
         model = self.accounts.model
-        now = self.session.execute(
+        stored = self.session.execute(
             select(model.role, model.status).where(model.id == actor.id)
         ).one_or_none()
-        if now is None or now.status not in self.accounts.active_statuses:
+        if stored is None or stored.status not in self.accounts.active_statuses:
             raise NotAuthorized
-        self._allow(now.role, *roles)
+        self._allow(stored.role, *roles)
 
     def _allow(self, actor: str, *roles: str) -> None:
-        if not may_look_after(actor, *roles):
+        if not may_manage_roles(actor, *roles):
             raise NotAuthorized
 
-    def _known(self, status: str) -> str:
+    def _check_status(self, status: str) -> str:
         known = self.accounts.statuses()
         if status not in known:
             raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
@@ -157,14 +181,14 @@ class Administration:
 
     def _suspension(self, account: AccountLike, given: Values) -> Suspension | None:
         """Return the suspension to store, or None if the account is not suspended or unchanged."""
-        told = [name for name in (UNTIL, REASON) if name in given]
+        fields = [name for name in (UNTIL, REASON) if name in given]
         status = given.get("status") or account.status
         if status != SUSPENDED:
-            for name in told:
+            for name in fields:
                 if given[name] is not None:
                     raise Invalid.about(name, f"Only with the status {SUSPENDED}.")
             return None
-        if "status" not in given and not told:
+        if "status" not in given and not fields:
             return None
         until, reason = given.get(UNTIL), given.get(REASON)
         if "status" not in given:
@@ -180,7 +204,7 @@ class Administration:
         if given[UNTIL] <= self.accounts.clock.now():
             raise Invalid.about(UNTIL, "Must be in the future.")
         if account.status == PENDING:
-            # It would be active one day without ever having been proven.
+            # The end of the suspension would activate an account with an unverified address.
             raise Invalid.about(UNTIL, "Not while the account waits for its address to be proven.")
 
 
@@ -190,37 +214,3 @@ def _read(field: str, text: str, read: Any) -> str:
     except (InvalidEmail, InvalidPhone) as problem:
         raise Invalid.about(field, problem.detail) from None
     return found
-
-
-@dataclass(eq=False)
-class AccountActions:
-    """What is done for an account without changing what it is: as the command line does it."""
-
-    administration: Administration
-    failures: Failures
-    log_out: LogOut
-    recovery: Recovery
-    verification: Verification
-
-    def unlock(self, actor: AccountLike, account_id: AccountKey) -> Details:
-        """Reset the counters of wrong passwords and wrong second factors, from every address."""
-        account = self.administration.find(actor, account_id)
-        self.failures.unlock(self.administration.session, account)
-        return self._details(account_id)
-
-    def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:
-        self.log_out.by_operator(self.administration.find(actor, account_id))
-        return self._details(account_id)
-
-    def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:
-        """Send a recovery email, within the rate limits that protect the inbox from floods."""
-        account = self.administration.find(actor, account_id)
-        self.recovery.request(account.email, address)
-
-    def verify(self, actor: AccountLike, account_id: AccountKey) -> Details:
-        """Take an administrator's word for it that the address is its owner's."""
-        self.verification.mark_verified(self.administration.find(actor, account_id))
-        return self._details(account_id)
-
-    def _details(self, account_id: AccountKey) -> Details:
-        return self.administration.view.read(account_id)

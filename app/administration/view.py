@@ -1,4 +1,4 @@
-"""An account as admins see it: one row, of whichever columns it has, and what surrounds it."""
+"""An account for administrators, with its deliveries, memberships and audit log."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from ..workspaces.lookup import WorkspaceAccess
 from ..workspaces.service import Workspaces
 from .schemas import AccountDetails
 
-# Ready to be answered as JSON.
+# Values that are serialized as JSON without a schema.
 Details = dict[str, Any]
 
-# Columns that are shown only as set or not set.
+# Columns of which only NULL or not NULL is shown.
 _SINCE, _HAS_PASSWORD = "email_unverified_since", "has_password"
 
 
@@ -49,11 +49,11 @@ class AccountView:
         details = {name: getattr(row, name) for name in self._names}
         details["id"] = serialize_id(details["id"])
         details["email_verified"] = getattr(row, _SINCE) is None
-        self._end_what_is_over(details, self.accounts.clock.now())
+        self._end_suspension(details, self.accounts.clock.now())
         return details
 
-    def _end_what_is_over(self, details: Details, now: datetime) -> None:
-        """Show an expired suspension as active, before the next sign-in stores its end."""
+    def _end_suspension(self, details: Details, now: datetime) -> None:
+        """Show an expired suspension as active. The next sign-in stores its end."""
         until = details["suspended_until"]
         if details["status"] == SUSPENDED and until is not None and until <= now:
             details["status"] = self.accounts.active_status
@@ -71,7 +71,7 @@ class AccountView:
 
 @dataclass(eq=False)
 class AccountRelations:
-    """What surrounds an account: messages to it, its memberships, and its audit log."""
+    """The deliveries, memberships and audit log of an account."""
 
     accounts: Accounts
     received: ReceivedDeliveries

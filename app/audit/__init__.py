@@ -1,1 +1,1 @@
-"""Who did what: the records that are kept, shown and pruned."""
+"""The audit log: reading, export and retention."""

@@ -1,5 +1,4 @@
-"""How often something happened, hour by hour: of the newest records alone, so that it costs as much
-however many there are."""
+"""Counts audit log entries by hour. Only the newest entries are read, so the cost is limited."""
 
 from __future__ import annotations
 
@@ -13,25 +12,25 @@ from sqlalchemy import ColumnElement, String, case, func, select, type_coerce
 from ..core.audit_log.models import AuditEntry
 from ..core.db.transaction import AnySession
 
-MOST = 10_000
+MAX_ENTRIES = 10_000
 _OTHER = ""
 
 
 @dataclass(frozen=True)
 class EventHistory:
-    """By the hour, and by the type within it."""
+    """The number of entries by hour and type."""
 
     hours: Mapping[datetime, Mapping[str, int]]
-    # From where on all are counted: the moment that was asked for, unless there were too many.
+    # The start of the counted time: the requested one, or a later one with too many entries.
     since: datetime
-    is_whole: bool
+    is_complete: bool
 
     def total(self, name: str) -> int:
         return sum(counts.get(name, 0) for counts in self.hours.values())
 
 
-def happened(
-    session: AnySession, types: Collection[str], since: datetime, most: int = MOST
+def count_by_hour(
+    session: AnySession, types: Collection[str], since: datetime, most: int = MAX_ENTRIES
 ) -> EventHistory:
     newest = (
         select(AuditEntry.type, AuditEntry.at)
@@ -48,9 +47,9 @@ def happened(
     for at, name, count in session.execute(counted):
         total += count
         hours.setdefault(_read(at), {})[name] = count
-    is_whole = total < most
-    # What lies before the first whole hour was left out.
-    return EventHistory(hours, since if is_whole else min(hours), is_whole)
+    is_complete = total < most
+    # With too many entries, the first hour is where the newest entries begin.
+    return EventHistory(hours, since if is_complete else min(hours), is_complete)
 
 
 def _hour(at: object, dialect: str) -> ColumnElement[Any]:

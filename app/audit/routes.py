@@ -12,20 +12,15 @@ from ..core.web.operation import example
 from ..core.web.paging import Slice
 from ..core.web.request_data import takes
 from ..core.web.responses import answers
-from ..workspaces.guards import (
-    active_member_required,
-    current_workspace,
-    workspace_roles_required,
-)
-from ..workspaces.models import MANAGERS
-from ..workspaces.routes import IN_PATH, slug_in_path
+from ..workspaces.guards import current_workspace
+from ..workspaces.routes import managers_only
 from . import schemas
 from .schemas import RecordFilter, RecordPage, RecordQuery, RecordRead, WorkspaceRecordRead
 from .service import Records
 
-LINES = "application/jsonl"
+JSON_LINES = "application/jsonl"
 
-blueprint = Blueprint("events", __name__, needs=Accounts, about="Who did what")
+blueprint = Blueprint("events", __name__, needs=Accounts, about="The audit log")
 
 
 @blueprint.get("/admin/events")
@@ -35,7 +30,7 @@ blueprint = Blueprint("events", __name__, needs=Accounts, about="Who did what")
 @takes(query=RecordQuery)
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_events(query: Loaded) -> Slice:
-    """List who did what, the newest first"""
+    """List audit log entries, the newest first"""
     after, limit = query.pop("after"), query.pop("limit")
     return service(Records).page(query, after, limit)
 
@@ -44,26 +39,23 @@ def list_events(query: Loaded) -> Slice:
 @active_account_required
 @roles_required("admin", "root")
 @takes(query=RecordFilter)
-@answers(200, None, media=[LINES], description="An event on each line")
+@answers(200, None, media=[JSON_LINES], description="JSON lines, one event on each line")
 def export_events(query: Loaded) -> Response:
-    """Get all of them, the oldest first
+    """Export audit log entries, the oldest first
 
-    Who comes again goes on with `since`, the `at` of the last one; what comes twice has its `id`.
+    To continue an export, set `since` to the `at` of the last event and skip known `id`s.
     """
     lines = service(Records).lines(query)
-    return Response(stream_with_context(lines), mimetype=LINES)
+    return Response(stream_with_context(lines), mimetype=JSON_LINES)
 
 
 @blueprint.get("/workspaces/<workspace_slug>/events")
-@slug_in_path
-@active_account_required
-@active_member_required(resolver=IN_PATH)
-@workspace_roles_required(*MANAGERS, resolver=IN_PATH)
+@managers_only
 @example(answer=[schemas.OF_A_WORKSPACE])
 @takes(query=RecordPage)
 @answers(200, WorkspaceRecordRead, sliced=True, ready=True)
 def list_workspace_events(workspace_slug: str, query: Loaded) -> Slice:
-    """List who did what in a workspace, the newest first"""
+    """List a workspace's audit log, the newest first"""
     return service(Records).of_workspace(current_workspace.id, **query)
 
 
@@ -73,5 +65,5 @@ def list_workspace_events(workspace_slug: str, query: Loaded) -> Slice:
 @takes(query=RecordPage)
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_own_events(query: Loaded) -> Slice:
-    """List what happened to the caller's account in the last 90 days, the newest first"""
-    return service(Records).of_oneself(caller().account.id, **query)
+    """List the audit log of the caller's account for the last 90 days, the newest first"""
+    return service(Records).of_account(caller().account.id, **query)

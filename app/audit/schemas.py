@@ -1,4 +1,4 @@
-"""What clients send and get of the audit log, with the examples of the OpenAPI document."""
+"""Schemas of the audit log, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ..core.web.fields import (
 )
 
 ACTOR_KIND = NamedEnum("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
-LONGEST_PLACE = 40
+CURSOR_LENGTH = 40
 
 
 class RecordPage(RequestSchema):
-    """One page of records, the newest first."""
+    """A page of entries, the newest first."""
 
     limit = StrictInteger(
         load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
     )
     after = Text(
         min=1,
-        max=LONGEST_PLACE,
+        max=CURSOR_LENGTH,
         load_default=None,
-        metadata={"description": "Where the page before has ended, as its `Link` has it"},
+        metadata={"description": "The cursor in the `Link` of the previous page"},
     )
 
 
@@ -43,10 +43,10 @@ class RecordFilter(RequestSchema):
         metadata={"description": "The name of an action, such as `login.failed`"},
     )
     actor = AccountId(
-        received=True, load_default=None, metadata={"description": "The account that acts"}
+        received=True, load_default=None, metadata={"description": "The acting account"}
     )
     account = AccountId(
-        received=True, load_default=None, metadata={"description": "The account it is about"}
+        received=True, load_default=None, metadata={"description": "The affected account"}
     )
     workspace = StrictInteger(load_default=None, metadata={"description": "The id of a workspace"})
     target = Text(
@@ -54,7 +54,7 @@ class RecordFilter(RequestSchema):
         max=TYPE_LENGTH + TARGET_LENGTH + 1,
         load_default=None,
         pattern="^[^:]+:.+$",
-        metadata={"description": "Its kind and id, such as `invitation:17`"},
+        metadata={"description": "Kind and id of the target, such as `invitation:17`"},
     )
     since = Timestamp(load_default=None, metadata={"description": "Not before this moment"})
     until = Timestamp(load_default=None, metadata={"description": "Before this moment"})
@@ -65,29 +65,31 @@ class RecordQuery(RecordPage, RecordFilter):
 
 
 class WorkspaceRecordRead(Schema):
-    """What a workspace's managers see: not from where their members act."""
+    """An entry for managers of a workspace, without the client's data."""
 
     id = fields.Integer(required=True)
-    type = fields.String(required=True, metadata={"description": "What was done"})
+    type = fields.String(required=True, metadata={"description": "The action"})
     at = Timestamp(required=True)
     actor_kind = EnumField(ACTOR_KIND, required=True)
     actor_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "The account that acts"}
+        required=True, allow_none=True, metadata={"description": "The acting account"}
     )
     account_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "The account it is about"}
+        required=True, allow_none=True, metadata={"description": "The affected account"}
     )
     workspace_id = fields.Integer(required=True, allow_none=True)
     target_kind = fields.String(required=True, allow_none=True)
     target_id = fields.String(required=True, allow_none=True)
     data: Any = fields.Dict(
-        keys=fields.String(), required=True, metadata={"description": "What changed, by its type"}
+        keys=fields.String(),
+        required=True,
+        metadata={"description": "Data of the action, which depends on `type`"},
     )
 
 
 class RecordRead(WorkspaceRecordRead):
     address = fields.String(
-        required=True, allow_none=True, metadata={"description": "Where the request came from"}
+        required=True, allow_none=True, metadata={"description": "The client's IP address"}
     )
     user_agent = fields.String(required=True, allow_none=True)
     request_id = fields.String(required=True, allow_none=True)

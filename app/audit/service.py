@@ -1,4 +1,4 @@
-"""The audit log: shown page by page, exported with an account's data, and pruned."""
+"""Reads, exports and prunes the audit log."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ..core.web.responses import field_names, row_serializer
 from .schemas import RecordRead, WorkspaceRecordRead
 from .settings import AuditSettings
 
-# Ready to be answered as JSON.
+# Values that are serialized as JSON without a schema.
 RecordItem = dict[str, Any]
 
-# How far back an owner sees the actions on the account.
-RECENT = timedelta(days=90)
-ROWS_AT_ONCE = 1_000
+# How long the owner of an account sees its entries.
+OWNER_PERIOD = timedelta(days=90)
+BATCH_ROWS = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
+_CURSOR = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})", re.ASCII)
 
 
 @dataclass(eq=False)
@@ -47,31 +47,31 @@ class Records:
     clock: Clock
 
     def page(self, filters: Values, after: str | None, limit: int) -> Slice:
-        return self._slice(RecordRead, self._matching(filters), after, limit)
+        return self._slice(RecordRead, self._conditions(filters), after, limit)
 
     def of_workspace(self, workspace_id: int, after: str | None, limit: int) -> Slice:
         return self._slice(
             WorkspaceRecordRead, [AuditEntry.workspace_id == workspace_id], after, limit
         )
 
-    def of_oneself(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
-        """From where others act on the account is theirs."""
-        recent = self.clock.now() - RECENT
-        which = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
-        found = self._slice(RecordRead, which, after, limit)
+    def of_account(self, account_id: AccountKey, after: str | None, limit: int) -> Slice:
+        """Return the owner's page, without the IP addresses and devices of other actors."""
+        recent = self.clock.now() - OWNER_PERIOD
+        conditions = [AuditEntry.account_id == account_id, AuditEntry.at >= recent]
+        found = self._slice(RecordRead, conditions, after, limit)
         for item in found.rows:
             if item["actor_id"] not in (None, account_id):
                 item |= {"address": None, "user_agent": None, "request_id": None}
         return found
 
     def lines(self, filters: Values) -> Iterator[bytes]:
-        """All of them as JSON lines, the oldest first; some at a time are in memory."""
-        which = self._matching(filters)
-        in_order = _columns(RecordRead).where(*which).order_by(AuditEntry.at, AuditEntry.id)
-        # Code of the application may use the session: it stays unchanged.
+        """Yield the entries as JSON lines, the oldest first, with one batch in memory."""
+        conditions = self._conditions(filters)
+        in_order = _columns(RecordRead).where(*conditions).order_by(AuditEntry.at, AuditEntry.id)
+        # A session that the application uses is not released.
         in_use = is_in_use(self.session)
-        # The first ones are read before anything is answered.
-        return self._lines(in_order, self._some(in_order, in_use), in_use)
+        # The first batch is read before the response starts, so that errors are still reported.
+        return self._lines(in_order, self._batch(in_order, in_use), in_use)
 
     def _lines(
         self, in_order: Select[Any], items: list[RecordItem], in_use: bool
@@ -79,32 +79,34 @@ class Records:
         while items:
             yield b"".join(orjson.dumps(item) + b"\n" for item in items)
             last = tuple_(AuditEntry.at, AuditEntry.id) > (items[-1]["at"], items[-1]["id"])
-            items = self._some(in_order.where(last), in_use)
+            items = self._batch(in_order.where(last), in_use)
 
-    def _some(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
+    def _batch(self, in_order: Select[Any], in_use: bool) -> list[RecordItem]:
         read = row_serializer(RecordRead)
-        items = [read(row) for row in self.session.execute(in_order.limit(ROWS_AT_ONCE))]
+        items = [read(row) for row in self.session.execute(in_order.limit(BATCH_ROWS))]
         if not in_use:
-            # A slow reader holds no connection.
+            # A slow client does not keep a database connection.
             release(self.session)
         return items
 
     def _slice(
         self,
         schema: Any,
-        which: Sequence[ColumnElement[bool]],
+        conditions: Sequence[ColumnElement[bool]],
         after: str | None,
         limit: int,
     ) -> Slice:
-        query = _columns(schema).where(*which).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+        query = (
+            _columns(schema).where(*conditions).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+        )
         if after is not None:
-            query = query.where(tuple_(AuditEntry.at, AuditEntry.id) < _read_place(after))
+            query = query.where(tuple_(AuditEntry.at, AuditEntry.id) < _parse_cursor(after))
         rows = self.session.execute(query.limit(limit + 1)).all()
         read = row_serializer(schema)
         items = [read(row) for row in rows[:limit]]
-        return Slice(items, _place(items[-1]) if len(rows) > limit else None)
+        return Slice(items, _create_cursor(items[-1]) if len(rows) > limit else None)
 
-    def _matching(self, filters: Values) -> list[ColumnElement[bool]]:
+    def _conditions(self, filters: Values) -> list[ColumnElement[bool]]:
         given = {name: value for name, value in filters.items() if value is not None}
         columns = {
             "type": AuditEntry.type,
@@ -113,34 +115,34 @@ class Records:
             "workspace": AuditEntry.workspace_id,
         }
         if "type" in given and given["type"] not in self.actions:
-            # Mistyped, it would look as if nothing had happened.
+            # Without the error, a typing mistake would look like an empty audit log.
             raise Invalid.about("type", "Not a type of record.")
-        which = [column == given[name] for name, column in columns.items() if name in given]
+        conditions = [column == given[name] for name, column in columns.items() if name in given]
         if "type" in given and given["type"] != MOST_FREQUENT:
-            # In the very words of the index, without which it would not be looked at.
-            which.append(NOT_FREQUENT)
+            # The condition of the partial index, which is only then used.
+            conditions.append(NOT_FREQUENT)
         if "target" in given:
             kind, colon, target_id = given["target"].partition(":")
             if not (kind and colon and target_id):
-                raise Invalid.about("target", "Write its kind and id, as `invitation:17`.")
-            which += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
+                raise Invalid.about("target", "Give its kind and id, such as `invitation:17`.")
+            conditions += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
         if "since" in given:
-            which.append(AuditEntry.at >= given["since"])
+            conditions.append(AuditEntry.at >= given["since"])
         if "until" in given:
-            which.append(AuditEntry.at < given["until"])
-        return which
+            conditions.append(AuditEntry.at < given["until"])
+        return conditions
 
 
 def _columns(schema: object) -> Select[Any]:
     return select(*(getattr(AuditEntry, name) for name in field_names(schema)))
 
 
-def _place(item: RecordItem) -> str:
+def _create_cursor(item: RecordItem) -> str:
     return f"{(item['at'] - _EPOCH) // _MICROSECOND}.{item['id']}"
 
 
-def _read_place(after: str) -> tuple[datetime, int]:
-    found = _PLACE.fullmatch(after)
+def _parse_cursor(after: str) -> tuple[datetime, int]:
+    found = _CURSOR.fullmatch(after)
     with suppress(OverflowError):
         if found is not None:
             moment = _EPOCH + int(found[1]) * _MICROSECOND
@@ -151,7 +153,7 @@ def _read_place(after: str) -> tuple[datetime, int]:
 def export_events(subject: DataSubject, reader: ExportReader) -> Iterator[tuple[str, Any]]:
     if reader.has(AuditEntry):
         events = reader.rows(_events(subject.id), "at", "id")
-        yield "events.jsonl", (_without_others_address(subject.id, row) for row in events)
+        yield "events.jsonl", (_without_client_data(subject.id, row) for row in events)
 
 
 def _events(account_id: AccountKey) -> Any:
@@ -170,7 +172,7 @@ def _events(account_id: AccountKey) -> Any:
     ).where(AuditEntry.account_id == account_id)
 
 
-def _without_others_address(account_id: AccountKey, event: Values) -> Values:
+def _without_client_data(account_id: AccountKey, event: Values) -> Values:
     """Return the event without the IP address and device of another user who acted."""
     if event["actor_id"] in (None, account_id):
         return event
@@ -184,7 +186,7 @@ class RecordRetention:
     settings: AuditSettings
 
     def prune(self, batch: int = 5_000) -> int:
-        """Delete the records that have been kept long enough and return how many."""
+        """Delete old entries and return their number."""
         if self.settings.KEEP_DAYS is None:
             return 0
         before = self.clock.now() - timedelta(days=self.settings.KEEP_DAYS)

@@ -8,8 +8,9 @@ from ..core.config.settings import Namespace
 class AuditSettings(Namespace):
     EVENTS: bool = Field(
         default=True,
-        description="Off: no record is kept of who did what; the security log tells of it still.",
+        description="Write the audit log. Off: only the security log is written.",
     )
     KEEP_DAYS: PositiveInt | None = Field(
-        default=365, description="`prune` deletes records that are older; unset: kept for ever."
+        default=365,
+        description="Days until `prune` deletes an entry; unset: entries are kept forever.",
     )

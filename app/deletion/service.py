@@ -12,7 +12,7 @@ from sqlalchemy import delete, select
 from ..accounts.actions import ACCOUNT_DELETION_REQUESTED, ACCOUNT_RESTORED
 from ..accounts.models import DELETING, AccountLike
 from ..accounts.service import Accounts
-from ..administration.rules import ROOT, SoleOwner, keep_a_root
+from ..administration.rules import ROOT, SoleOwner, check_root_remains
 from ..auth.caller import Caller, lock_caller
 from ..auth.errors import InvalidProof
 from ..auth.fresh import Freshness
@@ -198,7 +198,7 @@ class DeletionRules:
     def check(self, account: AccountLike) -> None:
         if account.role == ROOT:
             lock_name(self.session, self.accounts.model, ROOT)
-        keep_a_root(self.session, self.accounts, account)
+        check_root_remains(self.session, self.accounts, account)
         if alone := self.ownership.solely_owned(account.id):
             raise SoleOwner([workspace.slug for workspace in alone])
 

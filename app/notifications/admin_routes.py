@@ -31,7 +31,9 @@ from .schemas import (
 from .sent import SentItem, SentNotifications
 from .service import Notifications
 
-blueprint = Blueprint("admin_notifications", __name__, about="What admins send to accounts")
+blueprint = Blueprint(
+    "admin_notifications", __name__, about="Notifications from admins to accounts"
+)
 
 
 def admins_only(view: View) -> View:
@@ -60,7 +62,7 @@ def account_model_required(view: View) -> View:
 def send_notification(query: Loaded, json: Loaded) -> SentItem:
     """Send to some accounts, or to all
 
-    The receivers' ids are repeated in the query; a long list may come in the body, beside `data`.
+    The receivers' ids are repeated in the query; a long list can be in the body, next to `data`.
     """
     chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
     # Without ids in both places, the notification is sent to all accounts.
@@ -75,7 +77,7 @@ def send_notification(query: Loaded, json: Loaded) -> SentItem:
 @takes(json=ReachQuestion)
 @answers(200, ReachRead, ready=True)
 def tell_reach(json: Loaded) -> JsonObject:
-    """Tell whom a notification would reach on each channel, and why not the others"""
+    """Count the receivers that each channel would reach, and the others by reason"""
     return service(Notifications).count_reach(json["channels"], json.get("account_receiver_ids"))
 
 
@@ -85,10 +87,10 @@ def tell_reach(json: Loaded) -> JsonObject:
 @takes(query=Page)
 @answers(200, ListedNotificationRead, paged=True, ready=True)
 def list_sent_notifications(query: Loaded) -> list[SentItem]:
-    """List what the caller has sent, the newest first
+    """List the notifications that the caller has sent, the newest first
 
-    Of broadcasts to many, the counts may be those of a while ago, or null where there are none yet;
-    each by itself is counted anew.
+    The counts of large broadcasts can be old, or null if they were never counted. A request for one
+    notification counts again.
     """
     return service(SentNotifications).page(caller().account.id, **query)
 
@@ -120,8 +122,7 @@ def delete_sent_notification(notification_id: int) -> SentItem:
 @takes(query=OutcomeQuery)
 @answers(200, OutcomeRead, sliced=True)
 def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
-    """List the deliveries of a notification that the caller has sent, those that failed unless
-    asked otherwise"""
+    """List the deliveries of a notification that the caller has sent, by default the failed ones"""
     return service(SentNotifications).deliveries(caller().account.id, notification_id, **query)
 
 
@@ -131,6 +132,6 @@ def list_notification_deliveries(notification_id: int, query: Loaded) -> Slice:
 @raises(NotificationNotFound)
 @answers(200, Message)
 def retry_notification(notification_id: int) -> dict[str, str]:
-    """Have what failed of a notification tried again from the beginning"""
+    """Retry the failed deliveries of a notification"""
     count = service(SentNotifications).retry(caller().account.id, notification_id)
     return {"message": f"{count} failed deliveries will be tried again"}

@@ -20,7 +20,7 @@ from .errors import NotificationNotFound
 from .inbox import Inbox, Item
 from .schemas import InboxItemRead, InboxPage, Mark, UnreadCount
 
-blueprint = Blueprint("notifications", __name__, about="The caller's own inbox")
+blueprint = Blueprint("notifications", __name__, about="The caller's inbox")
 # An item has two ids, and the wrong one identifies another item: its `links` have the right ones.
 by_id = variables(
     notification_id="The item's `id`, and not its `notification_id`; `links.self` has it"
@@ -66,7 +66,7 @@ def list_inbox(query: Loaded) -> list[Item]:
 @polled
 @answers(200, UnreadCount, ready=True)
 def count_unread() -> dict[str, int]:
-    """Count what the caller has not read"""
+    """Count the caller's unread items"""
     return {"unread": service(Inbox).unread(caller().account.id)}
 
 
@@ -76,7 +76,7 @@ def count_unread() -> dict[str, int]:
 @takes(query=Mark)
 @answers(200, Message)
 def mark_inbox(query: Loaded) -> dict[str, str]:
-    """Mark everything as read or unread, or each the other way round"""
+    """Mark all items as read or unread, or toggle each"""
     marked = service(Inbox).mark_all(caller().account.id, query["status"])
     return {"message": f"{marked} notifications marked"}
 
@@ -113,5 +113,5 @@ def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
 @raises(NotificationNotFound)
 @answers(200, InboxItemRead, ready=True)
 def delete_inbox_item(notification_id: int) -> Item:
-    """Delete the caller's copy; the answer is the deleted item"""
+    """Delete and return an item of the caller's inbox"""
     return add_links([service(Inbox).delete(caller().account.id, notification_id)])[0]

@@ -19,7 +19,7 @@ from ..core.web.fields import (
 from ..delivery.outbox.models import FAILED, STATES
 from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
 
-MOST_CHANNELS = 50
+MAX_CHANNELS = 50
 INAPP = "inapp"
 # The channels of the API contract; applications can add channels.
 CHANNELS = (INAPP, "push", "email", "sms", "discord")
@@ -36,12 +36,12 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
-    is_read = StrictBoolean(metadata={"description": "Only those that are read, or are not"})
+    is_read = StrictBoolean(metadata={"description": "Only read, or only unread items"})
 
 
 class Mark(RequestSchema):
     status = StrictBoolean(
-        load_default=None, metadata={"description": "Read or unread; left out: the other way round"}
+        load_default=None, metadata={"description": "Read or unread; default: toggle"}
     )
 
 
@@ -50,7 +50,7 @@ class WithReceivers(RequestSchema):
     notification would be sent to all accounts."""
 
     @validates_schema(pass_original=True)
-    def refuse_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
+    def reject_other_receivers(self, _data: Any, original: Any, **_: Any) -> None:
         unknown = [name for name in original if "receiver" in name.lower()]
         faults = {name: ["Unknown field."] for name in unknown if name not in self.fields}
         if faults:
@@ -62,7 +62,7 @@ class NotificationCreate(WithReceivers):
     message = Text(min=1, max=MESSAGE_LENGTH, required=True)
     # An empty list gets a separate error.
     channels = fields.List(
-        EnumField(CHANNEL), required=True, validate=validate.Length(max=MOST_CHANNELS)
+        EnumField(CHANNEL), required=True, validate=validate.Length(max=MAX_CHANNELS)
     )
 
 
@@ -81,22 +81,22 @@ class AccountIds(fields.List[Any]):
 class Broadcast(WithReceivers):
     data = fields.Nested(NotificationCreate, required=True)
     account_receiver_ids = AccountIds(
-        metadata={"description": "For long lists, beside those of the query"}
+        metadata={"description": "For long lists, in addition to those of the query"}
     )
 
 
 class BroadcastQuery(WithReceivers):
     account_receiver_ids = AccountIds(
-        metadata={"description": "Ids of accounts; left out: all accounts"}
+        metadata={"description": "Ids of accounts; default: all accounts"}
     )
 
 
 class ReachQuestion(WithReceivers):
     channels = fields.List(
-        EnumField(CHANNEL), required=True, validate=validate.Length(min=1, max=MOST_CHANNELS)
+        EnumField(CHANNEL), required=True, validate=validate.Length(min=1, max=MAX_CHANNELS)
     )
     account_receiver_ids = AccountIds(
-        metadata={"description": "Ids of accounts; left out: all accounts"}
+        metadata={"description": "Ids of accounts; default: all accounts"}
     )
 
 
@@ -121,11 +121,13 @@ class OutcomeQuery(RequestSchema):
     limit = StrictInteger(
         load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
     )
-    after = StrictInteger(metadata={"description": "The `id` of the page's last one"})
+    after = StrictInteger(
+        metadata={"description": "The `id` of the last item of the previous page"}
+    )
 
 
 class OutcomeRead(Schema):
-    """What became of one delivery of a notification."""
+    """The result of a delivery of a notification."""
 
     id = fields.Integer(required=True)
     receiver_id = AccountId(required=True)
@@ -135,13 +137,13 @@ class OutcomeRead(Schema):
     state = EnumField(DELIVERY_STATE, required=True)
     attempts = fields.Integer(required=True)
     reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why it was not sent, or not yet"}
+        required=True, allow_none=True, metadata={"description": "Why it is not sent"}
     )
     finished_at = Timestamp(required=True, allow_none=True)
 
 
 class InboxItemLinks(Schema):
-    """Paths, each with the id that it takes; the methods are GET, PATCH and DELETE."""
+    """Paths with the right ids, for GET, PATCH and DELETE."""
 
     self_ = fields.String(data_key="self", required=True)
     mark = fields.String(required=True)

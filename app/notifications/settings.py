@@ -8,10 +8,10 @@ from ..delivery.settings import DeliverySettings
 class NotificationsSettings(DeliverySettings):
     KEEP_DAYS: PositiveInt | None = Field(
         default=None,
-        description="`prune` deletes notifications that are older; unset: kept for ever.",
+        description="Days until `prune` deletes a notification; unset: they are kept forever.",
     )
     INLINE_RECEIVERS: PositiveInt = Field(
         default=10_000,
-        description="A broadcast to more receivers is stored by the request and expanded by the"
-        " workers.",
+        description="Receivers of a broadcast that the request stores; workers store"
+        " the receivers of larger broadcasts.",
     )

@@ -1,1 +1,1 @@
-"""One profile for each account, and its avatar."""
+"""Profiles of accounts, with avatars."""

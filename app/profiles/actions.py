@@ -1,4 +1,4 @@
-"""What happens to profiles; apart from the service, which loads the tables of profiles."""
+"""The actions of this package, apart from the service, which loads the tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ PROFILE_CREATED = Action("profile.created", "Profile created")
 PROFILE_UPDATED = Action(
     "profile.updated",
     "Profile changed",
-    {"changed": "the names of the properties; `extra` stands for all of a client's own"},
+    {"changed": "the names of the properties; `extra` stands for all additional properties"},
 )
 PROFILE_DELETED = Action("profile.deleted", "Profile deleted")

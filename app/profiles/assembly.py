@@ -37,27 +37,27 @@ def assemble(context: Context) -> None:
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)
     context.contributions.pruners["avatars"] = avatars.clean
-    context.actions.on(DELETED.name, forget_picture)
+    context.actions.on(DELETED.name, delete_picture)
 
 
-def forget_picture(account: AccountLike, options: SignalOptions) -> None:
-    """The database takes the profile along, not its file. Where the blueprint is mounted there are
-    profiles, and their table."""
+def delete_picture(account: AccountLike, options: SignalOptions) -> None:
+    """Delete the avatar of a deleted account. The table of profiles exists only if the blueprint is
+    mounted."""
     if "profiles" in current_frontdesk.mounted.names:
-        service(Profiles).forget(account.id)
+        service(Profiles).delete_avatar_file(account.id)
 
 
 def open_file_store(
     settings: ProfilesSettings, instance_folder: Path, folder: str | None = None
 ) -> LargeFileStore:
-    """The folder, the avatars' or another one beside it, is taken to lie under `instance/`, as
-    SQLite's file is."""
+    """Return the file store of the avatars, or the same kind of store with another folder. A
+    relative folder is below `instance/`."""
     if settings.AVATAR_STORAGE == "local":
         return LocalFileStore(instance_folder / (folder or settings.AVATAR_FOLDER))
     if not settings.AVATAR_S3_BUCKET:
         raise SettingsError("Wrong settings: PROFILES__AVATAR_S3_BUCKET: must be set with s3")
     if line := missing_extra("s3"):
-        raise SettingsError(f"PROFILES__AVATAR_STORAGE is s3, and needs an extra: {line}")
+        raise SettingsError(f"PROFILES__AVATAR_STORAGE is s3 and needs an extra: {line}")
     return S3FileStore(
         S3Bucket(
             settings.AVATAR_S3_BUCKET,

@@ -1,4 +1,4 @@
-"""Pictures on their way from a client to the store, and from the store to everybody."""
+"""Avatars: decoded and stored for a profile, read by everyone."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .service import Profiles
 
 log = logging.getLogger(__name__)
 
-# Each takes up to 180 MiB while it is decoded.
-AT_ONCE = 1
+# Pictures that are decoded at the same time; each takes up to 180 MiB.
+MAX_DECODINGS = 1
 WAIT_SECONDS = 4.0
-# A file this old that no profile shows is not about to be shown.
+# Younger files may belong to a running upload.
 ORPHAN_AGE = timedelta(hours=1)
 
 
@@ -40,13 +40,15 @@ class Avatars:
     profiles: Profiles
     files: FileStore
     clock: Clock
-    _turns: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(AT_ONCE), init=False)
+    _decodings: BoundedSemaphore = field(
+        default_factory=lambda: BoundedSemaphore(MAX_DECODINGS), init=False
+    )
 
     def set(self, account_id: AccountKey, sent: IO[bytes], blank: Values | None = None) -> Profile:
-        """Give an account's profile a picture; where it has none yet, `blank` makes one.
+        """Set the avatar of an account's profile, which is created from `blank` if it is missing.
 
         The file is stored under a new name before the transaction, which must not wait for a slow
-        store, and is taken back when that fails.
+        store. If the transaction fails, the file is deleted.
         """
         check_decoder()
         if blank is None:
@@ -54,7 +56,7 @@ class Avatars:
         release(self.session)
         picture = self._decode(sent)
         with self._stored(picture) as name, transaction(self.session):
-            return self.profiles.show_picture(account_id, name, blank)
+            return self.profiles.set_avatar_file(account_id, name, blank)
 
     def read(self, name: str) -> Picture:
         if not PICTURE_NAME.fullmatch(name):
@@ -66,28 +68,29 @@ class Avatars:
         return Picture(data, name.rpartition(".")[2])
 
     def clean(self) -> int:
-        """Delete the files that no profile shows; a process that died may have left some."""
+        """Delete the files without a profile, which a killed process can leave, and return their
+        number."""
         oldest = self.clock.now() - ORPHAN_AGE
         old = (file.name for file in self.files.files() if file.stored_at < oldest)
         deleted = 0
         while names := list(islice(old, 500)):
-            shown = set(
+            used = set(
                 self.session.scalars(
                     select(Profile.avatar_file).where(Profile.avatar_file.in_(names))
                 )
             )
-            for name in set(names) - shown:
+            for name in set(names) - used:
                 self.files.delete(name)
                 deleted += 1
         return deleted
 
     def _decode(self, sent: IO[bytes]) -> Picture:
-        if not self._turns.acquire(timeout=WAIT_SECONDS):
+        if not self._decodings.acquire(timeout=WAIT_SECONDS):
             raise TooManyPictures
         try:
             return decode(sent)
         finally:
-            self._turns.release()
+            self._decodings.release()
 
     @contextmanager
     def _stored(self, picture: Picture) -> Iterator[str]:
@@ -96,11 +99,11 @@ class Avatars:
         try:
             yield name
         except BaseException:
-            self._take_back(name)
+            self._delete_unused(name)
             raise
 
-    def _take_back(self, name: str) -> None:
+    def _delete_unused(self, name: str) -> None:
         try:
             self.files.delete(name)
         except Exception:
-            log.warning("The picture %s was not taken back; cleaning will find it", name)
+            log.warning("The unused picture %s could not be deleted; `prune` will delete it", name)

@@ -1,8 +1,8 @@
 """Decodes each picture in a separate process with limits that the kernel enforces.
 
-What a decoder takes cannot be told from a picture's header, and a fault in one is a fault in the
-process that it runs in (docs/decisions/pictures.md). `decode` is the server's side, `main` the
-other one.
+The memory that a decoder needs cannot be read from a picture's header, and a fault in a decoder
+crashes its process (docs/decisions/pictures.md). `decode` runs in the server, `main` in the other
+process.
 """
 
 from __future__ import annotations
@@ -23,34 +23,35 @@ from .errors import (
     PictureTooLarge,
     TooManyPictures,
 )
-from .picture import MOST_BYTES, MOST_MEMORY, Picture, avatar_picture
+from .picture import MAX_BYTES, MAX_MEMORY, Picture, avatar_picture
 
 log = logging.getLogger(__name__)
 
-# Of processor time; then, on a machine that has none to give, of waiting.
-MOST_SECONDS = 5
-PATIENCE_SECONDS = 20
-REFUSED = 3
-BLOCK = 64 * 1024
+# The limit of processor time, and the limit of time on a busy machine.
+CPU_SECONDS = 5
+TIMEOUT_SECONDS = 20
+# The exit status for a rejected picture.
+REJECTED = 3
+BLOCK_SIZE = 64 * 1024
 
-# Of the environment only what finds Python and its libraries: no setting, and so no secret.
-_KEPT = ("LD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT")
+# The environment variables that Python needs; others can contain secrets.
+_ENVIRONMENT = ("LD_LIBRARY_PATH", "PYTHONHOME", "SYSTEMROOT")
 
 
 def check_decoder() -> None:
-    """Pillow comes with an extra; without it avatars are refused, and nothing else is."""
+    """Raise AvatarsUnsupported without Pillow, which an extra installs."""
     if line := missing_extra("avatars"):
         log.error("Avatars need Pillow: %s", line)
         raise AvatarsUnsupported
 
 
 def decode(sent: IO[bytes]) -> Picture:
-    """The avatar that is made of a sent file."""
+    """Return the avatar for an uploaded file. Raises PictureRefused."""
     child = _run(_content(sent))
     if child.returncode == 0:
         extension, _, data = child.stdout.partition(b"\n")
         return Picture(data, extension.decode())
-    if child.returncode == REFUSED:
+    if child.returncode == REJECTED:
         raise PictureRefused(child.stdout.decode())
     if child.returncode < 0:
         log.warning("Decoding a picture was ended by signal %d", -child.returncode)
@@ -60,7 +61,7 @@ def decode(sent: IO[bytes]) -> Picture:
 
 
 def _run(whole: mmap) -> subprocess.CompletedProcess[bytes]:
-    environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     try:
         return subprocess.run(  # noqa: S603
@@ -68,7 +69,7 @@ def _run(whole: mmap) -> subprocess.CompletedProcess[bytes]:
             input=whole,
             capture_output=True,
             env=environment,
-            timeout=PATIENCE_SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -82,13 +83,13 @@ def _content(sent: IO[bytes]) -> mmap:
     """Return the file in separate memory: memory on a thread's heap would stay with the thread."""
     sent.seek(0, os.SEEK_END)
     size = sent.tell()
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise PictureTooLarge
     if size == 0:
         raise PictureRefused("The file is empty.")
     whole = mmap(-1, size)
     sent.seek(0)
-    while block := sent.read(BLOCK):
+    while block := sent.read(BLOCK_SIZE):
         whole.write(block)
     return whole
 
@@ -97,12 +98,12 @@ def main() -> None:
     """Read a picture from standard input; write the avatar or the error to standard output."""
     sent = sys.stdin.buffer.read()
     _load_decoders()
-    _bound()
+    _set_limits()
     try:
         picture = avatar_picture(sent)
     except PictureRefused as refusal:
         sys.stdout.buffer.write(refusal.faults[0].message.encode())
-        raise SystemExit(REFUSED) from None
+        raise SystemExit(REJECTED) from None
     sys.stdout.buffer.write(picture.extension.encode() + b"\n" + picture.data)
 
 
@@ -113,16 +114,16 @@ def _load_decoders() -> None:
     _ = GifImagePlugin, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
 
-def _bound() -> None:
-    """From here on so much memory and time; a decoder that wants more is refused, or ended."""
+def _set_limits() -> None:
+    """Limit the memory and processor time of this process from here on."""
     if sys.platform != "linux":
         return
     import resource
 
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     for what, most in (
-        (resource.RLIMIT_AS, pages * resource.getpagesize() + MOST_MEMORY),
-        (resource.RLIMIT_CPU, MOST_SECONDS),
+        (resource.RLIMIT_AS, pages * resource.getpagesize() + MAX_MEMORY),
+        (resource.RLIMIT_CPU, CPU_SECONDS),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(what)
@@ -131,7 +132,7 @@ def _bound() -> None:
 
 
 def _python() -> str:
-    """A server that has Python inside (uWSGI) may be what `sys.executable` names."""
-    own = Path(sys.executable or "")
-    is_python = own.name.startswith(("python", "pypy"))
-    return str(own) if is_python else str(Path(sys.prefix) / "bin" / "python3")
+    """Return the Python executable. `sys.executable` can be a server with Python inside (uWSGI)."""
+    executable = Path(sys.executable or "")
+    is_python = executable.name.startswith(("python", "pypy"))
+    return str(executable) if is_python else str(Path(sys.prefix) / "bin" / "python3")

@@ -1,4 +1,4 @@
-"""What can be wrong with a profile."""
+"""Errors of profiles and avatars."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PictureNotFound(NotFound):
 
 
 class PictureRefused(Invalid):
-    """The avatar file is not a picture that is taken; the message says why."""
+    """The avatar file is rejected; the message has the reason."""
 
     cause = "The file is not a PNG, JPEG, WebP or GIF picture, or the picture has too many pixels."
     fix = "Send another file. `errors` has the reason."
@@ -63,7 +63,7 @@ class DecoderUnavailable(Unavailable):
 
 
 class AvatarsUnsupported(Problem):
-    """Pillow, which comes with an extra, is not installed."""
+    """Pillow is not installed; an extra installs it."""
 
     status = 501
     code = "avatars_unsupported"

@@ -1,4 +1,4 @@
-"""The properties of a profile that we do not know: kept as they come, within bounds."""
+"""Additional properties of a profile, stored unchanged within limits."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import orjson
 from ..core.types import JsonObject, Values
 from ..core.web.fields import is_storable
 
-MOST_PROPERTIES = 64
-MOST_BYTES = 16 * 1024
+MAX_PROPERTIES = 64
+MAX_BYTES = 16 * 1024
 
-# The key under which marshmallow reports what concerns the whole of a body.
+# marshmallow's key for errors of the whole body.
 WHOLE = "_schema"
 
 
-def faults_in(extra: Values) -> dict[str, list[str]]:
+def find_errors(extra: Values) -> dict[str, list[str]]:
     """Return the errors of additional properties by name."""
     faults = {
         name: ["Contains what cannot be stored."]
         for name, value in extra.items()
         if not _is_storable(value)
     }
-    if len(extra) > MOST_PROPERTIES:
-        faults[WHOLE] = [f"At most {MOST_PROPERTIES} further properties are kept."]
-    elif not faults and len(_encoded(extra)) > MOST_BYTES:
-        faults[WHOLE] = [f"Further properties may have {MOST_BYTES // 1024} KiB in all."]
+    if len(extra) > MAX_PROPERTIES:
+        faults[WHOLE] = [f"At most {MAX_PROPERTIES} additional properties are allowed."]
+    elif not faults and len(_encoded(extra)) > MAX_BYTES:
+        faults[WHOLE] = [f"Additional properties can have at most {MAX_BYTES // 1024} KiB."]
     return faults
 
 
 def as_json(extra: Values) -> JsonObject:
-    """What a host's schema makes of a value (a date, a decimal) is kept as text."""
+    """Return the properties as JSON; values such as dates become strings."""
     found: JsonObject = orjson.loads(_encoded(extra))
     return found
 
@@ -39,9 +39,9 @@ def _encoded(extra: Values) -> bytes:
 
 
 def _is_storable(value: object) -> bool:
-    """Whether a value can be stored. The reader of the body has limited its nesting."""
+    """Return whether a value can be stored. Its nesting is limited when the body is parsed."""
     if isinstance(value, int):
-        return -(2**63) <= value < 2**64  # what the JSON of an answer has
+        return -(2**63) <= value < 2**64  # the integers that orjson serializes
     if isinstance(value, str):
         return is_storable(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Which profiles a request may be about."""
+"""Authorization decorators of the profile routes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PathThenHeader:
 
     path = PathResolver()
     header = HeaderResolver(
-        description="Slug of a workspace that scopes the request; the path's counts first"
+        description="Slug of a workspace that scopes the request, if the path has none"
     )
 
     def __call__(
@@ -40,7 +40,7 @@ class PathThenHeader:
         return (self.path if by_path else self.header)(session, account, path_params, headers)
 
     def is_used(self, path_params: Values, headers: Headers) -> bool:
-        """An empty header asks for a scope too, and finds none."""
+        """Return whether a workspace is named. An empty header also counts, and is not found."""
         return self.path.name in path_params or self.header.name in headers
 
     @property
@@ -66,7 +66,7 @@ def _check_scope() -> None:
 
 
 def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """An active member of the workspace that path or header name; without either, anyone."""
+    """Require an active member of the workspace in the path or header, if one is named."""
 
     run = synchronous(view)
 
@@ -79,15 +79,15 @@ def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:
 
 
 def scope() -> int | None:
-    """The workspace that bounds which profiles are found."""
+    """Return the id of the workspace whose members' profiles are found, or None for all."""
     return current_workspace.id if current_workspace else None
 
 
-def oneself_or_roles(*roles: str) -> Guard:
-    """The account that the path names, or one with such a role."""
-    check_named("oneself_or_roles", roles)
+def self_or_roles_required(*roles: str) -> Guard:
+    """Require the account in the path, or one of these roles."""
+    check_named("self_or_roles_required", roles)
 
-    @guard(NotAuthorized, name="oneself_or_roles")
+    @guard(NotAuthorized, name="self_or_roles_required")
     def check() -> None:
         account = caller().account
         if account.id != (request.view_args or {}).get("account_id") and account.role not in roles:
@@ -97,7 +97,7 @@ def oneself_or_roles(*roles: str) -> Guard:
 
 
 @guard(NotAuthorized)
-def root_by_root_alone() -> None:
+def root_required_for_root() -> None:
     """Only a root may change the profile of a root."""
     account, account_id = caller().account, (request.view_args or {}).get("account_id")
     if account.role == "root" or account.id == account_id:

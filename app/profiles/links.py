@@ -1,4 +1,4 @@
-"""Addresses of pictures: which ones a profile may name, and where ours are found."""
+"""URLs of pictures: which ones a profile may have, and those of stored pictures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LOOPBACK = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re
 
 PICTURE_ENDPOINT = "profiles.get_picture"
 
-NOT_AN_ADDRESS = "Not an http or https URL."
+NOT_A_URL = "Not an http or https URL."
 
 
-def is_web_address(text: str) -> bool:
+def is_web_url(text: str) -> bool:
     if not _PLAIN.fullmatch(text):
         return False
     try:
@@ -32,31 +32,31 @@ def is_web_address(text: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
 
 
-def picture_name(address: str) -> str:
-    """The name of one of our pictures in an address, or nothing."""
-    name = address.rpartition("/")[2]
+def picture_name(url: str) -> str:
+    """Return the name of a stored picture in a URL, or an empty string."""
+    name = url.rpartition("/")[2]
     return name if PICTURE_NAME.fullmatch(name) else ""
 
 
-def is_own_path(address: str) -> bool:
-    """One of our pictures without an origin before it, as it is shown where that is not known."""
-    return address.startswith("/") and bool(picture_name(address))
+def is_picture_path(url: str) -> bool:
+    """Return whether a URL is the path of a stored picture, without an origin."""
+    return url.startswith("/") and bool(picture_name(url))
 
 
 def picture_url(name: str) -> str:
-    """Where a client finds one of our pictures."""
+    """Return the URL of a stored picture."""
     if PICTURE_ENDPOINT in current_app.view_functions:
         path = url_for(PICTURE_ENDPOINT, name=name)
-    else:  # a host has mounted the blueprint by another name, perhaps inside a workspace's path
-        path = url_for(".get_picture", **_mount_values(), name=name)
-    return own_address() + path
+    else:  # the blueprint has another name here, and perhaps a workspace in its path
+        path = url_for(".get_picture", **_path_values(), name=name)
+    return service_origin() + path
 
 
-def own_address() -> str:
-    """The service's own origin, as far as it is known; else addresses begin at the root.
+def service_origin() -> str:
+    """Return the service's origin, or an empty string if it is not known.
 
-    The Host header is anybody's to write. It is believed while developing, when client and service
-    are both reached on this very machine.
+    Clients control the Host header, so it is only used in development, when client and service are
+    both on the loopback interface.
     """
     core = current_frontdesk.settings.core
     if core.PUBLIC_URL:
@@ -68,6 +68,6 @@ def own_address() -> str:
     return ""
 
 
-def _mount_values() -> JsonObject:
+def _path_values() -> JsonObject:
     slug = (request.view_args or {}).get("workspace_slug")
     return {"workspace_slug": slug} if slug is not None else {}

@@ -10,14 +10,14 @@ URL_LENGTH = 2048
 
 
 class Profile(Base):
-    """One for each account; the unique index holds when two are created at once."""
+    """The profile of an account. The unique index prevents a second one."""
 
     __tablename__ = "frontdesk_profiles"
     __table_args__ = {"sqlite_autoincrement": True}
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(unique=True)
-    # Which of these a profile must have is said by the schema that it is created with.
+    # The schema for creation decides which of these are required.
     first_name: Mapped[str | None] = mapped_column(String(100))
     last_name: Mapped[str | None] = mapped_column(String(100))
     date_of_birth: Mapped[date | None]
@@ -39,8 +39,8 @@ class Profile(Base):
     updated_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-# What a client sees of the row, and which of that it may write. A name that is none of these is a
-# property of the client's own, `extra` and `avatar_file` too.
+# The columns that clients read and write. All other names, also `extra` and `avatar_file`, are
+# additional properties.
 READ_ONLY = frozenset(("id", "account_id", "created_at", "updated_at"))
 PROPERTIES = frozenset(Profile.__table__.columns.keys()) - {"avatar_file", "extra"}
 WRITABLE = PROPERTIES - READ_ONLY

@@ -1,7 +1,7 @@
 """Turns uploaded bytes into a picture that is safe to show.
 
-Nothing of the sent file is passed on: the first frame is decoded, cut to a square, turned upright
-and encoded anew. So scripts hidden in it, files appended to it and where it was taken are gone.
+The first frame is decoded, cropped to a square, rotated upright and encoded again. So the result
+has no hidden scripts, appended files or location of the photo.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ from .errors import PictureRefused
 if TYPE_CHECKING:  # Pillow is heavy, and most requests have no picture
     from PIL.Image import Image
 
-MOST_BYTES = 5 * 1024 * 1024
+MAX_BYTES = 5 * 1024 * 1024
 # The decoded size: a JPEG is decoded at a fraction of its size.
-MOST_PIXELS = 16_000_000
-MOST_PIXELS_OF_A_JPEG = 40_000_000
-MOST_MEMORY = 160 * 1024 * 1024
-MOST_SCANS = 50
+MAX_PIXELS = 16_000_000
+MAX_JPEG_PIXELS = 40_000_000
+MAX_MEMORY = 160 * 1024 * 1024
+MAX_SCANS = 50
 SIDE = 512
 CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png"}
 
 _OPAQUE = 255
 _TOO_MUCH_MEMORY = "The picture takes too much memory to decode."
-# What libwebp has in hand at once: two canvases, the frame, Pillow's copy and its picture.
+# libwebp's memory: two canvases, the frame, Pillow's copy and its picture.
 _WEBP_BYTES_PER_PIXEL = 21
-# How a scan of a JPEG begins: marker, length, number of components.
+# The beginning of a JPEG scan: marker, length, number of components.
 _SCAN = re.compile(rb"\xff\xda\x00[\x08\x0a\x0c\x0e][\x01-\x04]")
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-# Before the fine resampling a large picture is thinned out to this side, so that no conversion of
-# colours ever works on all of its pixels.
+# A large picture is reduced to this side before colors are converted and it is resampled.
 _WORKING_SIDE = 4 * SIDE
 
 
 class Picture(NamedTuple):
-    """An encoded picture that we have made ourselves."""
+    """A picture that this module has encoded."""
 
     data: bytes
     extension: str
@@ -49,28 +48,28 @@ class Picture(NamedTuple):
 
 
 def avatar_picture(sent: bytes) -> Picture:
-    """Make the avatar from the sent file, whatever its name or declared type says it is."""
+    """Return the avatar for an uploaded file, whose name and declared type are ignored."""
     from PIL import Image, UnidentifiedImageError
 
     try:
-        _refuse_large_webp(sent)
+        _reject_large_webp(sent)
         with Image.open(BytesIO(sent), formats=_FORMATS) as image:
-            _refuse_bombs(image, sent)
+            _reject_bombs(image, sent)
             return _encoded(_square(image))
     except PictureRefused:
         raise
     except UnidentifiedImageError:
         raise PictureRefused("Not a PNG, JPEG, WebP or GIF picture.") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _too_many_pixels(_most_pixels(sent)) from None
+        raise _too_many_pixels(_max_pixels(sent)) from None
     except MemoryError:
         raise PictureRefused(_TOO_MUCH_MEMORY) from None
-    except Exception as error:  # on hostile bytes a decoder raises nearly anything
+    except Exception as error:  # decoders raise all kinds of errors on malicious files
         raise PictureRefused("The picture is damaged.") from error
 
 
-def _refuse_large_webp(sent: bytes) -> None:
-    """Looked at before the file is opened, for which Pillow has two canvases made already."""
+def _reject_large_webp(sent: bytes) -> None:
+    """Reject large WebP files before Pillow opens them, which allocates two canvases."""
     match sent[12:16] if sent[8:12] == b"WEBP" else None:
         case b"VP8X":
             width, height = _number(sent[24:27]) + 1, _number(sent[27:30]) + 1
@@ -81,30 +80,30 @@ def _refuse_large_webp(sent: bytes) -> None:
             width, height = _number(sent[26:28]) & 0x3FFF, _number(sent[28:30]) & 0x3FFF
         case _:
             return
-    if width * height > MOST_PIXELS:
-        raise _too_many_pixels(MOST_PIXELS)
-    if width * height * _WEBP_BYTES_PER_PIXEL > MOST_MEMORY:
-        raise PictureRefused(f"{_TOO_MUCH_MEMORY} As a JPEG it may be larger.")
+    if width * height > MAX_PIXELS:
+        raise _too_many_pixels(MAX_PIXELS)
+    if width * height * _WEBP_BYTES_PER_PIXEL > MAX_MEMORY:
+        raise PictureRefused(f"{_TOO_MUCH_MEMORY} JPEG pictures may be larger.")
 
 
-def _refuse_bombs(image: Image, sent: bytes) -> None:
+def _reject_bombs(image: Image, sent: bytes) -> None:
     """Reject small files that are expensive to decode; only the header has been read."""
-    most = _most_pixels(sent)
-    if image.width * image.height > most:
-        raise _too_many_pixels(most)
-    # Each scan of a progressive JPEG goes over all of its pixels; real ones have about ten.
-    if _is_jpeg(sent) and len(_SCAN.findall(sent)) > MOST_SCANS:
+    limit = _max_pixels(sent)
+    if image.width * image.height > limit:
+        raise _too_many_pixels(limit)
+    # Each scan of a progressive JPEG covers all pixels. Real pictures have about ten scans.
+    if _is_jpeg(sent) and len(_SCAN.findall(sent)) > MAX_SCANS:
         raise PictureRefused("The picture has too many scans.")
     coefficients = _coefficients(image)
-    image.draft(None, (2 * SIDE, 2 * SIDE))  # lets a JPEG be decoded at a smaller size
-    if image.width * image.height > MOST_PIXELS:
-        raise _too_many_pixels(MOST_PIXELS)
-    if 4 * image.width * image.height + coefficients > MOST_MEMORY:
+    image.draft(None, (2 * SIDE, 2 * SIDE))  # a JPEG is decoded at a smaller size
+    if image.width * image.height > MAX_PIXELS:
+        raise _too_many_pixels(MAX_PIXELS)
+    if 4 * image.width * image.height + coefficients > MAX_MEMORY:
         raise PictureRefused(_TOO_MUCH_MEMORY)
 
 
 def _coefficients(image: Image) -> int:
-    """The bytes in which a progressive JPEG is kept whole, however small it is then drawn."""
+    """Return the bytes for a progressive JPEG's coefficients, at any decoded size."""
     from PIL.JpegImagePlugin import JpegImageFile
 
     if not isinstance(image, JpegImageFile) or not image.info.get("progressive"):
@@ -118,12 +117,12 @@ def _is_jpeg(sent: bytes) -> bool:
     return sent.startswith(b"\xff\xd8")
 
 
-def _most_pixels(sent: bytes) -> int:
-    return MOST_PIXELS_OF_A_JPEG if _is_jpeg(sent) else MOST_PIXELS
+def _max_pixels(sent: bytes) -> int:
+    return MAX_JPEG_PIXELS if _is_jpeg(sent) else MAX_PIXELS
 
 
-def _too_many_pixels(most: int) -> PictureRefused:
-    return PictureRefused(f"The picture has more than {most // 1_000_000} megapixels.")
+def _too_many_pixels(limit: int) -> PictureRefused:
+    return PictureRefused(f"The picture has more than {limit // 1_000_000} megapixels.")
 
 
 def _number(little_endian: bytes) -> int:
@@ -131,7 +130,7 @@ def _number(little_endian: bytes) -> int:
 
 
 def _square(image: Image) -> Image:
-    """The middle of the picture, upright, in plain colours and without metadata."""
+    """Return the middle of the picture, upright, in RGB or RGBA and without metadata."""
     from PIL.Image import Resampling
 
     side = min(image.size)
@@ -141,35 +140,35 @@ def _square(image: Image) -> Image:
         (working, working), Resampling.NEAREST, box=(left, top, left + side, top + side)
     )
     final = min(side, SIDE)
-    small = _plain_colours(middle).resize((final, final), Resampling.LANCZOS)
+    small = _to_rgb(middle).resize((final, final), Resampling.LANCZOS)
     upright = _upright(small)
-    upright.info.clear()  # the encoders would write comment and colour profile from here
+    upright.info.clear()  # encoders would write the comment and the color profile
     return upright
 
 
-def _plain_colours(image: Image) -> Image:
-    """The picture as RGB, or as RGBA where something shows through."""
+def _to_rgb(image: Image) -> Image:
+    """Return the picture as RGB, or as RGBA if it is partly transparent."""
     if image.mode.startswith(("I", "F")):
-        # Deeper than 8 bits: a plain conversion would cut off everything bright.
+        # More than 8 bits: a direct conversion would clip bright values.
         image = image.point(lambda value: value * (1 / 256)).convert("L")
     if not image.has_transparency_data:
         return image.convert("RGB")
-    coloured = image.convert("RGBA")
-    lowest_alpha = coloured.getchannel("A").getextrema()[0]
-    return coloured.convert("RGB") if lowest_alpha == _OPAQUE else coloured
+    converted = image.convert("RGBA")
+    lowest_alpha = converted.getchannel("A").getextrema()[0]
+    return converted.convert("RGB") if lowest_alpha == _OPAQUE else converted
 
 
 def _upright(image: Image) -> Image:
     from PIL import ImageOps
 
-    # A camera that writes its EXIF block badly still took a good picture.
+    # A picture with invalid EXIF data is still accepted.
     with suppress(Exception):
         return ImageOps.exif_transpose(image)
     return image
 
 
 def _encoded(image: Image) -> Picture:
-    """PNG where something shows through, else JPEG: both are shown by everything."""
+    """Encode as PNG if the picture is partly transparent, else as JPEG."""
     file = BytesIO()
     if image.mode == "RGBA":
         image.save(file, "PNG", optimize=True)

@@ -26,9 +26,9 @@ from .errors import (
     ProfileNotFound,
     TooManyPictures,
 )
-from .guards import oneself_or_roles, root_by_root_alone, scope, scoped
+from .guards import root_required_for_root, scope, scoped, self_or_roles_required
 from .models import Profile
-from .picture import MOST_BYTES
+from .picture import MAX_BYTES
 from .schemas import (
     AvatarFile,
     ProfileRead,
@@ -36,28 +36,28 @@ from .schemas import (
     blank_profile,
     create_schema,
     read_schema,
-    to_show,
-    to_store,
+    to_columns,
+    to_properties,
     update_schema,
 )
 from .service import Profiles
 from .visibility import Visibility
 
-# Room for the form around the picture.
-MOST_FORM_BYTES = MOST_BYTES + 64 * 1024
+# The picture, and the rest of the form.
+MAX_FORM_BYTES = MAX_BYTES + 64 * 1024
 
-Shown = Mapping[str, Any] | Response
+ProfileResponse = Mapping[str, Any] | Response
 
-blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Who somebody is, and a picture")
+blueprint = Blueprint("profiles", __name__, needs=Accounts, about="Profiles and avatars")
 
 
-def answer(profile: Profile, viewer: AccountLike | None = None) -> Shown:
-    """What the read schema shows, to somebody else as much as may be seen."""
-    properties = to_show(profile)
+def build_response(profile: Profile, viewer: AccountLike | None = None) -> ProfileResponse:
+    """Return what the read schema shows, limited to public fields for another viewer."""
+    properties = to_properties(profile)
     if viewer is not None:
         properties = service(Visibility).narrow(properties, viewer)
     if read_schema() is ProfileRead:
-        # Its values go out as they are: its own dump costs ten times as much.
+        # The values need no conversion, and the schema's dump costs ten times as much.
         return json_response(as_profile_read(properties))
     return properties
 
@@ -68,9 +68,9 @@ def answer(profile: Profile, viewer: AccountLike | None = None) -> Shown:
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
-def get_profile() -> Shown:
+def get_profile() -> ProfileResponse:
     """Get the caller's profile"""
-    return answer(service(Profiles).get(caller().account.id))
+    return build_response(service(Profiles).get(caller().account.id))
 
 
 @blueprint.post("")
@@ -80,9 +80,11 @@ def get_profile() -> Shown:
 @raises(ProfileExists)
 @takes(json=create_schema)
 @answers(200, read_schema)
-def create_profile(json: Loaded) -> Shown:
+def create_profile(json: Loaded) -> ProfileResponse:
     """Create the caller's profile"""
-    return answer(service(Profiles).create(caller().account.id, to_store(create_schema, json)))
+    return build_response(
+        service(Profiles).create(caller().account.id, to_columns(create_schema, json))
+    )
 
 
 @blueprint.put("")
@@ -92,9 +94,11 @@ def create_profile(json: Loaded) -> Shown:
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_profile(json: Loaded) -> Shown:
-    """Change the caller's profile; what is left out stays"""
-    return answer(service(Profiles).update(caller().account.id, to_store(update_schema, json)))
+def update_profile(json: Loaded) -> ProfileResponse:
+    """Change the given properties of the caller's profile"""
+    return build_response(
+        service(Profiles).update(caller().account.id, to_columns(update_schema, json))
+    )
 
 
 @blueprint.delete("")
@@ -103,9 +107,9 @@ def update_profile(json: Loaded) -> Shown:
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
-def delete_profile() -> Shown:
-    """Delete the caller's profile; the answer is the deleted one"""
-    return answer(service(Profiles).delete(caller().account.id))
+def delete_profile() -> ProfileResponse:
+    """Delete and return the caller's profile"""
+    return build_response(service(Profiles).delete(caller().account.id))
 
 
 @blueprint.put("/avatar")
@@ -113,35 +117,37 @@ def delete_profile() -> Shown:
 @scoped
 @example(answer=schemas.WITH_PICTURE)
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
-@takes(files=AvatarFile, max_body=MOST_FORM_BYTES)
+@takes(files=AvatarFile, max_body=MAX_FORM_BYTES)
 @answers(200, read_schema)
-def set_avatar(files: Loaded) -> Shown:
-    """Give the caller's profile a picture: PNG, JPEG, WebP or GIF, up to 5 MiB"""
-    return answer(service(Avatars).set(caller().account.id, files["avatar"], blank_profile()))
+def set_avatar(files: Loaded) -> ProfileResponse:
+    """Set the avatar of the caller's profile: PNG, JPEG, WebP or GIF, up to 5 MiB"""
+    return build_response(
+        service(Avatars).set(caller().account.id, files["avatar"], blank_profile())
+    )
 
 
 @blueprint.get("/avatars/<name>")
 @anyone
 @raises(PictureNotFound)
-@answers(304, None, description="The client has it already")
+@answers(304, None, description="Not modified")
 @answers(200, None, media=("image/jpeg", "image/png"))
 def get_picture(name: str, **_mount: str) -> Response:
-    """Get a picture
+    """Get an avatar
 
-    Its address comes with a profile. An `<img>` sends no token, and nobody guesses the name.
+    A profile has the URL. It needs no token, because an `<img>` sends none and the name is random.
     """
     picture = service(Avatars).read(name)
     response = Response(picture.data, mimetype=picture.content_type)
     response.headers.update(
         {
             "Cache-Control": "public, max-age=31536000, immutable",
-            # The client lives on another origin, and may isolate itself from all others.
+            # A client on another origin may use cross-origin isolation.
             "Cross-Origin-Resource-Policy": "cross-origin",
-            # Whoever keeps it as a file keeps it by our name, and with the ending of its kind.
+            # A browser saves the file with this name.
             "Content-Disposition": f'inline; filename="{name}"',
         }
     )
-    # One kept from an <img> must not be taken for one that a script may read.
+    # A response cached for an <img> must not be used for a script's request.
     response.vary.add("Origin")
     response.set_etag(name)
     return response.make_conditional(request)  # type: ignore[return-value]
@@ -154,23 +160,23 @@ def get_picture(name: str, **_mount: str) -> Response:
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
-def get_account_profile(account_id: AccountKey) -> Shown:
+def get_account_profile(account_id: AccountKey) -> ProfileResponse:
     """Get an account's profile"""
     viewer = caller().account
-    return answer(service(Profiles).get(account_id, scope(), viewer), viewer)
+    return build_response(service(Profiles).get(account_id, scope(), viewer), viewer)
 
 
 @blueprint.put("/<account_id:account_id>")
 @active_account_required
 @scoped
-@oneself_or_roles("admin", "root")
-@root_by_root_alone
+@self_or_roles_required("admin", "root")
+@root_required_for_root
 @variables(account_id="The account's id, not the profile's")
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=update_schema)
 @answers(200, read_schema)
-def update_account_profile(account_id: AccountKey, json: Loaded) -> Shown:
-    """Change an account's profile: the caller's own, or as an admin"""
-    fields = to_store(update_schema, json)
-    return answer(service(Profiles).update(account_id, fields, scope()))
+def update_account_profile(account_id: AccountKey, json: Loaded) -> ProfileResponse:
+    """Change an account's profile, as its owner or as an admin"""
+    fields = to_columns(update_schema, json)
+    return build_response(service(Profiles).update(account_id, fields, scope()))

@@ -1,4 +1,4 @@
-"""What clients send and get, with the examples of the OpenAPI document."""
+"""Schemas of profiles, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ..core.types import JsonObject, Loaded, Values
 from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp
 from ..core.web.operation import SchemaSource
 from ..core.web.request_data import schema_for, schema_instance
-from .extra import faults_in
-from .links import NOT_AN_ADDRESS, is_own_path, is_web_address, picture_url
+from .extra import find_errors
+from .links import NOT_A_URL, is_picture_path, is_web_url, picture_url
 from .models import PROPERTIES, URL_LENGTH, WRITABLE, Profile
-from .picture import MOST_BYTES
+from .picture import MAX_BYTES
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
 class Day(fields.Date):
-    """2030-12-31 and nothing else; Python's own reading also takes weeks and no hyphens."""
+    """A date such as 2030-12-31. Python's parser also accepts weeks and omitted hyphens."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> date:
         if not isinstance(value, str) or not _DAY.fullmatch(value):
@@ -41,13 +41,13 @@ class Day(fields.Date):
         return found
 
 
-class PictureAddress(Text):
-    """An http(s) address; or one of ours, which a client sends back with the rest of a profile."""
+class PictureUrl(Text):
+    """An http(s) URL, or the path of a stored picture that a client sends back unchanged."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
-        if not (is_own_path(text) or is_web_address(text)):
-            raise ValidationError(NOT_AN_ADDRESS)
+        if not (is_picture_path(text) or is_web_url(text)):
+            raise ValidationError(NOT_A_URL)
         return text
 
 
@@ -66,28 +66,28 @@ class ProfileCreate(RequestSchema):
     state = Text(max=100, allow_none=True)
     country = Text(max=100, allow_none=True)
     postal_code = Text(max=20, allow_none=True)
-    avatar = PictureAddress(
+    avatar = PictureUrl(
         max=URL_LENGTH,
         allow_none=True,
         pattern=r"^(https?://|/)[^\s\x00]+$",
-        metadata={"description": "An http or https URL, or one of our own"},
+        metadata={"description": "An http or https URL, or that of the stored avatar"},
     )
     bio = Text(max=2000, allow_none=True)
 
     @validates_schema(skip_on_field_errors=False)
-    def bound_extra(self, data: Loaded, **kwargs: object) -> None:
-        if faults := faults_in(_extra(data)):
+    def check_extra(self, data: Loaded, **kwargs: object) -> None:
+        if faults := find_errors(_extra(data)):
             raise ValidationError(faults)
 
     @post_load(pass_original=True)
-    def as_sent(self, data: Loaded, sent: Values, **kwargs: object) -> JsonObject:
-        """In the order of the client's; marshmallow loads what it does not know out of a set."""
+    def keep_order(self, data: Loaded, sent: Values, **kwargs: object) -> JsonObject:
+        """Restore the client's order: marshmallow loads unknown properties from a set."""
         order = {name: number for number, name in enumerate(sent)}
         return dict(sorted(data.items(), key=lambda item: order.get(item[0], -1)))
 
 
 class _Partial(Schema):
-    """The same properties, none of them required."""
+    """Makes all properties of a schema optional."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"partial": True, **options})
@@ -97,8 +97,8 @@ class ProfileUpdate(_Partial, ProfileCreate):
     pass
 
 
-class SentFile(fields.Raw):
-    """A file of a form, read when memory for it is available."""
+class UploadedFile(fields.Raw):
+    """A file of a form. The service reads its stream when memory is available."""
 
     def _deserialize(
         self, value: object, attr: object, data: object, **kwargs: object
@@ -109,13 +109,13 @@ class SentFile(fields.Raw):
 
 
 class AvatarFile(RequestSchema):
-    avatar = SentFile(
+    avatar = UploadedFile(
         required=True,
         metadata={
             "type": "string",
             "format": "binary",
             "minLength": 1,
-            "maxLength": MOST_BYTES,
+            "maxLength": MAX_BYTES,
             "description": "A PNG, JPEG, WebP or GIF picture",
         },
     )
@@ -155,7 +155,8 @@ def create_schema() -> type[Schema]:
 
 
 def update_schema() -> type[Schema]:
-    """The host's; where it has one for creating alone, that one with nothing required."""
+    """Return the application's schema for updates, or its schema for creation with optional
+    properties."""
     given = current_frontdesk.schemas
     if "profile_create" in given and "profile_update" not in given:
         return _partial(given["profile_create"])
@@ -171,11 +172,11 @@ def _partial(schema: type[Schema]) -> type[Schema]:
     return type(f"{schema.__name__}Partial", (_Partial, schema), {})
 
 
-def to_store(source: SchemaSource, loaded: Values) -> JsonObject:
-    """What a schema has loaded, as the service takes it: columns by name, all else in `extra`.
+def to_columns(source: SchemaSource, loaded: Values) -> JsonObject:
+    """Split loaded values into columns and `extra`.
 
-    Only what the schema itself declares goes into a column. Of our own names it passes over what is
-    read-only, and what a host's schema has left out.
+    Only properties that the schema declares become columns. Names of columns that are read-only or
+    not declared are ignored.
     """
     declared = schema_for(source).load_fields.items()
     columns = WRITABLE.intersection(field.attribute or name for name, field in declared)
@@ -184,15 +185,15 @@ def to_store(source: SchemaSource, loaded: Values) -> JsonObject:
 
 
 def blank_profile() -> JsonObject | None:
-    """What an empty body would make; nothing where the schema asks for something."""
+    """Return the columns for an empty body, or None if the schema has required properties."""
     try:
-        return to_store(create_schema, schema_instance(create_schema()).load({}))
+        return to_columns(create_schema, schema_instance(create_schema()).load({}))
     except ValidationError:
         return None
 
 
-def to_show(profile: Profile) -> Values:
-    """A profile by the names of its properties, the client's own too, for any schema to read."""
+def to_properties(profile: Profile) -> Values:
+    """Return all properties of a profile by name, for any schema."""
     properties = profile.extra | {name: getattr(profile, name) for name in PROPERTIES}
     if profile.avatar_file:
         properties["avatar"] = picture_url(profile.avatar_file)
@@ -200,7 +201,7 @@ def to_show(profile: Profile) -> Values:
 
 
 def as_profile_read(properties: Values) -> JsonObject:
-    """What `ProfileRead` shows of them: the fields that it declares, and all that is not ours."""
+    """Return what `ProfileRead` shows: its fields and the additional properties."""
     hidden = PROPERTIES.difference(ProfileRead._declared_fields)
     return {name: value for name, value in properties.items() if name not in hidden}
 

@@ -14,15 +14,22 @@ from ..accounts.models import AccountLike
 from ..core.clock import Clock
 from ..core.context import report_action
 from ..core.data_export import DataSubject, ExportReader
-from ..core.db.transaction import AnySession, after_commit, insert_new, lock_row, transaction
+from ..core.db.transaction import (
+    AnySession,
+    after_commit,
+    insert_new,
+    lock_or_raise,
+    lock_row,
+    transaction,
+)
 from ..core.errors import Fault, Invalid
 from ..core.types import AccountKey, JsonObject, Values
 from ..storage import FileMissing, FileStore
 from ..workspaces.models import Member
 from .actions import PROFILE_CREATED, PROFILE_DELETED, PROFILE_UPDATED
 from .errors import ProfileExists, ProfileNotFound
-from .extra import WHOLE, as_json, faults_in
-from .links import NOT_AN_ADDRESS, is_own_path, picture_name
+from .extra import WHOLE, as_json, find_errors
+from .links import NOT_A_URL, is_picture_path, picture_name
 from .models import PROPERTIES, Profile
 from .visibility import Visibility
 
@@ -32,7 +39,7 @@ _LATEST_BIRTH = timedelta(days=1)
 
 @dataclass(eq=False)
 class Profiles:
-    """One profile for each account: made, found, changed and deleted."""
+    """Creates, finds, changes and deletes the profile of each account."""
 
     session: AnySession
     files: FileStore
@@ -42,8 +49,8 @@ class Profiles:
     def get(
         self, account_id: AccountKey, within: int | None = None, viewer: AccountLike | None = None
     ) -> Profile:
-        """Within a workspace, only its members' profiles are found; a viewer finds those that may
-        be seen."""
+        """Return a profile that the viewer may see; with `within`, only of a workspace's member.
+        Raises ProfileNotFound."""
         found = select(Profile).where(Profile.account_id == account_id)
         if within is not None:
             found = found.where(_is_member(account_id, within))
@@ -55,8 +62,8 @@ class Profiles:
         return profile
 
     def create(self, account_id: AccountKey, fields: Values) -> Profile:
-        self._check(fields)
-        _refuse_ours(fields.get("avatar"))
+        self._check_date_of_birth(fields)
+        _reject_picture_path(fields.get("avatar"))
         with transaction(self.session):
             profile = self._insert(account_id, fields)
             if profile is None:
@@ -65,13 +72,13 @@ class Profiles:
 
     def update(self, account_id: AccountKey, fields: Values, within: int | None = None) -> Profile:
         """Change the given fields; additional properties are merged with the stored ones."""
-        self._check(fields)
+        self._check_date_of_birth(fields)
         with transaction(self.session):
-            profile = self._hold(account_id, within)
+            profile = self._lock(account_id, within)
             changes = dict(fields)
-            extra = _kept({**profile.extra, **changes.pop("extra", {})})
+            extra = _checked_extra({**profile.extra, **changes.pop("extra", {})})
             changed = []
-            if "avatar" in changes and self._point_to(profile, changes.pop("avatar")):
+            if "avatar" in changes and self._set_avatar_url(profile, changes.pop("avatar")):
                 changed.append("avatar")
             for name, value in {**changes, "extra": extra}.items():
                 if getattr(profile, name) != value:
@@ -84,75 +91,74 @@ class Profiles:
 
     def delete(self, account_id: AccountKey) -> Profile:
         with transaction(self.session):
-            profile = self._hold(account_id)
-            self._drop_later(profile.avatar_file)
+            profile = self._lock(account_id)
+            self._delete_after_commit(profile.avatar_file)
             self.session.delete(profile)
             report_action(self.session, PROFILE_DELETED, account_id=account_id)
             return profile
 
-    def show_picture(
+    def set_avatar_file(
         self, account_id: AccountKey, name: str, blank: Values | None = None
     ) -> Profile:
-        """Let the profile show a picture of our store; the one before goes after the commit.
+        """Set the stored picture of a profile. The former picture is deleted after the commit.
 
-        Where there is no profile yet, `blank` makes one.
+        A missing profile is created from `blank`.
         """
         with transaction(self.session):
-            if blank is not None and not self._lock(account_id):
+            if blank is not None and not lock_row(
+                self.session, Profile, Profile.account_id == account_id
+            ):
                 self._insert(account_id, blank)
-            profile = self._hold(account_id)
-            self._drop_later(profile.avatar_file)
+            profile = self._lock(account_id)
+            self._delete_after_commit(profile.avatar_file)
             profile.avatar, profile.avatar_file = None, name
             profile.updated_at = self.clock.now()
             self._record_change(account_id, ["avatar"])
             return profile
 
-    def forget(self, account_id: AccountKey) -> None:
-        """An account goes, and its profile with it; the picture would stay."""
+    def delete_avatar_file(self, account_id: AccountKey) -> None:
+        """Delete the picture of an account that is being deleted, after the commit."""
         with transaction(self.session):
             name = self.session.scalar(
                 select(Profile.avatar_file).where(Profile.account_id == account_id)
             )
-            self._drop_later(name)
+            self._delete_after_commit(name)
 
     def _insert(self, account_id: AccountKey, fields: Values) -> Profile | None:
-        """A new profile, or nothing where the account has one."""
+        """Insert a profile; return None if the account has one."""
         now = self.clock.now()
-        given = {**fields, "extra": _kept(fields.get("extra", {}))}
-        made = insert_new(
-            self.session, Profile, **given, account_id=account_id, created_at=now, updated_at=now
+        values = {**fields, "extra": _checked_extra(fields.get("extra", {}))}
+        profile = insert_new(
+            self.session, Profile, **values, account_id=account_id, created_at=now, updated_at=now
         )
-        if made is not None:
+        if profile is not None:
             report_action(self.session, PROFILE_CREATED, account_id=account_id)
-        return made
+        return profile
 
     def _record_change(self, account_id: AccountKey, names: Collection[str]) -> None:
-        """Of a client's own properties not even the names, which are its own words."""
+        """Report a change. Names of additional properties are not recorded: they are user input."""
         report_action(self.session, PROFILE_UPDATED, account_id=account_id, changed=sorted(names))
 
-    def _lock(self, account_id: AccountKey) -> bool:
-        return lock_row(self.session, Profile, Profile.account_id == account_id)
-
-    def _hold(self, account_id: AccountKey, within: int | None = None) -> Profile:
-        """Return the stored profile, locked until the commit."""
-        self._lock(account_id)
+    def _lock(self, account_id: AccountKey, within: int | None = None) -> Profile:
+        """Lock a profile until the commit and return it."""
+        lock_or_raise(self.session, Profile, Profile.account_id == account_id, ProfileNotFound)
         return self.get(account_id, within)
 
-    def _point_to(self, profile: Profile, address: str | None) -> bool:
-        """Whether it showed something else before."""
-        if address and profile.avatar_file and picture_name(address) == profile.avatar_file:
-            return False  # the profile's own picture, sent back with the rest of it
-        _refuse_ours(address)
-        is_other = profile.avatar_file is not None or profile.avatar != address
-        self._drop_later(profile.avatar_file)
-        profile.avatar, profile.avatar_file = address, None
-        return is_other
+    def _set_avatar_url(self, profile: Profile, url: str | None) -> bool:
+        """Set the avatar's URL and return whether it has changed."""
+        if url and profile.avatar_file and picture_name(url) == profile.avatar_file:
+            return False  # the client has sent the stored picture's URL back
+        _reject_picture_path(url)
+        is_changed = profile.avatar_file is not None or profile.avatar != url
+        self._delete_after_commit(profile.avatar_file)
+        profile.avatar, profile.avatar_file = url, None
+        return is_changed
 
-    def _drop_later(self, name: str | None) -> None:
+    def _delete_after_commit(self, name: str | None) -> None:
         if name is not None:
             after_commit(self.session, partial(self.files.delete, name))
 
-    def _check(self, fields: Values) -> None:
+    def _check_date_of_birth(self, fields: Values) -> None:
         birth = fields.get("date_of_birth")
         if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
             raise Invalid.about("date_of_birth", "Lies in the future.")
@@ -162,9 +168,10 @@ def _is_member(account_id: AccountKey, workspace_id: int) -> Any:
     return exists().where(Member.account_id == account_id, Member.workspace_id == workspace_id)
 
 
-def _kept(extra: Values) -> JsonObject:
-    """As JSON has it, within bounds: each update was, and all of them together must be too."""
-    if faults := faults_in(extra):
+def _checked_extra(extra: Values) -> JsonObject:
+    """Return the additional properties as JSON. Raises Invalid: valid updates can exceed the limits
+    together."""
+    if faults := find_errors(extra):
         raise Invalid(
             faults=[
                 Fault("", "" if name == WHOLE else name, message)
@@ -175,10 +182,10 @@ def _kept(extra: Values) -> JsonObject:
     return as_json(extra)
 
 
-def _refuse_ours(address: str | None) -> None:
-    """Only the profile that shows a picture of our store may name it."""
-    if address and is_own_path(address):
-        raise Invalid.about("avatar", NOT_AN_ADDRESS)
+def _reject_picture_path(url: str | None) -> None:
+    """Raise Invalid for the path of a stored picture, which belongs to another profile."""
+    if url and is_picture_path(url):
+        raise Invalid.about("avatar", NOT_A_URL)
 
 
 def export_profile(

@@ -1,4 +1,4 @@
-"""Which profiles an account may read, and which fields."""
+"""Which profiles an account may read, and which of their properties."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ class Visibility:
         """Return a condition to read with the profile, without a separate query; None for all."""
         if self.rule == "everyone" or _sees_all(viewer, account_id):
             return None
-        return _share_a_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
+        return (
+            _have_common_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
+        )
 
     def narrow(self, profile: Values, viewer: AccountLike) -> Values:
-        """What of its properties this account sees."""
+        """Return the properties that the viewer may see."""
         if self.public_fields is None or _sees_all(viewer, profile["account_id"]):
             return profile
         names = self.public_fields | _ALWAYS_SHOWN
@@ -41,7 +43,7 @@ def _sees_all(viewer: AccountLike, account_id: AccountKey) -> bool:
     return bool(viewer.id == account_id) or viewer.role in _MANAGERS
 
 
-def _share_a_workspace(one: object, other: object) -> ColumnElement[bool]:
+def _have_common_workspace(one: object, other: object) -> ColumnElement[bool]:
     first, second = aliased(Member), aliased(Member)
     return exists(
         select(1)

@@ -1,1 +1,1 @@
-"""Tasks: the sample resource, and the smallest slice. Who knows its rooms knows all the others."""
+"""Tasks: the sample resource, and the smallest package. Other packages have the same files."""

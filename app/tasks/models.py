@@ -9,7 +9,7 @@ class Task(Base):
     __tablename__ = "frontdesk_tasks"
     __table_args__ = (
         Index("ix_frontdesk_tasks_owner_id", "owner", "id"),
-        # SQLite would otherwise give a deleted row's id to the next one.
+        # Without it, SQLite would use the id of a deleted row again.
         {"sqlite_autoincrement": True, "info": {WHEN_MOUNTED: True}},
     )
 

@@ -80,5 +80,5 @@ def update_task(task_id: int, headers: Loaded, json: Loaded) -> Task:
 @takes(headers=Owner)
 @answers(200, TaskRead)
 def delete_task(task_id: int, headers: Loaded) -> Task:
-    """Delete a task; the answer is the deleted one"""
+    """Delete and return a task"""
     return service(Tasks).delete(headers["owner"], task_id)

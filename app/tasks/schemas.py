@@ -1,4 +1,4 @@
-"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+"""Schemas and errors of tasks, with the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Owner(RequestSchema):
         min=1,
         max=255,
         load_default="anonymous",
-        metadata={"description": "Whose tasks these are; a stand-in, not authentication."},
+        metadata={"description": "The owner of the tasks. A sample value, not authentication."},
     )
 
 

@@ -1,4 +1,4 @@
-"""Tasks: what may be done with them, and the limits that each request meets."""
+"""Creates, finds, changes and deletes tasks, within limits for each owner and IP address."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import and_, select
 
 from ..core.context import Context
-from ..core.db.transaction import AnySession, lock_name, lock_row, transaction
+from ..core.db.transaction import AnySession, lock_name, lock_or_raise, transaction
 from ..core.errors import QuotaReached
 from ..core.limits import RateLimit
 from ..core.request import rate_limit_network
@@ -17,9 +17,9 @@ from .models import Task
 from .schemas import TaskNotFound, TooManyTasks
 from .settings import TasksSettings
 
-# Nearer to the limit than this, creations of one owner wait for each other; further off, as many as
-# are ever under way at once cannot reach it.
-NEAR = 1_000
+# Within this distance of the limit, creations for one owner are serialized. Further away, too few
+# requests run at once to reach the limit.
+LOCKING_DISTANCE = 1_000
 
 
 @dataclass(eq=False)
@@ -33,7 +33,7 @@ class Tasks:
         return self.session.scalars(newest_last.offset(offset).limit(limit)).all()
 
     def get(self, owner: str, task_id: int) -> Task:
-        """Another owner's task is as absent as one that never was."""
+        """Return the owner's task. Raises TaskNotFound, also for another owner's task."""
         task = self.session.scalar(select(Task).where(Task.id == task_id, Task.owner == owner))
         if task is None:
             raise TaskNotFound
@@ -43,8 +43,8 @@ class Tasks:
         """The IP address is rate-limited because a client can name a new owner each time."""
         self.creations.count(rate_limit_network(address))
         with transaction(self.session):
-            self._keep_within_limit(owner)
-            # A host's schema need not know all that a task has.
+            self._check_limit(owner)
+            # An application's schema may have fewer properties than a task.
             values = {"done": False, "priority": "normal", **_columns(fields)}
             task = Task(**values, owner=owner)
             self.session.add(task)
@@ -53,38 +53,39 @@ class Tasks:
 
     def update(self, owner: str, task_id: int, fields: Values) -> Task:
         with transaction(self.session):
-            task = self._hold(owner, task_id)
+            task = self._lock(owner, task_id)
             for name, value in _columns(fields).items():
                 setattr(task, name, value)
             return task
 
     def delete(self, owner: str, task_id: int) -> Task:
         with transaction(self.session):
-            task = self._hold(owner, task_id)
+            task = self._lock(owner, task_id)
             self.session.delete(task)
             return task
 
-    def _keep_within_limit(self, owner: str) -> None:
-        far = self.owner_limit - NEAR
-        if far > 0 and not self._has(owner, far):
+    def _check_limit(self, owner: str) -> None:
+        safe = self.owner_limit - LOCKING_DISTANCE
+        if safe > 0 and not self._has(owner, safe):
             return
         lock_name(self.session, Task, owner)
         if self._has(owner, self.owner_limit):
             raise QuotaReached
 
     def _has(self, owner: str, amount: int) -> bool:
-        """By the index, no further than needed."""
+        """Return whether the owner has this many tasks, without counting all of them."""
         ids = select(Task.id).where(Task.owner == owner).order_by(Task.id)
         return self.session.scalar(ids.offset(amount - 1).limit(1)) is not None
 
-    def _hold(self, owner: str, task_id: int) -> Task:
-        """The task as it is now; whoever else would change or delete it waits for the commit."""
-        lock_row(self.session, Task, and_(Task.id == task_id, Task.owner == owner))
+    def _lock(self, owner: str, task_id: int) -> Task:
+        """Lock the owner's task until the commit and return it as stored."""
+        is_this = and_(Task.id == task_id, Task.owner == owner)
+        lock_or_raise(self.session, Task, is_this, TaskNotFound)
         return self.get(owner, task_id)
 
 
 def _columns(fields: Values) -> JsonObject:
-    """A host's schema may load more than a task has, and never decides whose it is."""
+    """Return the columns. An application's schema may load other values, also an owner."""
     return {name: fields[name] for name in ("title", "done", "priority") if name in fields}
 
 

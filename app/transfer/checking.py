@@ -24,7 +24,7 @@ from ..core.types import AccountKey, AccountModel, JsonObject, Values
 from ..core.web.fields import is_not_blank, is_storable
 from ..core.web.request_data import schema_instance
 from ..profiles.links import PICTURE_NAME
-from ..profiles.schemas import to_store, update_schema
+from ..profiles.schemas import to_columns, update_schema
 from ..workspaces.models import MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.slugs import slug_error
 from .account import ImportedAccount, ImportedIdentity, ImportedMembership, RowFault
@@ -205,7 +205,7 @@ def _profile(given: Values) -> JsonObject:
     profile must have is asked for where people write theirs."""
     sent = {name: value for name, value in given.items() if name != "avatar_file"}
     try:
-        fields = to_store(update_schema, schema_instance(update_schema()).load(sent))
+        fields = to_columns(update_schema, schema_instance(update_schema()).load(sent))
     except ValidationError as error:
         names = sorted(map(str, error.messages_dict))
         raise RowFault("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None

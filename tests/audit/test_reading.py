@@ -163,7 +163,7 @@ def test_nobody_but_admins_sees_all(ada: Person, api: Api) -> None:
 def test_all_of_it_comes_as_json_lines_the_oldest_first(
     boss: Api, unlock: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.audit.service.ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("app.audit.service.BATCH_ROWS", 3)
     unlock(7)
     newest_first = boss.get("/admin/events").json
     answer = boss.get("/admin/events.jsonl").response

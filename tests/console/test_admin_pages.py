@@ -10,8 +10,8 @@ import orjson
 import pytest
 from werkzeug.test import TestResponse
 
-from app.administration.estimate import estimate
-from app.audit.history import happened
+from app.administration.search import estimate
+from app.audit.history import count_by_hour
 from app.core.audit_log.models import AuditEntry
 from app.core.context import current_frontdesk
 from app.delivery.outbox.models import Delivery, OutgoingMessage
@@ -106,17 +106,17 @@ def test_what_happened_is_counted_by_the_hour(world: World) -> None:
     with world.site.app.app_context():
         session, now = current_frontdesk.session, current_frontdesk.clock.now()
         since = now - timedelta(days=1)
-        before = happened(session, ["login.failed"], since).total("login.failed")
+        before = count_by_hour(session, ["login.failed"], since).total("login.failed")
         hour = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
         for at in (hour, hour + timedelta(minutes=59), since - timedelta(hours=1)):
             session.add(AuditEntry(type="login.failed", at=at, actor_kind="anonymous", data={}))
         session.commit()
-        found = happened(session, ["login.failed"], since)
-        assert found.is_whole
+        found = count_by_hour(session, ["login.failed"], since)
+        assert found.is_complete
         assert found.total("login.failed") == before + 2
         assert found.hours[hour]["login.failed"] == 2
-        newest = happened(session, ["login.failed"], since, most=2)
-        assert not newest.is_whole
+        newest = count_by_hour(session, ["login.failed"], since, most=2)
+        assert not newest.is_complete
         assert newest.since > since
 
 
@@ -130,7 +130,7 @@ def test_few_accounts_are_counted(world: World) -> None:
 def test_very_many_accounts_are_told_of_as_about_so_many(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.administration.estimate.MOST", 4)
+    monkeypatch.setattr("app.administration.search.MAX_COUNT", 4)
     with world.site.app.app_context():
         found = estimate(
             current_frontdesk.session, current_frontdesk.tables.account_model or object

@@ -288,7 +288,7 @@ def test_failed_transaction_leaves_no_orphaned_file(api: Api, folder: Path) -> N
 
 def test_failed_transaction_keeps_the_previous_file(api: Api, folder: Path) -> None:
     stored_avatar = send(api, plain("PNG")).json["avatar"]
-    with mock.patch.object(Profiles, "show_picture", side_effect=RuntimeError):
+    with mock.patch.object(Profiles, "set_avatar_file", side_effect=RuntimeError):
         send(api, plain("PNG"), 500)
     assert Api(api.app).get(path_of(stored_avatar)).response.mimetype == "image/jpeg"
     assert len(stored(folder)) == 1

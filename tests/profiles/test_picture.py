@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from app.profiles.errors import PictureRefused
-from app.profiles.picture import MOST_SCANS, avatar_picture
+from app.profiles.picture import MAX_SCANS, avatar_picture
 
 from ..rigs.pictures import (
     BLUE,
@@ -286,12 +286,12 @@ def test_too_much_memory_is_rejected_by_the_header(sent: bytes) -> None:
     ids=["webp", "moving webp", "lossy webp"],
 )
 def test_webp_over_eight_megapixels_is_rejected_with_advice(sent: bytes) -> None:
-    expected = "The picture takes too much memory to decode. As a JPEG it may be larger."
+    expected = "The picture takes too much memory to decode. JPEG pictures may be larger."
     assert rejection(sent) == expected
 
 
 def test_jpeg_with_too_many_scans_is_rejected() -> None:
-    assert rejection(scan_bomb_jpeg(MOST_SCANS)) == "The picture has too many scans."
+    assert rejection(scan_bomb_jpeg(MAX_SCANS)) == "The picture has too many scans."
     assert avatar_picture(scan_bomb_jpeg(10)).content_type == "image/jpeg"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.profiles.picture import MOST_BYTES, MOST_PIXELS, MOST_PIXELS_OF_A_JPEG
+from app.profiles.picture import MAX_BYTES, MAX_JPEG_PIXELS, MAX_PIXELS
 
 from ..rigs.servers import ROOT
 
@@ -159,7 +159,7 @@ def test_our_scripts_write_no_property_by_a_name_from_outside() -> None:
 
 def test_the_bounds_of_a_picture_are_those_of_the_page() -> None:
     page = (ROOT / "docs" / "profiles.md").read_text()
-    sizes = (MOST_BYTES >> 20, MOST_PIXELS // 10**6, MOST_PIXELS_OF_A_JPEG // 10**6)
+    sizes = (MAX_BYTES >> 20, MAX_PIXELS // 10**6, MAX_JPEG_PIXELS // 10**6)
     assert "{} MiB and {} megapixels at the most ({} as a JPEG".format(*sizes) in page
 
 

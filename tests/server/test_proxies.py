@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from PIL import Image
 
-from app.profiles.picture import MOST_BYTES
+from app.profiles.picture import MAX_BYTES
 
 from ..conftest import PASSWORD, SECRET
 from ..profiles.test_profiles import ADA
@@ -103,7 +103,7 @@ def test_a_login_comes_through_and_over_tls(front: Proxy) -> None:
 
 def test_the_largest_avatar_comes_through(front: Proxy) -> None:
     front.ask("POST", "/api/v1/profiles", json.dumps(ADA).encode(), bearer(front) | JSON)
-    answer = send_picture(front, MOST_BYTES - 10_000)
+    answer = send_picture(front, MAX_BYTES - 10_000)
     assert answer.status == 200, answer.body
 
 
@@ -113,7 +113,7 @@ def test_so_it_does_from_a_page_of_the_console(front: Proxy) -> None:
         "Content-Type": "multipart/form-data; boundary=x",
         "Sec-Fetch-Site": "same-origin",
     }
-    answer = front.ask("POST", "/profile/picture", picture(MOST_BYTES - 10_000), headers)
+    answer = front.ask("POST", "/profile/picture", picture(MAX_BYTES - 10_000), headers)
     assert answer.status == 303, answer.body
     assert answer.headers["Location"].startswith("/sign-in")
 
@@ -181,7 +181,7 @@ def test_who_may_not_enter_is_told_so_with_a_picture_on_the_way(front: Proxy) ->
     """The service answers before it has seen the whole."""
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     for _ in range(5):
-        answer = front.ask("PUT", "/api/v1/profiles/avatar", b"x" * MOST_BYTES, headers)
+        answer = front.ask("PUT", "/api/v1/profiles/avatar", b"x" * MAX_BYTES, headers)
         assert answer.status == 401
         assert problem(answer)["code"] == "invalid_credentials"
 

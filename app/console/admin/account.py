@@ -12,7 +12,7 @@ from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
-from ...administration.rules import ROOT, may_look_after
+from ...administration.rules import ROOT, may_manage_roles
 from ...auth.caller import caller
 from ...auth.idp.identities import Identities
 from ...auth.limits import Failures
@@ -46,7 +46,7 @@ def details_of(account_id: AccountKey) -> JsonObject:
 def may_change(details: JsonObject, account_id: AccountKey) -> bool:
     """Whether the caller's forms for this account would not be refused for who it is."""
     actor = caller().account
-    return bool(actor.id != account_id and may_look_after(actor.role, details["role"]))
+    return bool(actor.id != account_id and may_manage_roles(actor.role, details["role"]))
 
 
 @administrators_only

@@ -11,7 +11,7 @@ from ...accounts.models import DELETING, PENDING, ROLES
 from ...accounts.service import Accounts
 from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
-from ...administration.rules import may_look_after
+from ...administration.rules import may_manage_roles
 from ...auth.caller import caller
 from ...core.context import current_frontdesk, service
 from ...core.errors import Invalid
@@ -94,7 +94,7 @@ def new_managed_account_page() -> Response:
 def roles_to_give() -> list[str]:
     """Those that the caller may make somebody, the least first."""
     actor = caller().account.role
-    return [role for role in reversed(ROLES) if may_look_after(actor, role)]
+    return [role for role in reversed(ROLES) if may_manage_roles(actor, role)]
 
 
 @calls_api(administration_api.create_managed_account, refused=new_managed_account_page)

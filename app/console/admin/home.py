@@ -9,8 +9,8 @@ from typing import Any
 from flask import Response
 
 from ...accounts.service import Accounts
-from ...administration.estimate import estimate
-from ...audit.history import EventHistory, happened
+from ...administration.search import estimate
+from ...audit.history import EventHistory, count_by_hour
 from ...audit.settings import AuditSettings
 from ...auth.decorators import active_account_required, roles_required
 from ...core.context import current_frontdesk, service
@@ -36,7 +36,7 @@ def admin_home_page() -> Response:
     queue = count_backlog(session)
     age = now - queue.oldest if queue.oldest else timedelta()
     ended = count_recent(session, now - _DAY)
-    history = happened(session, (IN, REFUSED, MADE), _begin(now))
+    history = count_by_hour(session, (IN, REFUSED, MADE), _begin(now))
     found = findings(QUICK)
     return page(
         "admin/home.html",
@@ -65,7 +65,7 @@ def _begin(now: datetime) -> datetime:
 def _points(history: EventHistory, now: datetime, *names: str) -> Iterator[tuple[Any, ...]]:
     """For each day, or each hour where only the last ones were counted."""
     here = zone() or UTC
-    by_hour = not history.is_whole and now - history.since < _LEAST_DAYS
+    by_hour = not history.is_complete and now - history.since < _LEAST_DAYS
     shape = "%-d %b, %H:00" if by_hour else "%-d %b"
     step = timedelta(hours=1) if by_hour else _DAY
     sums: dict[str, list[int]] = {}

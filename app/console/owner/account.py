@@ -39,7 +39,7 @@ _NEWEST = 5
 def account_page() -> Response:
     account = get_from_api(account_api.get_account)
     account_id = caller().account.id
-    recent = service(Records).of_oneself(account_id, None, _NEWEST)
+    recent = service(Records).of_account(account_id, None, _NEWEST)
     on = service(Desk).on
     return page(
         "owner/account.html",

@@ -51,7 +51,7 @@ class ActivityView(RequestSchema):
 @hidden
 @takes(query=ActivityView)
 def activity_page(query: Loaded) -> Response:
-    found = service(Records).of_oneself(caller().account.id, query["after"], AT_ONCE)
+    found = service(Records).of_account(caller().account.id, query["after"], AT_ONCE)
     return page(
         "owner/activity.html",
         at="account_page",
