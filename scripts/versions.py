@@ -46,7 +46,7 @@ TESTED = (
     "tests/core/test_keystore.py",
     "tests/core/test_library_internals.py",
     "tests/delivery/test_mailer.py",
-    "tests/delivery/test_flask_mail.py::test_a_hosts_message_leaves_over_our_connection",
+    "tests/delivery/test_flask_mail.py::test_applications_message_uses_the_connection",
     "tests/auth/test_passkeys.py::test_added_passkey_signs_in_without_a_username",
     "tests/auth/test_totp.py",
     "tests/auth/test_idp_sign_in.py::test_response_is_the_same_as_for_login",

@@ -24,7 +24,7 @@ from .people import ACCOUNTS, Desk, log_in
 PASSWORD = "a password never seen before"
 
 
-def test_an_account_is_made_as_it_is_described(desk: Desk, app: Flask) -> None:
+def test_account_is_created_with_the_given_values(desk: Desk, app: Flask) -> None:
     told: list[object] = []
     listen_to(app, "account-registered", lambda account, _: told.append(account.email))
     fields = {"role": "admin", "status": "inactive", "phone": "+49 170 1234567"}
@@ -39,13 +39,13 @@ def test_an_account_is_made_as_it_is_described(desk: Desk, app: Flask) -> None:
     assert told == ["grace@example.com"]
 
 
-def test_who_is_made_with_a_password_signs_in_with_it(desk: Desk, app: Flask) -> None:
+def test_created_account_signs_in_with_its_password(desk: Desk, app: Flask) -> None:
     made = desk.make("grace@example.com", password=PASSWORD).json
     grace = Person(app, made["id"], made["email"], PASSWORD, "/api/v1")
     assert len(log_in(grace).json["workspaces"]) == 1
 
 
-def test_who_is_invited_chooses_a_password_by_mail(
+def test_invited_owner_chooses_a_password_by_email(
     desk: Desk, app: Flask, mails: MailOutbox
 ) -> None:
     made = desk.make("grace@example.com", invite=True).json
@@ -59,12 +59,14 @@ def test_who_is_invited_chooses_a_password_by_mail(
     assert desk.api.get(f"{ACCOUNTS}/{made['id']}").json["has_password"] is True
 
 
-def test_without_password_and_invitation_no_mail_leaves(desk: Desk, mails: MailOutbox) -> None:
+def test_account_without_password_and_invitation_gets_no_email(
+    desk: Desk, mails: MailOutbox
+) -> None:
     assert desk.make("grace@example.com").json["has_password"] is False
     assert len(mails) == 0
 
 
-def test_an_address_is_taken_once(desk: Desk, ada: Person, mails: MailOutbox) -> None:
+def test_taken_email_is_rejected(desk: Desk, ada: Person, mails: MailOutbox) -> None:
     answer = desk.make("ADA@example.com", 409, invite=True)
     assert answer.json["code"] == "email_taken"
     assert len(mails) == 0
@@ -84,12 +86,12 @@ def test_an_address_is_taken_once(desk: Desk, ada: Person, mails: MailOutbox) ->
         ({"email": "g@example.com", "password": PASSWORD, "invite": True}, ["invite"]),
     ],
 )
-def test_what_makes_no_account_is_a_fault(desk: Desk, body: Any, faults: list[str]) -> None:
+def test_invalid_account_is_a_422(desk: Desk, body: Any, faults: list[str]) -> None:
     answer = desk.api.post(ACCOUNTS, 422, json=body)
     assert answer.faults == [f"json:{name}" for name in faults]
 
 
-def test_who_is_suspended_is_out_at_once(desk: Desk, ada: Person) -> None:
+def test_suspended_account_is_signed_out(desk: Desk, ada: Person) -> None:
     api = ada.api()
     changed = desk.change(ada, status="suspended", suspended_reason="Sells beans").json
     assert (changed["status"], changed["suspended_until"]) == ("suspended", None)
@@ -102,7 +104,7 @@ def test_who_is_suspended_is_out_at_once(desk: Desk, ada: Person) -> None:
     assert api.get("/account", 401).detail == "Could not validate credentials"
 
 
-def test_a_suspension_until_a_date_ends_by_itself(
+def test_suspension_ends_at_its_date(
     desk: Desk, root: Person, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=5)).replace(microsecond=0)
@@ -125,7 +127,7 @@ def found(desk: Desk, **query: str) -> list[Any]:
     return listed
 
 
-def test_the_sign_in_after_a_suspension_writes_that_it_is_over(
+def test_sign_in_stores_the_end_of_a_suspension(
     app: Flask, desk: Desk, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=1)).isoformat()
@@ -141,7 +143,7 @@ def test_the_sign_in_after_a_suspension_writes_that_it_is_over(
         )
 
 
-def test_a_guard_counts_who_is_over_with_it_without_a_further_question(
+def test_expired_suspension_needs_no_further_query(
     app: Flask, desk: Desk, ada: Person, clock: SteppingClock
 ) -> None:
     """A token can outlive a suspension that host code has written by itself."""
@@ -158,7 +160,7 @@ def test_a_guard_counts_who_is_over_with_it_without_a_further_question(
     assert len(noted) == 1
 
 
-def test_another_status_forgets_until_when_and_why(
+def test_new_status_clears_the_suspension(
     app: Flask, desk: Desk, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=1)).isoformat()
@@ -169,7 +171,7 @@ def test_another_status_forgets_until_when_and_why(
     log_in(ada, 400)
 
 
-def test_a_date_and_a_reason_are_changed_one_by_one(desk: Desk, ada: Person) -> None:
+def test_date_and_reason_are_changed_independently(desk: Desk, ada: Person) -> None:
     first, second = ("2100-01-01T00:00:00+00:00", "2100-02-01T00:00:00+00:00")
     desk.change(ada, status="suspended", suspended_until=first, suspended_reason="A word")
     changed = desk.change(ada, suspended_until=second).json
@@ -202,7 +204,7 @@ def test_a_date_and_a_reason_are_changed_one_by_one(desk: Desk, ada: Person) -> 
         ({"role": None}, "role"),
     ],
 )
-def test_what_is_no_suspension_is_a_fault(desk: Desk, ada: Person, body: Any, field: str) -> None:
+def test_invalid_suspension_is_a_422(desk: Desk, ada: Person, body: Any, field: str) -> None:
     before = desk.read(ada)
     assert desk.change(ada, 422, **body).faults == [f"json:{field}"]
     assert desk.read(ada) == before
@@ -217,15 +219,13 @@ def waiting(app: Flask, clock: SteppingClock) -> Person:
         return Person(app, account.id, account.email, PASSWORD, "/api/v1")
 
 
-def test_no_date_makes_an_unproven_account_active(desk: Desk, waiting: Person) -> None:
+def test_end_of_suspension_does_not_verify_an_account(desk: Desk, waiting: Person) -> None:
     date = {"suspended_until": "2100-01-01T00:00:00+00:00"}
     assert desk.change(waiting, 422, status="suspended", **date).faults == ["json:suspended_until"]
     desk.change(waiting, status="suspended")
 
 
-def test_vouching_for_an_address_makes_it_a_proven_one(
-    app: Flask, desk: Desk, waiting: Person
-) -> None:
+def test_admin_can_verify_an_address(app: Flask, desk: Desk, waiting: Person) -> None:
     told: list[str] = []
     for event in ("account-registered", "email-verified"):
         listen_to(app, event, lambda *_, event=event: told.append(event))
@@ -236,7 +236,7 @@ def test_vouching_for_an_address_makes_it_a_proven_one(
     assert told == ["account-registered", "email-verified"]
 
 
-def test_unlocking_forgets_the_wrong_passwords(desk: Desk, ada: Person) -> None:
+def test_unlock_resets_wrong_passwords(desk: Desk, ada: Person) -> None:
     for _ in range(5):
         log_in(ada, 400, "wrong password")
     log_in(ada, 429)
@@ -244,14 +244,14 @@ def test_unlocking_forgets_the_wrong_passwords(desk: Desk, ada: Person) -> None:
     log_in(ada)
 
 
-def test_signing_out_ends_every_token_for_good(desk: Desk, ada: Person) -> None:
+def test_sign_out_ends_all_tokens(desk: Desk, ada: Person) -> None:
     api = ada.api()
     desk.do("sign-out", ada)
     log_in(ada)
     assert api.get("/account", 401).detail == "Could not validate credentials"
 
 
-def test_a_recovery_mail_goes_to_the_owner_and_so_many_of_them(
+def test_recovery_emails_are_sent_and_limited(
     desk: Desk, ada: Person, mails: MailOutbox, app: Flask
 ) -> None:
     assert desk.do("recovery", ada).json == {"message": "Password recovery email sent"}
@@ -264,16 +264,14 @@ def test_a_recovery_mail_goes_to_the_owner_and_so_many_of_them(
     assert "Retry-After" in desk.do("recovery", ada, 429).headers
 
 
-def test_what_is_deleted_is_answered_once_more_and_gone(desk: Desk, ada: Person) -> None:
+def test_deletion_returns_the_account(desk: Desk, ada: Person) -> None:
     api, details = ada.api(), desk.read(ada)
     assert desk.api.delete(desk.path(ada)).json == details
     desk.api.get(desk.path(ada), 404)
     api.get("/account", 404)
 
 
-def test_whose_workspaces_would_have_no_owner_is_not_deleted(
-    desk: Desk, app: Flask, ada: Person, person: MakePerson
-) -> None:
+def test_sole_owner_is_not_deleted(desk: Desk, app: Flask, ada: Person, person: MakePerson) -> None:
     bob, runner = person("bob"), app.test_cli_runner()
     for slug in ("team", "alone"):
         ada.api().post("/workspaces", json={"name": slug, "slug": slug})
@@ -286,7 +284,7 @@ def test_whose_workspaces_would_have_no_owner_is_not_deleted(
     assert [each["slug"] for each in bob.api().get("/workspaces").json] == ["bob", "team"]
 
 
-def test_the_workspaces_of_an_account_are_listed(desk: Desk, ada: Person) -> None:
+def test_memberships_are_listed(desk: Desk, ada: Person) -> None:
     ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
     answer = desk.api.get(desk.path(ada, "/memberships"))
     assert [(each["slug"], each["type"], each["status"]) for each in answer.json] == [
@@ -297,7 +295,7 @@ def test_the_workspaces_of_an_account_are_listed(desk: Desk, ada: Person) -> Non
     assert "offset=1" in first.headers["Link"]
 
 
-def test_what_an_account_was_sent_is_listed_with_what_became_of_it(
+def test_deliveries_to_an_account_are_listed(
     desk: Desk, ada: Person, person: MakePerson, engine: ManualEngine
 ) -> None:
     bob = person("bob")
@@ -323,7 +321,7 @@ def test_what_an_account_was_sent_is_listed_with_what_became_of_it(
 
 
 @only_on("sqlite")
-def test_each_deed_is_told_to_the_security_log(
+def test_each_action_is_in_the_security_log(
     desk: Desk, root: Person, ada: Person, security_lines: list[Any]
 ) -> None:
     desk.change(ada, role="admin")

@@ -28,7 +28,7 @@ def app(url: str) -> Iterator[Flask]:
         host.extensions["sqlalchemy"].engine.dispose()
 
 
-def test_a_model_without_the_date_suspends_for_good(frontdesk: Kit) -> None:
+def test_model_without_dates_suspends_permanently(frontdesk: Kit) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     api, path = root.api(), f"{ACCOUNTS}/{ada.id}"
     until = {"suspended_until": "2100-01-01T00:00:00+00:00"}
@@ -39,7 +39,7 @@ def test_a_model_without_the_date_suspends_for_good(frontdesk: Kit) -> None:
     assert suspended["email_verified"] is True
 
 
-def test_it_says_what_it_cannot_be_asked(frontdesk: Kit) -> None:
+def test_unsupported_filters_are_named(frontdesk: Kit) -> None:
     api = frontdesk.account("root", role="root").api()
     for query, field in (
         ("sort=last_login_date", "sort"),
@@ -49,7 +49,7 @@ def test_it_says_what_it_cannot_be_asked(frontdesk: Kit) -> None:
         assert api.get(f"{ACCOUNTS}?{query}", 422).faults == [f"query:{field}"]
 
 
-def test_moments_may_be_kept_without_an_offset(frontdesk: Kit) -> None:
+def test_timestamps_without_an_offset_are_read(frontdesk: Kit) -> None:
     for name in ("ada", "bob"):
         frontdesk.account(name)
     api = frontdesk.account("root", role="root").api()
@@ -59,6 +59,6 @@ def test_moments_may_be_kept_without_an_offset(frontdesk: Kit) -> None:
     assert len(later) == 2
 
 
-def test_what_it_lacks_is_told_by_the_doctor(app: Flask) -> None:
+def test_doctor_reports_missing_columns(app: Flask) -> None:
     output = app.test_cli_runner().invoke(args=["frontdesk", "doctor"]).output
     assert "the account model has no column suspended_until" in output

@@ -72,7 +72,7 @@ def pages(api: Api, query: str) -> Iterator[str]:
         path = link.partition("<")[2].partition(">")[0]
 
 
-def test_accounts_with_ids_of_any_kind_are_looked_after(frontdesk: Kit) -> None:
+def test_accounts_with_any_id_type_are_managed(frontdesk: Kit) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     api, path = root.api(), f"{ACCOUNTS}/{ada.id}"
     [found] = api.get(ACCOUNTS, query_string={"search": str(ada.id)}).json
@@ -94,7 +94,7 @@ def test_accounts_with_ids_of_any_kind_are_looked_after(frontdesk: Kit) -> None:
 
 
 @pytest.mark.parametrize("sort", ["created_at", "-created_at", "email", "id", "-last_login_date"])
-def test_their_pages_lead_on(frontdesk: Kit, sort: str) -> None:
+def test_pages_continue_with_any_id_type(frontdesk: Kit, sort: str) -> None:
     names = [frontdesk.account(name).email.partition("@")[0] for name in ("b", "a", "c")]
     root = frontdesk.account("root", role="root")
     seen = list(pages(root.api(), f"sort={sort}&limit=1"))

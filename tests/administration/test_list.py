@@ -69,9 +69,7 @@ def pages(boss: Api, between: Any = None, **query: Any) -> Iterator[list[str]]:
         yield emails(answer)
 
 
-def test_the_newest_come_first_with_all_that_looks_after_them_needs(
-    boss: Api, person: MakePerson
-) -> None:
+def test_list_is_newest_first_with_all_fields(boss: Api, person: MakePerson) -> None:
     person("ada", phone="+491701234567")
     answer = boss.get(ACCOUNTS)
     assert emails(answer) == ["ada", "root"]
@@ -83,9 +81,7 @@ def test_the_newest_come_first_with_all_that_looks_after_them_needs(
     assert ada["created_at"].endswith("+00:00")
 
 
-def test_a_search_finds_by_how_the_address_begins_in_any_case(
-    boss: Api, person: MakePerson
-) -> None:
+def test_search_is_by_prefix_and_case_insensitive(boss: Api, person: MakePerson) -> None:
     for name in ("ada", "adam", "bada", "ad"):
         person(name)
     assert find(boss, search="ADA") == ["ada", "adam"]
@@ -95,13 +91,11 @@ def test_a_search_finds_by_how_the_address_begins_in_any_case(
 
 
 @for_each("search", ["%", "_da", "a%", "ad_", "*", "a.", "[a]", "\\", "'", "ada\\"])
-def test_no_character_stands_for_others(boss: Api, ada: Person, search: str) -> None:
+def test_search_has_no_wildcards(boss: Api, ada: Person, search: str) -> None:
     assert find(boss, search=search) == []
 
 
-def test_characters_that_are_patterns_elsewhere_are_found_as_themselves(
-    boss: Api, person: MakePerson
-) -> None:
+def test_pattern_characters_are_literal(boss: Api, person: MakePerson) -> None:
     for name in ("a_b@example.com", "axb@example.com", "a%b@example.com", "ä@example.com"):
         person(name)
     assert find(boss, search="a_") == ["a_b"]
@@ -109,7 +103,7 @@ def test_characters_that_are_patterns_elsewhere_are_found_as_themselves(
     assert find(boss, search="Ä") == ["ä"]
 
 
-def test_an_id_or_a_phone_number_is_found_exactly(boss: Api, person: MakePerson) -> None:
+def test_id_and_phone_number_are_found_exactly(boss: Api, person: MakePerson) -> None:
     ada = person("ada", phone="+491701234567")
     person("bob", phone="+491701234568")
     assert find(boss, search=str(ada.id)) == ["ada"]
@@ -120,11 +114,11 @@ def test_an_id_or_a_phone_number_is_found_exactly(boss: Api, person: MakePerson)
 
 
 @for_each("search", ["99999999999999999999", "-1", "1_0", "٣", "+", "+abc", "1e5"])
-def test_what_looks_like_an_id_and_is_none_finds_nobody(boss: Api, search: str) -> None:
+def test_unknown_id_finds_no_account(boss: Api, search: str) -> None:
     assert find(boss, search=search) == []
 
 
-def test_filters_hold_together(boss: Api, person: MakePerson, clock: SteppingClock) -> None:
+def test_filters_are_combined(boss: Api, person: MakePerson, clock: SteppingClock) -> None:
     person("admin", role="admin")
     person("idle", status="inactive")
     clock.step(minutes=5)
@@ -142,7 +136,7 @@ def test_filters_hold_together(boss: Api, person: MakePerson, clock: SteppingClo
     assert find(boss, verified="true", role="root") == ["root"]
 
 
-def test_who_has_not_proven_the_address_is_found(app: Flask, boss: Api, clock: Any) -> None:
+def test_unverified_accounts_are_found(app: Flask, boss: Api, clock: Any) -> None:
     with app.app_context():
         waiting = {"status": "pending", "email_unverified_since": clock.now()}
         service(Accounts).create("ada@example.com", None, **waiting)
@@ -173,7 +167,7 @@ def three(boss: Api, person: MakePerson) -> None:
         ("-last_login_date", "ada root bob carl"),
     ],
 )
-def test_every_order_leads_from_page_to_page(boss: Api, three: None, sort: str, order: str) -> None:
+def test_every_sort_order_is_paginated(boss: Api, three: None, sort: str, order: str) -> None:
     names = order.split()
     for offset in range(4):
         assert find(boss, sort=sort, offset=offset, limit=2) == names[offset : offset + 2]
@@ -184,24 +178,22 @@ def test_every_order_leads_from_page_to_page(boss: Api, three: None, sort: str, 
 
 
 @pytest.mark.parametrize("sort", ["created_at", "-created_at", "email", "last_login_date"])
-def test_pages_neither_miss_nor_repeat_anybody_while_others_are_made_and_deleted(
-    boss: Api, person: MakePerson, sort: str
-) -> None:
+def test_pages_are_stable_during_changes(boss: Api, person: MakePerson, sort: str) -> None:
     people = [person(f"p{number}") for number in range(6)]
     names = iter(f"{'az'[number % 2]}{number}" for number in range(20))
     gone = iter(people[:1])
 
-    def meanwhile() -> None:
+    def change_accounts() -> None:
         person(next(names))
         for somebody in gone:
             boss.delete(f"{ACCOUNTS}/{somebody.id}")
 
-    seen = [name for page in pages(boss, meanwhile, sort=sort, limit=2) for name in page]
+    seen = [name for page in pages(boss, change_accounts, sort=sort, limit=2) for name in page]
     assert len(seen) == len(set(seen))
     assert {"p1", "p2", "p3", "p4", "p5", "root"} <= set(seen)
 
 
-def test_an_offset_leads_on_too(boss: Api, person: MakePerson) -> None:
+def test_offset_pages_continue(boss: Api, person: MakePerson) -> None:
     for name in ("ada", "bob", "carl"):
         person(name)
     assert find(boss, offset=1, limit=2) == ["bob", "ada"]
@@ -211,7 +203,7 @@ def test_an_offset_leads_on_too(boss: Api, person: MakePerson) -> None:
     assert (beyond.json, "X-Total-Count" in beyond.headers) == ([], False)
 
 
-def test_a_link_keeps_what_was_asked(boss: Api, person: MakePerson) -> None:
+def test_link_keeps_the_query(boss: Api, person: MakePerson) -> None:
     for number in range(4):
         person(f"a+{number}@example.com")
     listed = list(pages(boss, search="a+", status="active", limit=3))
@@ -238,12 +230,12 @@ def test_a_link_keeps_what_was_asked(boss: Api, person: MakePerson) -> None:
         ({"after": "abc", "offset": 5}, ["offset"]),
     ],
 )
-def test_what_cannot_be_asked_is_a_fault(boss: Api, query: Any, faults: list[str]) -> None:
+def test_invalid_query_is_a_422(boss: Api, query: Any, faults: list[str]) -> None:
     answer = boss.get(ACCOUNTS, 422, query_string=query)
     assert sorted(answer.faults) == [f"query:{name}" for name in faults]
 
 
-def test_a_place_counts_in_its_own_order_alone(boss: Api, person: MakePerson) -> None:
+def test_cursor_is_valid_only_for_its_order(boss: Api, person: MakePerson) -> None:
     person("ada")
     link = boss.get(ACCOUNTS, query_string={"limit": 1, "sort": "email"}).headers["Link"]
     place = link.partition("after=")[2].partition(">")[0].partition("&")[0]
@@ -253,9 +245,7 @@ def test_a_place_counts_in_its_own_order_alone(boss: Api, person: MakePerson) ->
     boss.get(f"{ACCOUNTS}?sort=email&after={quote(place[:-4])}", 422)
 
 
-def test_a_page_is_one_statement_beside_the_callers_own(
-    app: Flask, boss: Api, person: MakePerson
-) -> None:
+def test_page_is_one_query(app: Flask, boss: Api, person: MakePerson) -> None:
     ada = person("ada")
     for number in range(8):
         person(f"p{number}")

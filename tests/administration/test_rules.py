@@ -66,7 +66,7 @@ CALLERS: dict[str, tuple[Caller, int | None]] = {
 
 @for_each("route", ROUTES)
 @pytest.mark.parametrize("caller", CALLERS)
-def test_who_may_do_what_to_a_user(person: MakePerson, caller: str, route: str) -> None:
+def test_access_to_a_user_by_role(person: MakePerson, caller: str, route: str) -> None:
     ada = person(newly("ada"))
     make, status = CALLERS[caller]
     method, path, body = ROUTES[route]
@@ -77,9 +77,7 @@ def test_who_may_do_what_to_a_user(person: MakePerson, caller: str, route: str) 
 
 @for_each("route", DEEDS)
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_an_admin_looks_at_others_of_the_trade_and_leaves_them_alone(
-    person: MakePerson, role: str, route: str
-) -> None:
+def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: str) -> None:
     other = person(newly("other"), role=role)
     api = of_role("admin")(person)
     method, path, body = DEEDS[route]
@@ -90,7 +88,7 @@ def test_an_admin_looks_at_others_of_the_trade_and_leaves_them_alone(
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_only_root_appoints(person: MakePerson, desk: Desk, role: str) -> None:
+def test_only_root_creates_admins(person: MakePerson, desk: Desk, role: str) -> None:
     ada = person("ada")
     admin = Desk(of_role("admin")(person))
     admin.change(ada, 403, role=role)
@@ -99,7 +97,7 @@ def test_only_root_appoints(person: MakePerson, desk: Desk, role: str) -> None:
     assert desk.make("new@example.com", role=role).json["role"] == role
 
 
-def test_root_looks_after_admins_and_other_roots(person: MakePerson, desk: Desk) -> None:
+def test_root_manages_admins_and_roots(person: MakePerson, desk: Desk) -> None:
     for role in ("admin", "root"):
         other = person(role + "2", role=role)
         desk.change(other, role="user")
@@ -108,7 +106,7 @@ def test_root_looks_after_admins_and_other_roots(person: MakePerson, desk: Desk)
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_nobody_looks_after_themselves(person: MakePerson, desk: Desk, role: str) -> None:
+def test_own_account_cannot_be_managed(person: MakePerson, desk: Desk, role: str) -> None:
     caller = person("caller", role=role)
     own = Desk(caller.api())
     for change in ({"role": "user"}, {"status": "inactive"}, {"suspended_until": None}):
@@ -119,7 +117,7 @@ def test_nobody_looks_after_themselves(person: MakePerson, desk: Desk, role: str
     own.change(caller)
 
 
-def test_the_last_active_root_stays(person: MakePerson, root: Person, desk: Desk) -> None:
+def test_last_active_root_is_kept(person: MakePerson, root: Person, desk: Desk) -> None:
     person("idle", role="root", status="inactive")
     for change in ({"role": "user"}, {"status": "inactive"}):
         assert desk.change(root, 409, **change).json["code"] == "last_root"
@@ -135,9 +133,7 @@ TURNING: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("how", TURNING)
-def test_of_two_roots_who_turn_on_each_other_at_once_one_stays(
-    app: Flask, person: MakePerson, how: str
-) -> None:
+def test_concurrent_demotions_keep_one_root(app: Flask, person: MakePerson, how: str) -> None:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
         deed = TURNING[how]
@@ -159,7 +155,7 @@ def _is_active_root(person: Person) -> bool:
     return found is not None and (found.role, found.status) == ("root", "active")
 
 
-def test_who_is_no_admin_any_more_may_nothing_any_more(person: MakePerson, desk: Desk) -> None:
+def test_former_admin_loses_access(person: MakePerson, desk: Desk) -> None:
     admin, ada = person("admin", role="admin"), person("ada")
     own = Desk(admin.api())
     desk.change(admin, role="user")
@@ -167,14 +163,14 @@ def test_who_is_no_admin_any_more_may_nothing_any_more(person: MakePerson, desk:
 
 
 @only_on("sqlite")
-def test_nobody_is_found_where_nobody_is(desk: Desk) -> None:
+def test_unknown_account_is_not_found(desk: Desk) -> None:
     for method, path, body in (*DEEDS.values(), *list(LOOKING.values())[1:]):
         sent: dict[str, Any] = {} if body is None else {"json": body}
         for account_id in (999, 10**30):
             desk.api.send(method, path.format(account_id), 404, **sent)
 
 
-def test_a_suspended_root_is_no_active_one(person: MakePerson, root: Person, desk: Desk) -> None:
+def test_suspended_root_is_not_active(person: MakePerson, root: Person, desk: Desk) -> None:
     other = person("other", role="root")
     desk.change(other, status="suspended")
     log_in(other, 400)

@@ -39,7 +39,7 @@ def walked(
     return app, walk
 
 
-def test_all_that_the_catalogue_lists_is_recorded_and_nothing_secret(
+def test_every_action_is_recorded_without_secrets(
     walked: tuple[Flask, Walk],
 ) -> None:
     app, walk = walked
@@ -57,7 +57,7 @@ def _written(found: list[Any]) -> str:
     return orjson.dumps(rows, default=str).decode()
 
 
-def test_each_deed_of_a_life_has_one_record(walked: tuple[Flask, Walk]) -> None:
+def test_each_action_has_one_entry(walked: tuple[Flask, Walk]) -> None:
     app, _ = walked
     [zoe] = {each.account_id for each in records(app, type="identity.linked")}
     assert Counter(types(app, account_id=zoe)) == {
@@ -73,7 +73,7 @@ def test_each_deed_of_a_life_has_one_record(walked: tuple[Flask, Walk]) -> None:
     }
 
 
-def test_a_record_says_who_did_what_and_from_where(app: Flask, ada: Person) -> None:
+def test_entry_has_actor_action_and_client(app: Flask, ada: Person) -> None:
     headers = {"X-Request-ID": "call-7", "User-Agent": "A browser " + "x" * 300}
     log_in(from_address(app, "203.0.113.9"), ada.email, PASSWORD, headers=headers)
     [found] = records(app, type="login.succeeded")
@@ -84,7 +84,7 @@ def test_a_record_says_who_did_what_and_from_where(app: Flask, ada: Person) -> N
     assert (found.data, found.at.tzinfo is not None) == ({"proofs": ["password"]}, True)
 
 
-def test_what_an_operator_does_is_told_apart(app: Flask, ada: Person) -> None:
+def test_operator_actions_have_their_actor_kind(app: Flask, ada: Person) -> None:
     invoke = app.test_cli_runner().invoke
     invoke(args=["accounts", "set", ada.email, "--role", "admin", "--status", "online"])
     [found] = records(app, type="account.updated")
@@ -96,7 +96,7 @@ def test_what_an_operator_does_is_told_apart(app: Flask, ada: Person) -> None:
     }
 
 
-def test_a_change_of_a_member_names_both_people_and_the_workspace(
+def test_member_change_names_both_accounts_and_the_workspace(
     app: Flask, person: MakePerson
 ) -> None:
     olga, bob = person("olga"), person("bob")
@@ -111,7 +111,7 @@ def test_a_change_of_a_member_names_both_people_and_the_workspace(
     assert (found.data["before"]["type"], found.data["after"]["type"]) == ("member", "guest")
 
 
-def test_what_is_undone_leaves_no_record(app: Flask, ada: Person) -> None:
+def test_rolled_back_action_has_no_entry(app: Flask, ada: Person) -> None:
     def refuse(*_: object) -> None:
         raise IncorrectCredentials
 
@@ -121,7 +121,7 @@ def test_what_is_undone_leaves_no_record(app: Flask, ada: Person) -> None:
     assert types(app) == [*before, "login.failed"]
 
 
-def test_what_is_undone_within_another_deed_leaves_no_record(app: Flask, ada: Person) -> None:
+def test_rolled_back_savepoint_has_no_entry(app: Flask, ada: Person) -> None:
     with app.app_context(), transaction(current_frontdesk.session):
         session = current_frontdesk.session
         report_action(session, ACCOUNT_UNLOCKED, account_id=ada.id)
@@ -133,9 +133,7 @@ def test_what_is_undone_within_another_deed_leaves_no_record(app: Flask, ada: Pe
     assert types(app)[-2:] == ["account.unlocked", "logout.succeeded"]
 
 
-def test_without_records_everything_goes_on_and_none_is_kept(
-    make_app: MakeApp, person: MakePerson
-) -> None:
+def test_disabled_audit_log_stores_nothing(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(AUDIT__EVENTS="false")
     ada = person("ada", into=app)
     log_in(Api(app), ada.email, "wrong", 400)
@@ -144,13 +142,13 @@ def test_without_records_everything_goes_on_and_none_is_kept(
 
 
 @pytest.mark.parametrize("name", ["logout.forgotten", "login.succeeded"])
-def test_nobody_records_what_the_catalogue_does_not_list(app: Flask, name: str) -> None:
+def test_unlisted_action_is_rejected(app: Flask, name: str) -> None:
     with app.app_context():
         session = current_frontdesk.session
         with pytest.raises(SetupError, match="type"), transaction(session):
             report_action(session, current_frontdesk.actions.find(name), password="x")
 
 
-def test_a_deed_is_recorded_in_its_transaction_or_not_at_all(app: Flask) -> None:
+def test_entry_belongs_to_the_transaction(app: Flask) -> None:
     with app.app_context(), pytest.raises(RuntimeError, match="in the transaction"):
         report_action(current_frontdesk.session, LOGOUT_SUCCEEDED)

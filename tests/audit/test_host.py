@@ -53,7 +53,7 @@ def host(frontdesk: Frontdesk) -> Flask:
     return host
 
 
-def test_a_deed_of_the_hosts_own_is_recorded_with_who_did_it(host: Flask) -> None:
+def test_applications_action_is_recorded_with_its_actor(host: Flask) -> None:
     ada = make_person(host, "ada")
     ada.api().post("/refunds/commit")
     [found] = records(host, type="order.refunded")
@@ -63,12 +63,12 @@ def test_a_deed_of_the_hosts_own_is_recorded_with_who_did_it(host: Flask) -> Non
     assert found.data == {"amount": 990}
 
 
-def test_what_the_host_takes_back_leaves_no_record(host: Flask) -> None:
+def test_rolled_back_application_action_has_no_entry(host: Flask) -> None:
     make_person(host, "ada").api().post("/refunds/rollback")
     assert "order.refunded" not in types(host)
 
 
-def test_a_hosts_transaction_has_its_records(host: Flask, frontdesk: Frontdesk) -> None:
+def test_entries_belong_to_the_applications_transaction(host: Flask, frontdesk: Frontdesk) -> None:
     ada = make_person(host, "ada")
     with host.app_context():
         with frontdesk.transaction():
@@ -80,7 +80,7 @@ def test_a_hosts_transaction_has_its_records(host: Flask, frontdesk: Frontdesk) 
     assert first.actor_kind == "system"
 
 
-def test_a_type_that_is_declared_later_counts_too(host: Flask, frontdesk: Frontdesk) -> None:
+def test_later_declared_type_is_accepted(host: Flask, frontdesk: Frontdesk) -> None:
     frontdesk.record_type("order.lost", "nobody knows where it is")
     with host.app_context():
         frontdesk.record("order.lost")
@@ -89,12 +89,12 @@ def test_a_type_that_is_declared_later_counts_too(host: Flask, frontdesk: Frontd
 
 
 @pytest.mark.parametrize("name", ["refund", "Order.Refunded", "order.", "a" * 60 + ".refunded"])
-def test_a_type_is_written_as_ours_are(frontdesk: Frontdesk, name: str) -> None:
+def test_type_name_must_have_the_format(frontdesk: Frontdesk, name: str) -> None:
     with pytest.raises(SetupError, match="is written as"):
         frontdesk.record_type(name, "x")
 
 
-def test_what_is_ours_or_not_declared_is_said(host: Flask, frontdesk: Frontdesk) -> None:
+def test_reserved_and_undeclared_types_are_rejected(host: Flask, frontdesk: Frontdesk) -> None:
     with pytest.raises(SetupError, match="Frontdesk's own"):
         frontdesk.record_type("login.succeeded", "x")
     with host.app_context():

@@ -20,7 +20,7 @@ from ..rigs.servers import checkout_environment
 TIMES = 100
 
 
-def test_each_committed_deed_has_one_record_when_processes_are_killed(
+def test_each_committed_action_has_one_entry_when_processes_are_killed(
     app: Flask, backend: Backend
 ) -> None:
     command = [sys.executable, "-m", "tests.rigs.killed_deeds", backend.database_url, str(TIMES)]

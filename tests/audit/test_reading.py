@@ -55,7 +55,7 @@ def pages(api: Api, path: str, between: Callable[[], object] = lambda: None) -> 
         between()
 
 
-def test_an_admin_sees_who_did_what(boss: Api, ada: Person) -> None:
+def test_admin_lists_entries(boss: Api, ada: Person) -> None:
     log_in(Api(boss.app), ada.email, "wrong", 400, headers={"X-Request-ID": "call-7"})
     answer = boss.get("/admin/events?limit=1")
     [found] = answer.json
@@ -78,9 +78,7 @@ def test_an_admin_sees_who_did_what(boss: Api, ada: Person) -> None:
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_pages_neither_repeat_nor_lose_what_was_there_while_more_is_added(
-    boss: Api, unlock: Record
-) -> None:
+def test_pages_are_stable_while_entries_are_added(boss: Api, unlock: Record) -> None:
     """All of one moment, so that only their ids tell them apart."""
     unlock(10)
     there = [each["id"] for each in boss.get("/admin/events").json]
@@ -93,7 +91,7 @@ def test_pages_neither_repeat_nor_lose_what_was_there_while_more_is_added(
     ("name", "value"),
     [("type", "account.unlocked"), ("actor", "{ada}"), ("account", "{bob}"), ("workspace", 77)],
 )
-def test_each_filter_finds_its_own(
+def test_filters_select_matching_entries(
     boss: Api, person: MakePerson, ada: Person, unlock: Record, name: str, value: Any
 ) -> None:
     bob = person("bob", role="admin")
@@ -106,9 +104,7 @@ def test_each_filter_finds_its_own(
     assert {str(each[column.get(name, name)]) for each in found} == {asked}
 
 
-def test_a_target_and_a_time_are_filters_too(
-    boss: Api, unlock: Record, clock: SteppingClock
-) -> None:
+def test_target_and_time_filters(boss: Api, unlock: Record, clock: SteppingClock) -> None:
     for number in range(3):
         unlock(target=Target("door", number))
         clock.step(minutes=1)
@@ -121,9 +117,7 @@ def test_a_target_and_a_time_are_filters_too(
     assert [each["target_id"] for each in doors] == ["0"]
 
 
-def test_what_happened_to_one_account_is_found_by_it(
-    boss: Api, ada: Person, person: MakePerson
-) -> None:
+def test_entries_are_found_by_account(boss: Api, ada: Person, person: MakePerson) -> None:
     person("bob")
     boss.patch(f"/admin/accounts/{ada.id}", json={"status": "suspended"})
     [first, *others] = boss.get(f"/admin/accounts/{ada.id}/events").json
@@ -148,19 +142,19 @@ def test_what_happened_to_one_account_is_found_by_it(
         "workspace=-1",
     ],
 )
-def test_what_no_record_could_have_is_refused(boss: Api, query: str) -> None:
+def test_invalid_filter_is_rejected(boss: Api, query: str) -> None:
     boss.get(f"/admin/events?{query}", 422)
     if not query.startswith(("after", "limit")):
         boss.get(f"/admin/events.jsonl?{query}", 422)
 
 
-def test_nobody_but_admins_sees_all(ada: Person, api: Api) -> None:
+def test_only_admins_list_all_entries(ada: Person, api: Api) -> None:
     for path in ("/admin/events", "/admin/events.jsonl"):
         ada.api().get(path, 403)
         api.get(path, 401)
 
 
-def test_all_of_it_comes_as_json_lines_the_oldest_first(
+def test_export_is_json_lines_oldest_first(
     boss: Api, unlock: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.audit.service.BATCH_ROWS", 3)
@@ -176,7 +170,7 @@ def test_all_of_it_comes_as_json_lines_the_oldest_first(
     assert len(some.get_data().splitlines()) == 1
 
 
-def test_a_workspaces_managers_see_what_is_done_there_and_not_from_where(
+def test_workspace_managers_see_entries_without_client_data(
     person: MakePerson,
 ) -> None:
     olga, bob = person("olga"), person("bob")
@@ -194,9 +188,7 @@ def test_a_workspaces_managers_see_what_is_done_there_and_not_from_where(
     bob.api().get("/workspaces/other/events", 403)
 
 
-def test_everybody_sees_what_happened_to_their_own_account(
-    person: MakePerson, ada: Person, api: Api
-) -> None:
+def test_owner_sees_entries_of_the_account(person: MakePerson, ada: Person, api: Api) -> None:
     bob = person("bob")
     bob.api()
     log_in(api, ada.email, "wrong", 400)
@@ -207,7 +199,7 @@ def test_everybody_sees_what_happened_to_their_own_account(
     assert found[1]["address"] == "127.0.0.1"
 
 
-def test_from_where_others_acted_on_it_is_theirs(person: MakePerson, ada: Person) -> None:
+def test_owner_does_not_see_other_actors_clients(person: MakePerson, ada: Person) -> None:
     olga = person("olga")
     boss = olga.api()
     boss.post("/workspaces", json={"name": "Team", "slug": "team"})
@@ -218,13 +210,13 @@ def test_from_where_others_acted_on_it_is_theirs(person: MakePerson, ada: Person
     assert (found["actor_id"], found["address"], found["user_agent"]) == (olga.id, None, None)
 
 
-def test_ones_own_go_back_ninety_days(ada: Person, clock: SteppingClock) -> None:
+def test_owner_sees_ninety_days(ada: Person, clock: SteppingClock) -> None:
     clock.step(days=91)
     api = ada.api()
     assert [each["type"] for each in api.get("/account/events").json] == ["login.succeeded"]
 
 
-def test_ones_own_come_page_by_page(ada: Person, unlock: Record) -> None:
+def test_owners_entries_are_paginated(ada: Person, unlock: Record) -> None:
     unlock(5, account_id=ada.id)
     found = pages(ada.api(), "/account/events?limit=2")
     assert [len(page) for page in found] == [2, 2, 2, 2]
@@ -232,7 +224,7 @@ def test_ones_own_come_page_by_page(ada: Person, unlock: Record) -> None:
 
 
 @pytest.mark.parametrize("path", ["/account/events", "/admin/events?type=login.failed"])
-def test_a_page_asks_its_database_twice(app: Flask, boss: Api, unlock: Record, path: str) -> None:
+def test_page_takes_two_queries(app: Flask, boss: Api, unlock: Record, path: str) -> None:
     unlock(5)
     with noted_queries(app) as queries:
         boss.get(path)

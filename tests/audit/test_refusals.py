@@ -27,7 +27,7 @@ from .reading import records, types
 WRONG = "a wrong password"
 
 
-def test_a_wrong_password_is_recorded_with_account_and_address(app: Flask, ada: Person) -> None:
+def test_wrong_password_is_recorded_with_account_and_ip_address(app: Flask, ada: Person) -> None:
     log_in(from_address(app, "203.0.113.66"), ada.email, WRONG, 400)
     [found] = records(app, type="login.failed")
     assert (found.account_id, found.actor_kind, found.actor_id) == (ada.id, "anonymous", None)
@@ -39,13 +39,13 @@ def test_a_wrong_password_is_recorded_with_account_and_address(app: Flask, ada: 
     }
 
 
-def test_an_address_that_nobody_has_is_not_recorded(api: Api, app: Flask) -> None:
+def test_unknown_email_is_not_recorded(api: Api, app: Flask) -> None:
     log_in(api, "nobody@example.com", WRONG, 400)
     [found] = records(app, type="login.failed")
     assert (found.account_id, "nobody" in str(found.data)) == (None, False)
 
 
-def test_a_refused_role_and_a_limit_are_recorded(app: Flask, api: Api, ada: Person) -> None:
+def test_denied_role_and_rate_limit_are_recorded(app: Flask, api: Api, ada: Person) -> None:
     ada.api().get("/admin/notifications/all", 403)
     [refused] = records(app, type="access.refused")
     assert (refused.account_id, refused.data["reason"]) == (ada.id, "not_authorized")
@@ -55,13 +55,13 @@ def test_a_refused_role_and_a_limit_are_recorded(app: Flask, api: Api, ada: Pers
     assert limit.data["limit"] == "login-300"
 
 
-def test_what_a_client_mistypes_is_not_recorded(app: Flask, api: Api) -> None:
+def test_invalid_input_is_not_recorded(app: Flask, api: Api) -> None:
     api.get("/account", 401)
     api.post("/login", 422, data={"username": "x"})
     assert types(app) == []
 
 
-def test_of_a_flood_some_are_recorded_and_then_how_many_were_not(
+def test_flood_is_recorded_in_part_with_the_dropped_count(
     make_app: MakeApp, ada: Person, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__RATE_LIMITS_ENABLED="false")
@@ -78,7 +78,7 @@ def test_of_a_flood_some_are_recorded_and_then_how_many_were_not(
     assert last.address == "203.0.113.9"
 
 
-def test_who_is_refused_is_told_so_though_it_cannot_be_recorded(
+def test_rejection_is_returned_if_it_cannot_be_recorded(
     app: Flask, api: Api, ada: Person, caplog: pytest.LogCaptureFixture
 ) -> None:
     with app.app_context():
@@ -94,7 +94,7 @@ def test_who_is_refused_is_told_so_though_it_cannot_be_recorded(
 
 
 @pytest.mark.parametrize(("writes", "recorded"), [(False, 1), (True, 0)])
-def test_what_a_host_has_in_hand_stays_the_hosts(
+def test_applications_open_transaction_is_unchanged(
     writes: bool, recorded: int, tmp_path: Path
 ) -> None:
     """SQLite has one writer: beside an open write of the host's there is no record."""

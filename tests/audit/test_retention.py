@@ -20,7 +20,7 @@ def prune(app: Flask) -> int:
     return int(json.loads(result.output.splitlines()[-1])["events"])
 
 
-def test_records_go_after_their_days(
+def test_old_entries_are_deleted(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUDIT__KEEP_DAYS="30")
@@ -34,7 +34,7 @@ def test_records_go_after_their_days(
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3])
-def test_they_go_in_batches_of_any_size(
+def test_entries_are_deleted_in_batches(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, batch: int
 ) -> None:
     app = make_app(AUDIT__KEEP_DAYS="1")

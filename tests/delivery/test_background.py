@@ -8,7 +8,7 @@ from threading import Event
 from app.delivery.worker.background import Background
 
 
-def test_work_that_has_time_waits_for_its_pause() -> None:
+def test_begin_waits_for_the_pause() -> None:
     worked = Event()
     background = Background("test", lambda: worked.set())
     begun = time.monotonic()
@@ -18,7 +18,7 @@ def test_work_that_has_time_waits_for_its_pause() -> None:
     background.stop(5)
 
 
-def test_a_wake_cuts_the_pause_short() -> None:
+def test_wake_ends_the_pause() -> None:
     worked = Event()
     background = Background("test", lambda: worked.set())
     background.begin(60)

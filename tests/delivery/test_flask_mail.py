@@ -62,7 +62,7 @@ def lane(host: Flask) -> BackgroundMail:
     return found
 
 
-def test_a_host_sends_as_the_page_on_notifications_says(host: Flask, sink: Sink) -> None:
+def test_documented_example_sends(host: Flask, sink: Sink) -> None:
     with host.app_context():
         # [send]
         mail = current_app.extensions["mail"]
@@ -78,7 +78,7 @@ def send(host: Flask, *args: Any, **fields: Any) -> None:
         host.extensions["mail"].send(message)
 
 
-def test_a_hosts_message_leaves_over_our_connection(host: Flask, sink: Sink) -> None:
+def test_applications_message_uses_the_connection(host: Flask, sink: Sink) -> None:
     send(host, "Grüße", html="<p>Hi</p>", reply_to="boss@example.com")
     (mail,) = sink.received
     assert mail.message["From"] == "Desk <desk@example.com>"
@@ -88,14 +88,14 @@ def test_a_hosts_message_leaves_over_our_connection(host: Flask, sink: Sink) -> 
     assert sink.names == ["desk.example.com"]
 
 
-def test_the_services_own_code_may_send_too(sink: Sink) -> None:
+def test_service_can_send(sink: Sink) -> None:
     core = {"DATABASE_URL": "sqlite://", "LOG_LEVEL": "ERROR"}
     settings = {"SECRET_KEY": "x" * 32, "CORE": core, "MAIL_PORT": sink.port, **MAIL}
     send(create_app(Settings.model_validate(settings)), "Hello")
     assert sink.received[0].message["From"] == "Desk <desk@example.com>"
 
 
-def test_everybody_gets_it_and_nobody_sees_the_blind_copies(host: Flask, sink: Sink) -> None:
+def test_bcc_is_sent_and_hidden(host: Flask, sink: Sink) -> None:
     send(host, "Hello", cc=["bob@example.com"], bcc=[("Carol", "carol@example.com")])
     assert sink.receivers == ["ada@example.com", "bob@example.com", "carol@example.com"]
     assert sink.connections == 1
@@ -104,7 +104,7 @@ def test_everybody_gets_it_and_nobody_sees_the_blind_copies(host: Flask, sink: S
         assert b"carol" not in mail.data.lower()
 
 
-def test_many_messages_share_a_connection(host: Flask, sink: Sink) -> None:
+def test_many_messages_use_one_connection(host: Flask, sink: Sink) -> None:
     with host.app_context(), host.extensions["mail"].connect() as connection:
         for number in range(3):
             connection.send(Message(f"Number {number}", recipients=["ada@example.com"], body="x"))
@@ -116,9 +116,7 @@ def test_many_messages_share_a_connection(host: Flask, sink: Sink) -> None:
     assert sink.connections == 1
 
 
-def test_attachments_and_lines_that_begin_with_dots_arrive_as_they_are(
-    host: Flask, sink: Sink
-) -> None:
+def test_attachments_and_leading_dots_are_unchanged(host: Flask, sink: Sink) -> None:
     data = bytes(range(256)) * 20
     with host.app_context():
         message = Message("Hello", recipients=["ada@example.com"], body="ü\n.\n..x\rlast")
@@ -132,9 +130,7 @@ def test_attachments_and_lines_that_begin_with_dots_arrive_as_they_are(
 
 
 @pytest.mark.parametrize("character", [*"\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029\0"], ids=ascii)
-def test_no_line_break_of_any_library_reaches_a_header(
-    host: Flask, sink: Sink, character: str
-) -> None:
+def test_line_breaks_are_kept_out_of_headers(host: Flask, sink: Sink, character: str) -> None:
     bad = f"x{character}Bcc: eve@example.com"
     for fields in (
         {"subject": bad},
@@ -150,12 +146,12 @@ def test_no_line_break_of_any_library_reaches_a_header(
     assert sink.received == []
 
 
-def test_a_folded_subject_is_taken_as_flask_mail_takes_it(host: Flask, sink: Sink) -> None:
+def test_folded_subject_is_accepted(host: Flask, sink: Sink) -> None:
     send(host, "one\r\n two")
     assert sink.received[0].message["Subject"] == "one two"
 
 
-def test_one_refused_receiver_does_not_keep_it_from_the_others(
+def test_rejected_receiver_does_not_stop_others(
     host: Flask, sink: Sink, caplog: pytest.LogCaptureFixture
 ) -> None:
     sink.receiver_answer = lambda to: "550 5.1.1 unknown" if to.startswith("ada") else None
@@ -166,7 +162,7 @@ def test_one_refused_receiver_does_not_keep_it_from_the_others(
         send(host, "Hello")
 
 
-def test_a_silent_server_holds_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_server_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = host_with(**MAIL, MAIL_PORT=silent.getsockname()[1])
         with host.app_context():
@@ -176,7 +172,7 @@ def test_a_silent_server_holds_no_request(monkeypatch: pytest.MonkeyPatch) -> No
             send(host, "Hello")
 
 
-def test_a_certificate_of_an_unknown_authority_is_not_trusted(
+def test_certificate_of_unknown_authority_is_rejected(
     relay: Postfix, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed_in = {"MAIL_USE_TLS": True, "MAIL_USERNAME": USER, "MAIL_PASSWORD": PASSWORD}
@@ -189,7 +185,7 @@ def test_a_certificate_of_an_unknown_authority_is_not_trusted(
     assert relay.sink.wait_for(1)[0].to == "far@elsewhere.example"
 
 
-def test_a_hosts_own_flask_mail_stays_its_own() -> None:
+def test_applications_flask_mail_is_kept() -> None:
     host, db = plain_app(**MAIL)
     theirs = Mail(host)
     Frontdesk().init_app(host, db, settings=HostSettings())
@@ -197,9 +193,7 @@ def test_a_hosts_own_flask_mail_stays_its_own() -> None:
 
 
 @pytest.mark.parametrize("config", [{"TESTING": True}, {"MAIL_SUPPRESS_SEND": True}])
-def test_what_is_suppressed_is_recorded_and_does_not_leave(
-    sink: Sink, config: dict[str, bool]
-) -> None:
+def test_suppressed_message_is_recorded_and_not_sent(sink: Sink, config: dict[str, bool]) -> None:
     host = host_with(**MAIL, MAIL_PORT=sink.port, **config)
     with host.extensions["mail"].record_messages() as recorded:
         send(host, "Hello")
@@ -207,7 +201,7 @@ def test_what_is_suppressed_is_recorded_and_does_not_leave(
     assert sink.received == []
 
 
-def test_our_mails_are_announced_as_messages(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
+def test_sent_emails_emit_the_signal(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
     told: list[tuple[Any, Message]] = []
 
     def listen(sender: Flask, message: Message) -> None:
@@ -225,7 +219,7 @@ def test_our_mails_are_announced_as_messages(host: Flask, sink: Sink, lane: Back
     assert message.msgId == sink.received[0].message["Message-ID"]
 
 
-def test_what_was_refused_is_not_announced(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
+def test_rejected_email_emits_no_signal(host: Flask, sink: Sink, lane: BackgroundMail) -> None:
     sink.receiver_answer = lambda _to: "550 5.1.1 unknown"
     with host.extensions["mail"].record_messages() as recorded:
         lane.send_soon(Email("ada@example.com", "Hello", "Hi", ""))
@@ -233,7 +227,7 @@ def test_what_was_refused_is_not_announced(host: Flask, sink: Sink, lane: Backgr
     assert recorded == []
 
 
-def test_a_listener_that_fails_keeps_no_mail_back(
+def test_failing_listener_does_not_stop_emails(
     sink: Sink, lane: BackgroundMail, caplog: pytest.LogCaptureFixture
 ) -> None:
     def listen(_sender: Flask, message: Message) -> None:
@@ -247,7 +241,7 @@ def test_a_listener_that_fails_keeps_no_mail_back(
     assert "A listener to Flask-Mail's email_dispatched failed" in caplog.text
 
 
-def test_where_nobody_listens_no_message_is_made(
+def test_no_message_is_created_without_listeners(
     sink: Sink, lane: BackgroundMail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[object] = []
@@ -258,7 +252,7 @@ def test_where_nobody_listens_no_message_is_made(
     assert made == []
 
 
-def test_flask_mail_is_loaded_when_it_is_used_and_not_before() -> None:
+def test_flask_mail_is_imported_lazily() -> None:
     code = (
         "import sys; from tests.rigs.hosts import host_of; host = host_of();"
         "before = 'flask_mail' in sys.modules; host.extensions['mail'].default_sender;"
@@ -274,7 +268,7 @@ def test_flask_mail_is_loaded_when_it_is_used_and_not_before() -> None:
     assert done.stdout.split() == ["False", "True"]
 
 
-def test_the_pytest_plugin_announces_too(
+def test_pytest_plugin_emits_the_signal(
     host: Flask, lane: BackgroundMail, frontdesk_fakes: Fakes
 ) -> None:
     with host.extensions["mail"].record_messages() as recorded:

@@ -75,7 +75,7 @@ def waiting(app: Flask) -> int:
         return count
 
 
-def test_a_hosts_workers_deliver_and_the_doctor_knows_when_none_runs(
+def test_applications_workers_deliver_and_doctor_detects_missing_workers(
     shop: tuple[Flask, Frontdesk], tmp_path: Path
 ) -> None:
     app, frontdesk = shop
@@ -92,7 +92,7 @@ def test_a_hosts_workers_deliver_and_the_doctor_knows_when_none_runs(
 
 
 @pytest.mark.parametrize("shop", ["own"], indirect=True)
-def test_a_worker_of_another_queue_is_none_of_ours(
+def test_worker_of_another_queue_is_not_counted(
     shop: tuple[Flask, Frontdesk], tmp_path: Path
 ) -> None:
     app, _ = shop
@@ -103,7 +103,7 @@ def test_a_worker_of_another_queue_is_none_of_ours(
     assert "the queue 'celery'" in told
 
 
-def test_the_hosts_celery_keeps_its_own_configuration() -> None:
+def test_applications_celery_configuration_is_unchanged() -> None:
     jobs = Celery("shop", broker="memory://")
     before = dict(jobs.conf.items())
     host_of(parts=Parts(celery=jobs))
@@ -112,7 +112,7 @@ def test_the_hosts_celery_keeps_its_own_configuration() -> None:
 
 
 @pytest.mark.parametrize("shop", ["own"], indirect=True)
-def test_a_host_that_has_its_jobs_done_at_once_needs_no_broker(
+def test_eager_tasks_need_no_broker(
     shop: tuple[Flask, Frontdesk],
 ) -> None:
     app, frontdesk = shop
@@ -124,7 +124,7 @@ def test_a_host_that_has_its_jobs_done_at_once_needs_no_broker(
     within(60, lambda: waiting(app) == 0)
 
 
-def test_without_a_broker_it_is_told_what_to_set() -> None:
+def test_missing_broker_names_the_setting() -> None:
     frontdesk = Frontdesk()
     host = host_of(frontdesk=frontdesk)
     with pytest.raises(
@@ -134,7 +134,7 @@ def test_without_a_broker_it_is_told_what_to_set() -> None:
     assert host is not None
 
 
-def test_of_several_applications_it_must_be_told_which() -> None:
+def test_several_applications_are_ambiguous() -> None:
     frontdesk, jobs = Frontdesk(), Celery("shop")
     hosts = []
     for _ in range(2):

@@ -43,12 +43,12 @@ def greeting(sink: Sink, **settings: str) -> str:
     return sink.names[-1]
 
 
-def test_the_setting_counts(sink: Sink, machine: Machine) -> None:
+def test_setting_takes_precedence(sink: Sink, machine: Machine) -> None:
     machine("web1.example.org")
     assert greeting(sink, local_hostname="mx.example.com") == "mx.example.com"
 
 
-def test_a_machine_with_a_full_name_says_it(sink: Sink, machine: Machine) -> None:
+def test_fully_qualified_machine_name_is_used(sink: Sink, machine: Machine) -> None:
     machine("web1.example.org")
     assert greeting(sink) == "web1.example.org"
     machine("web1", "web1.example.net")
@@ -56,19 +56,19 @@ def test_a_machine_with_a_full_name_says_it(sink: Sink, machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("name", ["vm", "localhost.localdomain", "10.0.0.7", "a_b.example.org", ""])
-def test_a_name_that_is_none_gives_way_to_the_senders_domain(
+def test_sender_domain_replaces_an_unqualified_name(
     sink: Sink, machine: Machine, name: str
 ) -> None:
     machine(name)
     assert greeting(sink) == "example.com"
 
 
-def test_without_any_name_the_address_is_said(sink: Sink, machine: Machine) -> None:
+def test_ip_address_is_used_without_a_name(sink: Sink, machine: Machine) -> None:
     machine("vm")
     assert greeting(sink, default_sender="frontdesk@localhost") == "[127.0.0.1]"
 
 
-def test_a_silent_name_server_holds_nothing_back(
+def test_silent_name_server_times_out(
     sink: Sink, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine("vm")

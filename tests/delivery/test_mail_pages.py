@@ -98,19 +98,19 @@ def page(small_screen: Page) -> Page:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_mail_fills_the_one_layout(name: str) -> None:
+def test_every_email_uses_the_layout(name: str) -> None:
     source = (templates_folder() / f"{name}.html").read_text()
     assert source.startswith('{% extends "frontdesk/mail.html" %}')
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_value_that_a_template_asks_for_has_a_sample(name: str) -> None:
+def test_every_template_variable_has_a_sample(name: str) -> None:
     app = Flask("host")
     with app.app_context():
         assert Previews(Templates(app, BrandSettings()), CoreSettings()).unknown(name) == set()
 
 
-def test_every_mail_is_whole_in_html_and_in_text(mail: Email, brand: BrandSettings) -> None:
+def test_every_email_is_complete_in_html_and_text(mail: Email, brand: BrandSettings) -> None:
     assert len(mail.html.encode()) <= LARGEST
     assert mail.html.count("<h1") == 1
     links = re.findall(r'(?:href|src)="([^"]*)"', mail.html)
@@ -121,14 +121,14 @@ def test_every_mail_is_whole_in_html_and_in_text(mail: Email, brand: BrandSettin
     assert brand.FOOTER in mail.text
 
 
-def test_what_a_list_of_mails_shows_beside_the_subject_is_not_said_twice(mail: Email) -> None:
+def test_preview_text_is_not_repeated(mail: Email) -> None:
     (shown,) = re.findall(r'<div style="display: none[^>]*>([^<]*)</div>', mail.html)
     assert len(shown) > 10
     assert shown not in mail.text
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_is_wider_than_a_small_screen_and_all_can_be_read(
+def test_emails_fit_small_screens_with_contrast(
     page: Page, mail: Email, theme: Literal["light", "dark"]
 ) -> None:
     page.emulate_media(color_scheme=theme)
@@ -139,7 +139,7 @@ def test_nothing_is_wider_than_a_small_screen_and_all_can_be_read(
     assert {text: ratio for text, ratio in contrasts.items() if ratio < 4.5} == {}
 
 
-def test_a_dark_screen_stays_dark(page: Page, mail: Email) -> None:
+def test_emails_support_dark_mode(page: Page, mail: Email) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_content(mail.html)
     colors = page.evaluate(
@@ -149,7 +149,7 @@ def test_a_dark_screen_stays_dark(page: Page, mail: Email) -> None:
     assert max(colors) < 64
 
 
-def test_a_logo_stands_in_the_names_place_and_keeps_its_shape(browser: Browser) -> None:
+def test_logo_replaces_the_name_and_keeps_its_proportions(browser: Browser) -> None:
     brand = BrandSettings(NAME="The Library", LOGO_URL="https://library.example.com/logo.svg")
     mail = make("password_changed", brand)
     assert mail.text.startswith("The Library\n")
@@ -165,7 +165,7 @@ def test_a_logo_stands_in_the_names_place_and_keeps_its_shape(browser: Browser) 
 
 
 @pytest.mark.parametrize("color", ["#000000", "#1f4e79", "#767676", "#ffd23f", "#ffffff"])
-def test_a_buttons_text_can_be_read_on_any_brands_colour(page: Page, color: str) -> None:
+def test_button_text_has_contrast_on_every_color(page: Page, color: str) -> None:
     page.set_content(make("reset_password", BrandSettings(COLOR=color)).html)
     ratio = page.evaluate(CONTRASTS)["Choose a new password"]
     assert ratio >= 4.5

@@ -57,7 +57,7 @@ def changed(host: Flask) -> Email:
         return service(Templates).email("ada@example.com", "Hello", "password_changed")
 
 
-def test_a_notification_says_the_same_in_text_and_html() -> None:
+def test_notification_has_equal_text_and_html() -> None:
     mail = notification(host_with(), "On <b>Friday</b>, see https://a.example/x.")
     assert "On &lt;b&gt;Friday&lt;/b&gt;" in mail.html
     assert '<a class="link" href="https://a.example/x"' in mail.html
@@ -67,7 +67,7 @@ def test_a_notification_says_the_same_in_text_and_html() -> None:
     assert LINK in mail.text
 
 
-def test_a_receivers_address_is_escaped() -> None:
+def test_receivers_address_is_escaped() -> None:
     with host_with().app_context():
         stored = StoredMessage(id=1, title="a", message="b", created_at=datetime.now(UTC))
         renderer = EmailRenderer(service(Templates), stored, LINK)
@@ -75,13 +75,13 @@ def test_a_receivers_address_is_escaped() -> None:
         assert "Sent to bob@example.com." in renderer.render("bob@example.com").html
 
 
-def test_a_hosts_own_template_is_given_what_is_documented() -> None:
+def test_applications_template_gets_the_documented_values() -> None:
     words = "{{ title }}|{{ message }}|{{ message_html }}|{{ email }}|{{ link }}|{{ brand.NAME }}"
     host = host_with({"notification.html": words})
     assert notification(host, "a\nb").html == (f"Closed|a\nb|a<br>\nb|ada@example.com|{LINK}|Host")
 
 
-def test_the_pages_example_of_a_hosts_template_fills_our_layout() -> None:
+def test_documented_template_uses_the_layout() -> None:
     page = re.search(r"```html\n(.*?)```", (ROOT / "docs" / "custom-emails.md").read_text(), re.S)
     assert page is not None
     mail = notification(
@@ -93,7 +93,7 @@ def test_the_pages_example_of_a_hosts_template_fills_our_layout() -> None:
     )
 
 
-def test_a_hosts_text_stands_beside_its_html() -> None:
+def test_applications_text_template_is_used() -> None:
     files = {"order.html": "<p>HTML</p>", "order.txt": "Text for {{ email }}"}
     assert notification(host_with(files), template_file="order.html").text == (
         "Text for ada@example.com"
@@ -101,7 +101,7 @@ def test_a_hosts_text_stands_beside_its_html() -> None:
 
 
 @pytest.mark.parametrize("is_reloaded", [True, False])
-def test_a_text_that_is_written_while_a_host_runs_is_found_as_its_other_templates_are(
+def test_new_text_template_is_found_with_auto_reload(
     is_reloaded: bool,
 ) -> None:
     files = {"order.html": "<p>HTML</p>"}
@@ -113,7 +113,7 @@ def test_a_text_that_is_written_while_a_host_runs_is_found_as_its_other_template
     assert changed(host).text == ("Another" if is_reloaded else first)
 
 
-def test_a_hosts_layout_takes_the_place_of_ours_in_every_mail() -> None:
+def test_applications_layout_replaces_the_default() -> None:
     host = host_with(
         {"frontdesk/mail.html": "<p>Ours, {{ email }}</p>{% block content %}{% endblock %}"}
     )
@@ -121,7 +121,7 @@ def test_a_hosts_layout_takes_the_place_of_ours_in_every_mail() -> None:
     assert changed(host).html.startswith("<p>Ours, </p>")
 
 
-def test_a_one_off_mail_of_the_hosts_is_given_what_every_page_is() -> None:
+def test_applications_email_gets_the_context_processors() -> None:
     host = host_with({"password_changed.html": "<p>{{ motto }}, {{ config['MOTTO'] }}</p>"})
     host.config["MOTTO"] = "slowly"
     host.context_processor(lambda: {"motto": "Make haste"})
@@ -136,7 +136,7 @@ def test_a_one_off_mail_of_the_hosts_is_given_what_every_page_is() -> None:
         BRAND,
     ],
 )
-def test_every_mail_looks_like_the_brand(brand: Any) -> None:
+def test_every_email_has_the_brand(brand: Any) -> None:
     host = host_with(BRAND=brand)
     for mail in (notification(host), changed(host)):
         assert "The Library" in mail.html
@@ -161,6 +161,6 @@ def test_every_mail_looks_like_the_brand(brand: Any) -> None:
         ("COLOUR", "#ffffff"),
     ],
 )
-def test_a_brand_that_cannot_be_is_named(name: str, value: Any) -> None:
+def test_invalid_brand_setting_is_named(name: str, value: Any) -> None:
     with pytest.raises(SettingsError, match=f"Wrong settings: BRAND__{name}"):
         host_with(BRAND={name: value})

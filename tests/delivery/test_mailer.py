@@ -46,7 +46,7 @@ def letter(mailer: SmtpMailer, to: str = "ada@example.com") -> MimeMessage:
     return mailer.writer.write(Email(to, "Hello", "Hi", "<p>Hi</p>"), datetime.now(UTC))
 
 
-def test_many_letters_leave_over_one_connection(sink: Sink) -> None:
+def test_many_emails_use_one_connection(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
     with mailer.open() as connection:
         for number in range(5):
@@ -56,7 +56,7 @@ def test_many_letters_leave_over_one_connection(sink: Sink) -> None:
 
 
 @pytest.mark.parametrize(("answer", "kind"), [("550 no", Refused), ("451 later", TryLater)])
-def test_a_receiver_that_is_refused_does_not_stop_the_next(
+def test_rejected_receiver_does_not_stop_the_next_email(
     sink: Sink, answer: str, kind: type[Exception]
 ) -> None:
     sink.receiver_answer = lambda to: answer if to.startswith("bad") else None
@@ -69,7 +69,7 @@ def test_a_receiver_that_is_refused_does_not_stop_the_next(
 
 
 @pytest.mark.parametrize(("answer", "kind"), [("554 spam", Refused), ("452 full", TryLater)])
-def test_a_message_that_is_refused_does_not_stop_the_next(
+def test_rejected_message_does_not_stop_the_next_email(
     sink: Sink, answer: str, kind: type[Exception]
 ) -> None:
     sink.message_answer = lambda to: answer if to.startswith("bad") else None
@@ -81,21 +81,21 @@ def test_a_message_that_is_refused_does_not_stop_the_next(
     assert sink.receivers == ["good@example.com"]
 
 
-def test_a_dropped_connection_is_nobodys_fault(sink: Sink) -> None:
+def test_dropped_connection_is_unreachable(sink: Sink) -> None:
     sink.message_answer = lambda _to: "drop"
     mailer = mailer_for(sink.port)
     with mailer.open() as connection, pytest.raises(Unreachable):
         connection.send(letter(mailer))
 
 
-def test_a_server_that_says_goodbye_is_nobodys_fault(sink: Sink) -> None:
+def test_closing_server_is_unreachable(sink: Sink) -> None:
     sink.receiver_answer = lambda _to: "421 too many messages"
     mailer = mailer_for(sink.port)
     with mailer.open() as connection, pytest.raises(Unreachable, match="421 too many messages"):
         connection.send(letter(mailer))
 
 
-def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_again(
+def test_connection_limit_of_the_server_causes_a_reconnect(
     sink: Sink,
 ) -> None:
     sink.receiver_answer = lambda _to: (
@@ -109,7 +109,7 @@ def test_a_server_that_takes_so_many_letters_on_a_connection_is_connected_to_aga
     assert sink.connections == 3
 
 
-def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) -> None:
+def test_broken_connection_is_opened_again(sink: Sink) -> None:
     line = Line("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
@@ -120,7 +120,7 @@ def test_a_connection_that_broke_between_two_letters_is_made_anew(sink: Sink) ->
     assert sink.connections == 2
 
 
-def test_a_server_that_is_gone_between_two_letters_is_told_so(sink: Sink) -> None:
+def test_server_lost_between_emails_is_reported(sink: Sink) -> None:
     line = Line("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
@@ -130,7 +130,7 @@ def test_a_server_that_is_gone_between_two_letters_is_told_so(sink: Sink) -> Non
             connection.send(letter(mailer))
 
 
-def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None:
+def test_interrupted_email_does_not_affect_the_next(sink: Sink) -> None:
     mailer = mailer_for(sink.port)
 
     def no_database() -> None:
@@ -145,7 +145,7 @@ def test_a_letter_that_breaks_off_leaves_nothing_to_the_next(sink: Sink) -> None
     assert b"MAIL FROM" not in sink.received[0].data
 
 
-def test_a_server_that_refuses_and_hangs_up_has_refused() -> None:
+def test_rejection_with_a_closed_connection_is_a_rejection() -> None:
     def refuse_and_hang_up(listener: socket.socket) -> None:
         client, _ = listener.accept()
         with client, client.makefile("rb") as lines:
@@ -188,9 +188,7 @@ def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
 
 
 @pytest.mark.parametrize(("after", "kind"), [(1, SenderRefused), (2, Refused)])
-def test_no_message_follows_a_refusal_though_the_server_asks_for_it(
-    after: int, kind: type[DeliveryError]
-) -> None:
+def test_no_message_is_sent_after_a_rejection(after: int, kind: type[DeliveryError]) -> None:
     with refusing("550 no", after=after) as (port, heard):
         mailer = mailer_for(port)
         with mailer.open() as connection, pytest.raises(kind, match="550 no"):
@@ -199,13 +197,13 @@ def test_no_message_follows_a_refusal_though_the_server_asks_for_it(
     assert heard[5] == b"rset"
 
 
-def test_a_name_that_no_server_can_have_is_nobodys_fault() -> None:
+def test_invalid_server_name_is_unreachable() -> None:
     mailer = SmtpMailer(MailSettings(server="mail..example.com"))
     with pytest.raises(Unreachable, match="cannot be reached"), mailer.open():
         pass
 
 
-def test_a_silent_server_is_given_up() -> None:
+def test_silent_server_is_unreachable() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         started = time.monotonic()
         mailer = mailer_for(silent.getsockname()[1], Timeouts(connect=0.3))
@@ -214,7 +212,7 @@ def test_a_silent_server_is_given_up() -> None:
         assert time.monotonic() - started < 2
 
 
-def test_a_server_that_falls_silent_is_given_up() -> None:
+def test_server_that_stops_responding_is_unreachable() -> None:
 
     def greet_once(listener: socket.socket) -> None:
         client, _ = listener.accept()
@@ -231,7 +229,7 @@ def test_a_server_that_falls_silent_is_given_up() -> None:
             connection.send(letter(mailer))
 
 
-def test_without_a_server_the_mail_is_a_file_and_the_log_does_not_hold_its_body(
+def test_email_without_a_server_is_a_file_and_its_body_is_not_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -247,7 +245,7 @@ def test_without_a_server_the_mail_is_a_file_and_the_log_does_not_hold_its_body(
     assert "the token" not in caplog.text
 
 
-def test_the_hosts_own_flask_mail_settings_count() -> None:
+def test_flask_mail_settings_are_used() -> None:
     app = Flask(__name__)
     app.config.update(
         MAIL_SERVER="mail.example.com",
@@ -265,7 +263,7 @@ def test_the_hosts_own_flask_mail_settings_count() -> None:
     assert mailer.writer.sender == "desk@example.com"
 
 
-def test_the_services_settings_count_and_their_password_is_not_shown() -> None:
+def test_service_settings_are_used_and_the_password_is_hidden() -> None:
     settings = Settings(SECRET_KEY="x", MAIL_SERVER="m", MAIL_USERNAME="u", MAIL_PASSWORD="hidden")
     mailer = open_mailer(Flask(__name__), service_settings(settings))
     assert isinstance(mailer, SmtpMailer)
@@ -273,13 +271,13 @@ def test_the_services_settings_count_and_their_password_is_not_shown() -> None:
     assert "hidden" not in repr(mailer.mail)
 
 
-def test_with_mails_switched_off_none_is_opened() -> None:
+def test_disabled_emails_open_no_connection() -> None:
     settings = ComposedSettings(SECRET_KEY="x", CORE=CoreSettings(EMAILS_ENABLED=False))
     assert isinstance(open_mailer(Flask(__name__), service_settings(settings)), NoMailer)
 
 
 @pytest.mark.parametrize("name", ["MAIL_DEFAULT_SENDER", "MAIL_REPLY_TO"])
-def test_an_address_that_no_mail_can_have_stops_the_start(name: str) -> None:
+def test_invalid_sender_address_stops_the_start(name: str) -> None:
     app = Flask(__name__)
     app.config[name] = "nobody at all"
     with pytest.raises(SettingsError, match=name):
@@ -304,7 +302,7 @@ def test_an_address_that_no_mail_can_have_stops_the_start(name: str) -> None:
         ("MAIL_LOCAL_HOSTNAME", "desk.example.com\r\nhunter2"),
     ],
 )
-def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: object) -> None:
+def test_invalid_setting_is_named_without_its_value(name: str, value: object) -> None:
     app = Flask(__name__)
     app.config[name] = value
     with pytest.raises(SettingsError, match=f"Wrong settings: {name}: ") as error:
@@ -312,13 +310,13 @@ def test_a_hosts_wrong_setting_is_named_without_its_value(name: str, value: obje
     assert not {"hunter2", "12345678"} & set(str(error.value).split())
 
 
-def test_a_hosts_settings_may_be_words_as_in_its_environment() -> None:
+def test_settings_can_be_strings() -> None:
     given = {"MAIL_PORT": "587", "MAIL_USE_TLS": "true", "MAIL_USE_SSL": "false"}
     mail = MailSettings.read(given, service_settings(ComposedSettings(SECRET_KEY="x")))
     assert (mail.port, mail.use_tls, mail.use_ssl) == (587, True, False)
 
 
-def test_what_a_host_leaves_empty_is_as_if_not_given() -> None:
+def test_empty_settings_are_ignored() -> None:
     empty = dict.fromkeys(("MAIL_SERVER", "MAIL_PORT", "MAIL_USE_TLS", "MAIL_DEFAULT_SENDER"), "")
     settings = service_settings(ComposedSettings(SECRET_KEY="x"))
     assert MailSettings.read(empty, settings) == MailSettings()

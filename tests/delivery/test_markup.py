@@ -37,17 +37,17 @@ def links(text: str) -> list[str]:
         ("https://example.com\u202emoc.live", ["https://example.com"]),
     ],
 )
-def test_addresses_in_a_message_are_links(text: str, found: list[str]) -> None:
+def test_urls_in_a_message_are_links(text: str, found: list[str]) -> None:
     assert links(text) == found
 
 
-def test_what_is_no_address_is_escaped_and_lines_stay_lines() -> None:
+def test_text_is_escaped_and_keeps_line_breaks() -> None:
     assert linked('<b>"On & off"</b>\r\nthen\u2028now') == (
         "&lt;b&gt;&#34;On &amp; off&#34;&lt;/b&gt;<br>\nthen<br>\nnow"
     )
 
 
-def test_an_address_cannot_break_out_of_its_link() -> None:
+def test_url_cannot_break_out_of_its_link() -> None:
     html = linked("https://example.com/?a=1&b=\"onmouseover='x'<script>")
     assert html.startswith('<a class="link" href="https://example.com/?a=1&amp;b="')
     assert "<script" not in html
@@ -56,7 +56,7 @@ def test_an_address_cannot_break_out_of_its_link() -> None:
 
 @settings(deadline=None)
 @given(st.text())
-def test_whatever_a_message_says_it_comes_back_as_text(text: str) -> None:
+def test_text_survives_the_round_trip(text: str) -> None:
     without_links = re.sub(r"</?a\b[^>]*>", "", linked(text))
     assert set(re.findall(r"<[^>]*>", without_links)) <= {"<br>"}
     said = "".join(text_of(f"<p>{linked(text)}</p>").split())
@@ -78,5 +78,5 @@ def test_whatever_a_message_says_it_comes_back_as_text(text: str) -> None:
         ("</p></style>still <b>here", "still here\n"),
     ],
 )
-def test_a_mails_text_says_what_its_html_says(html: str, text: str) -> None:
+def test_text_is_derived_from_html(html: str, text: str) -> None:
     assert text_of(html) == text

@@ -102,7 +102,7 @@ def test_restored_copy_gets_another_id_when_its_row_is_deleted(
     assert one != other
 
 
-def test_processes_that_begin_at_once_agree(app: Flask, clock: SteppingClock) -> None:
+def test_concurrent_first_processes_share_the_secret(app: Flask, clock: SteppingClock) -> None:
     with app.app_context():
         engine = app.extensions["sqlalchemy"].engine
     barrier = Barrier(8)

@@ -35,13 +35,13 @@ def within(seconds: float, true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_a_mail_leaves_at_once() -> None:
+def test_email_is_sent_at_once() -> None:
     with smtp_sink() as sink:
         lane_to(sink.port).send_soon(mail())
         assert sink.wait_for(1, seconds=1)[0].to == "ada@example.com"
 
 
-def test_handing_over_never_waits_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queueing_does_not_wait_for_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", ())
     started = time.monotonic()
     lane = lane_to(free_port())
@@ -50,7 +50,7 @@ def test_handing_over_never_waits_for_the_server(monkeypatch: pytest.MonkeyPatch
     assert time.monotonic() - started < 0.5
 
 
-def test_a_server_that_was_away_gets_the_mail_when_it_is_back(
+def test_email_is_retried_until_the_server_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.2, 0.2, 0.2, 0.2, 0.2))
@@ -64,7 +64,7 @@ def test_a_server_that_was_away_gets_the_mail_when_it_is_back(
         assert len(sink.received) == 1
 
 
-def test_a_mail_that_never_leaves_is_given_up_and_its_body_is_not_told(
+def test_email_is_given_up_and_its_body_is_not_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.05, 0.05))
@@ -73,7 +73,7 @@ def test_a_mail_that_never_leaves_is_given_up_and_its_body_is_not_told(
     assert "the token" not in caplog.text
 
 
-def test_a_refused_receiver_is_not_tried_again_and_does_not_stop_the_others(
+def test_rejected_receiver_is_not_retried_and_does_not_stop_others(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with smtp_sink() as sink:
@@ -87,7 +87,7 @@ def test_a_refused_receiver_is_not_tried_again_and_does_not_stop_the_others(
     assert "Refused: the email to bad@example.com" in caplog.text
 
 
-def test_whom_the_server_relays_nothing_to_does_not_keep_the_others_waiting(
+def test_sender_rejected_for_one_receiver_does_not_delay_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (60.0,))
@@ -101,7 +101,7 @@ def test_whom_the_server_relays_nothing_to_does_not_keep_the_others_waiting(
         assert sink.receivers == ["ada@example.com", "bob@example.com"]
 
 
-def test_with_mails_switched_off_nothing_leaves_and_the_log_warns(
+def test_disabled_emails_are_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING)
@@ -111,7 +111,7 @@ def test_with_mails_switched_off_nothing_leaves_and_the_log_warns(
     assert "Emails are disabled" in caplog.text
 
 
-def test_a_forked_process_sends_its_own_mail_and_not_its_parents() -> None:
+def test_forked_process_sends_only_its_emails() -> None:
     with smtp_sink() as sink:
         lane = lane_to(sink.port)
         lane.send_soon(mail("parent@example.com"))

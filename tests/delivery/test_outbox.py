@@ -106,7 +106,7 @@ def counts(app: Flask, subject: Subject) -> dict[str, int]:
         return found[subject.id]["doorbell"]
 
 
-def test_receivers_may_be_something_else_than_accounts(
+def test_receivers_can_be_other_than_accounts(
     app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
 ) -> None:
     begin = put(about=ORDER)
@@ -116,7 +116,7 @@ def test_receivers_may_be_something_else_than_accounts(
     assert counts(app, ORDER) == {"pending": 0, "sent": 2, "failed": 0, "skipped": 1}
 
 
-def test_a_receiver_that_is_gone_is_skipped_in_its_channels_words(
+def test_deleted_receiver_is_skipped_with_the_channels_reason(
     app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
 ) -> None:
     put(about=ORDER)
@@ -130,7 +130,7 @@ def test_a_receiver_that_is_gone_is_skipped_in_its_channels_words(
     assert doorbell.rung == ["Library: Fire drill"]
 
 
-def test_what_is_about_one_thing_is_forgotten_and_nothing_else(app: Flask, put: Put) -> None:
+def test_messages_of_one_subject_are_deleted(app: Flask, put: Put) -> None:
     put("Ordered", about=ORDER)
     put("Billed", about=INVOICE)
     put("Fire drill")
@@ -140,7 +140,7 @@ def test_what_is_about_one_thing_is_forgotten_and_nothing_else(app: Flask, put: 
     assert counts(app, INVOICE)["pending"] == 2
 
 
-def test_what_is_forgotten_does_not_leave_any_more(
+def test_deleted_messages_are_not_sent(
     app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
 ) -> None:
     put(about=ORDER)
@@ -150,7 +150,7 @@ def test_what_is_forgotten_does_not_leave_any_more(
     assert doorbell.rung == []
 
 
-def test_it_is_forgotten_with_its_subject_or_not_at_all(app: Flask, put: Put) -> None:
+def test_deletion_belongs_to_the_transaction(app: Flask, put: Put) -> None:
     put(about=ORDER)
 
     def fail() -> None:
@@ -163,7 +163,7 @@ def test_it_is_forgotten_with_its_subject_or_not_at_all(app: Flask, put: Put) ->
     assert stored(app) == (1, 3)
 
 
-def test_many_are_forgotten_a_few_at_a_time(app: Flask, put: Put) -> None:
+def test_deliveries_are_deleted_in_batches(app: Flask, put: Put) -> None:
     put(about=ORDER)
     put(about=INVOICE)
     with app.app_context():
@@ -171,7 +171,7 @@ def test_many_are_forgotten_a_few_at_a_time(app: Flask, put: Put) -> None:
     assert stored(app) == (2, 3)
 
 
-def test_what_failed_about_one_thing_is_tried_once_more(
+def test_failed_deliveries_of_one_subject_are_retried(
     app: Flask, put: Put, engine: ManualEngine, doorbell: Doorbell
 ) -> None:
     doorbell.refuses = True
@@ -187,7 +187,7 @@ def test_what_failed_about_one_thing_is_tried_once_more(
     assert (counts(app, ORDER)["sent"], counts(app, INVOICE)["failed"]) == (2, 2)
 
 
-def test_nothing_is_stored_for_a_channel_that_nobody_handles(app: Flask, put: Put) -> None:
+def test_channel_without_a_handler_stores_nothing(app: Flask, put: Put) -> None:
     with app.app_context(), transaction(current_frontdesk.session):
         message = NewMessage(title="Hello", message="Is anybody there?")
         assert service(Outbox).put(message, select(Workspace.id), ["pigeon"]) == {}

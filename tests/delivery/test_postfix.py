@@ -33,20 +33,20 @@ def send(relay: Postfix, to: str = "ada@example.com", **settings: Any) -> None:
         connection.send(mailer.writer.write(Email(to, "Hello", "Hi", ""), datetime.now(UTC)))
 
 
-def test_an_ordinary_relay_takes_our_letters(relay: Postfix) -> None:
+def test_relay_accepts_emails(relay: Postfix) -> None:
     send(relay)
     send(relay, **STARTTLS)
     assert [mail.to for mail in relay.sink.wait_for(2)] == ["ada@example.com"] * 2
 
 
 @pytest.mark.parametrize("tls_at_once", [False, True])
-def test_who_signs_in_may_send_anywhere(relay: Postfix, tls_at_once: bool) -> None:
+def test_authenticated_client_can_relay(relay: Postfix, tls_at_once: bool) -> None:
     at_once: Given = {"port": relay.tls_port, "use_ssl": True, "use_tls": False}
     send(relay, "far@elsewhere.example", **SIGNED_IN | (at_once if tls_at_once else {}))
     assert relay.sink.wait_for(1)[0].to == "far@elsewhere.example"
 
 
-def test_a_receiver_whom_the_relay_does_not_know_is_refused(relay: Postfix) -> None:
+def test_unknown_receiver_is_rejected(relay: Postfix) -> None:
     with pytest.raises(Refused, match="User unknown"):
         send(relay, "carol@example.com")
 
@@ -60,7 +60,7 @@ def test_a_receiver_whom_the_relay_does_not_know_is_refused(relay: Postfix) -> N
         ("ada@example.com", SIGNED_IN | {"password": "wrong"}, "MAIL_PASSWORD is wrong: 535"),
     ],
 )
-def test_what_the_relay_has_against_us_is_no_receivers_fault(
+def test_rejected_sender_is_not_a_rejected_receiver(
     relay: Postfix, to: str, settings: Given, told: str
 ) -> None:
     with pytest.raises(SenderRefused, match=told):
@@ -76,15 +76,13 @@ def test_what_the_relay_has_against_us_is_no_receivers_fault(
         ({"port": 1}, "nothing listens at localhost:1; see MAIL_SERVER and MAIL_PORT"),
     ],
 )
-def test_a_connection_that_cannot_be_made_names_the_setting(
-    relay: Postfix, settings: Given, told: str
-) -> None:
+def test_failed_connection_names_the_setting(relay: Postfix, settings: Given, told: str) -> None:
     with pytest.raises(Unreachable, match=told):
         send(relay, **settings)
 
 
 @pytest.mark.parametrize("at_once", [False, True])
-def test_a_certificate_of_an_unknown_authority_is_not_trusted(
+def test_certificate_of_unknown_authority_is_rejected(
     relay: Postfix, monkeypatch: pytest.MonkeyPatch, at_once: bool
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")

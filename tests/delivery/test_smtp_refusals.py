@@ -68,7 +68,7 @@ def send(mailer: SmtpMailer, to: str = "ada@example.com") -> None:
         ("503 5.5.1 bad sequence", RefusedAtReceiver),
     ],
 )
-def test_at_the_receiver_only_what_names_an_address_is_the_receivers_fault(
+def test_reply_to_receiver_is_classified(
     sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
 ) -> None:
     sink.receiver_answer = lambda _to: answer
@@ -87,7 +87,7 @@ def test_at_the_receiver_only_what_names_an_address_is_the_receivers_fault(
         ("451 4.3.0 later", Unreachable),
     ],
 )
-def test_before_the_receiver_nothing_is_the_receivers_fault(
+def test_reply_to_sender_is_classified(
     sink: Sink, mailer: SmtpMailer, answer: str, kind: type[DeliveryError]
 ) -> None:
     sink.sender_answer = lambda _from: answer
@@ -96,7 +96,7 @@ def test_before_the_receiver_nothing_is_the_receivers_fault(
     assert error.type is kind
 
 
-def test_a_server_that_refuses_our_name_refuses_us(sink: Sink, mailer: SmtpMailer) -> None:
+def test_rejected_client_name_is_a_rejected_sender(sink: Sink, mailer: SmtpMailer) -> None:
     sink.greeting_answer = lambda _name: "550 5.7.1 not with that name"
     with pytest.raises(SenderRefused, match=r"our name \(MAIL_LOCAL_HOSTNAME\): 550 5.7.1"):
         send(mailer)
@@ -124,7 +124,7 @@ def test_the_likely_setting_is_named(
 REFUSED = "530 5.7.0 Authentication required"
 
 
-def test_a_server_that_refuses_us_is_left_alone_for_a_while(
+def test_rejected_sender_causes_a_pause(
     sink: Sink, mailer: SmtpMailer, caplog: pytest.LogCaptureFixture
 ) -> None:
     sink.sender_answer = lambda _from: REFUSED
@@ -139,9 +139,7 @@ def test_a_server_that_refuses_us_is_left_alone_for_a_while(
     )
 
 
-def test_what_is_said_at_one_receiver_keeps_nobody_elses_mail_back(
-    sink: Sink, mailer: SmtpMailer
-) -> None:
+def test_rejection_for_one_receiver_causes_no_pause(sink: Sink, mailer: SmtpMailer) -> None:
     sink.receiver_answer = lambda to: "554 5.7.1 Relay denied" if to.startswith("eve") else None
     with pytest.raises(RefusedAtReceiver):
         send(mailer, "eve@elsewhere.example")
@@ -149,7 +147,7 @@ def test_what_is_said_at_one_receiver_keeps_nobody_elses_mail_back(
     assert sink.receivers == ["ada@example.com"]
 
 
-def test_pauses_grow_until_a_letter_is_taken(
+def test_pauses_grow_until_an_email_is_accepted(
     sink: Sink, mailer: SmtpMailer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
@@ -170,9 +168,7 @@ def test_pauses_grow_until_a_letter_is_taken(
     assert mailer.pause == 15
 
 
-def test_processes_of_one_server_know_of_each_others_refusals(
-    sink: Sink, mailer: SmtpMailer
-) -> None:
+def test_forked_processes_share_the_pause(sink: Sink, mailer: SmtpMailer) -> None:
     sink.sender_answer = lambda _from: REFUSED
     child = os.fork()
     if child == 0:

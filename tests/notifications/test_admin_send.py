@@ -39,7 +39,7 @@ def stored(app: Flask) -> tuple[int, int, int]:
         )
 
 
-def test_a_broadcast_reaches_every_inbox(admin: Api, ada: Person, bob: Person) -> None:
+def test_broadcast_to_all_reaches_every_inbox(admin: Api, ada: Person, bob: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body()).json
     assert sent["receivers"] == 3
     for each in (ada, bob):
@@ -49,7 +49,7 @@ def test_a_broadcast_reaches_every_inbox(admin: Api, ada: Person, bob: Person) -
         assert item["is_read"] is False
 
 
-def test_the_answer_is_the_notification_and_how_it_stands(admin: Api, ada: Person) -> None:
+def test_response_has_the_notification_and_its_counts(admin: Api, ada: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
     created_at = sent.pop("created_at")
     assert created_at.endswith("+00:00")
@@ -67,7 +67,7 @@ def test_the_answer_is_the_notification_and_how_it_stands(admin: Api, ada: Perso
     }
 
 
-def test_chosen_receivers_are_repeated_in_the_query(
+def test_receiver_ids_are_repeated_in_the_query(
     admin: Api, ada: Person, bob: Person, person: MakePerson
 ) -> None:
     carol = person("carol")
@@ -77,19 +77,19 @@ def test_chosen_receivers_are_repeated_in_the_query(
     assert bob.api().get("/notifications").json == []
 
 
-def test_a_long_list_of_receivers_may_come_in_the_body(admin: Api, ada: Person) -> None:
+def test_receiver_ids_are_accepted_in_the_body(admin: Api, ada: Person) -> None:
     ids = [ada.id] * 20_000
     sent = admin.post(PATH, 201, json={**body(), "account_receiver_ids": ids}).json
     assert sent["receivers"] == 1
 
 
-def test_the_same_receiver_twice_has_one_row(admin: Api, ada: Person) -> None:
+def test_repeated_receiver_gets_one_item(admin: Api, ada: Person) -> None:
     query = f"?account_receiver_ids={ada.id}&account_receiver_ids={ada.id}"
     assert admin.post(f"{PATH}/{query}", 201, json=body()).json["receivers"] == 1
     assert len(ada.api().get("/notifications").json) == 1
 
 
-def test_unknown_receivers_are_named_before_anything_is_sent(
+def test_unknown_receivers_are_named_and_nothing_is_sent(
     admin: Api, ada: Person, app: Flask
 ) -> None:
     query = f"?account_receiver_ids={ada.id}&account_receiver_ids=4711&account_receiver_ids=815"
@@ -101,15 +101,13 @@ def test_unknown_receivers_are_named_before_anything_is_sent(
     assert stored(app) == (0, 0, 0)
 
 
-def test_unknown_receivers_in_the_body_are_told_of_the_body(admin: Api) -> None:
+def test_unknown_receivers_in_the_body_are_reported_for_the_body(admin: Api) -> None:
     answer = admin.post(PATH, 422, json={**body(), "account_receiver_ids": [4711]})
     assert answer.faults == ["json:account_receiver_ids"]
 
 
 @for_each("name", ["account_receiver_ids[]", "accountReceiverIds", "receivers"])
-def test_receivers_under_another_name_do_not_become_all(
-    admin: Api, ada: Person, app: Flask, name: str
-) -> None:
+def test_misnamed_receivers_are_rejected(admin: Api, ada: Person, app: Flask, name: str) -> None:
     answer = admin.post(f"{PATH}/", 422, query_string={name: ada.id}, json=body())
     assert answer.faults == [f"query:{name}"]
     beside = admin.post(PATH, 422, json={**body(), name: [ada.id]})
@@ -119,20 +117,20 @@ def test_receivers_under_another_name_do_not_become_all(
     assert admin.get(f"{PATH}/all", 200).json == []
 
 
-def test_receivers_inside_data_do_not_become_all(admin: Api, ada: Person) -> None:
+def test_receivers_inside_data_are_rejected(admin: Api, ada: Person) -> None:
     inside = {"data": {**body()["data"], "account_receiver_ids": [ada.id]}}
     assert admin.post(PATH, 422, json=inside).faults == ["json:data.account_receiver_ids"]
 
 
 @for_each("ids", ["x", "1_0", "٣", "-1", "9223372036854775808", "1,2", "1.0", "true"])
-def test_a_receiver_that_is_no_id_is_refused(admin: Api, app: Flask, ids: str) -> None:
+def test_invalid_receiver_id_is_rejected(admin: Api, app: Flask, ids: str) -> None:
     answer = admin.post(f"{PATH}/", 422, query_string={"account_receiver_ids": ids}, json=body())
     assert answer.faults == ["query:account_receiver_ids.0"]
     assert stored(app) == (0, 0, 0)
 
 
 @for_each("nobody", [{"json": []}, {"json": None}, {"query": ""}])
-def test_an_empty_list_of_receivers_is_not_all_of_them(
+def test_empty_list_of_receivers_is_rejected(
     admin: Api, app: Flask, nobody: dict[str, Any]
 ) -> None:
     sent = body() | ({"account_receiver_ids": nobody["json"]} if "json" in nobody else {})
@@ -144,12 +142,12 @@ def test_an_empty_list_of_receivers_is_not_all_of_them(
     assert stored(app) == (0, 0, 0)
 
 
-def test_a_flat_body_is_refused(admin: Api) -> None:
+def test_body_without_data_is_rejected(admin: Api) -> None:
     assert admin.post(PATH, 422, json=body()["data"]).faults == ["json:data"]
     assert admin.post(PATH, 422).faults == ["json:data"]
 
 
-def test_no_channels_is_its_own_error(admin: Api, app: Flask) -> None:
+def test_missing_channels_have_a_separate_error(admin: Api, app: Flask) -> None:
     answer = admin.post(PATH, 400, json=body(channels=[]))
     assert answer.detail == "No channels specified"
     assert stored(app) == (0, 0, 0)
@@ -176,7 +174,7 @@ def test_no_channels_is_its_own_error(admin: Api, app: Flask) -> None:
         ),
     ],
 )
-def test_wrong_input_is_refused_and_nothing_is_stored(
+def test_invalid_input_is_rejected_and_nothing_is_stored(
     admin: Api, app: Flask, wrong: dict[str, Any]
 ) -> None:
     (name,) = wrong
@@ -185,13 +183,13 @@ def test_wrong_input_is_refused_and_nothing_is_stored(
     assert stored(app) == (0, 0, 0)
 
 
-def test_the_longest_title_and_message_are_taken(admin: Api, ada: Person) -> None:
+def test_longest_title_and_message_are_accepted(admin: Api, ada: Person) -> None:
     admin.post(PATH, 201, json=body(title="ü" * 200, message="\U0001f600" * 10_000))
     (item,) = ada.api().get("/notifications").json
     assert (len(item["title"]), len(item["message"])) == (200, 10_000)
 
 
-def test_push_and_discord_are_passed_over_with_a_warning(
+def test_channels_without_a_handler_are_skipped_with_a_warning(
     admin: Api, app: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     sent = admin.post(PATH, 201, json=body(channels=["inapp", "push", "discord"])).json
@@ -205,14 +203,14 @@ def test_push_and_discord_are_passed_over_with_a_warning(
     assert stored(app)[2] == 0
 
 
-def test_a_channel_given_twice_sends_once(admin: Api, ada: Person, app: Flask) -> None:
+def test_repeated_channel_sends_once(admin: Api, ada: Person, app: Flask) -> None:
     channels = ["inapp", "email", "email", "inapp"]
     sent = admin.post(PATH, 201, json=body(channels=channels)).json
     assert sent["channels"] == ["inapp", "email"]
     assert stored(app) == (1, 2, 2)
 
 
-def test_who_may_enter_is_decided_before_the_body_is_looked_at(ada: Person, api: Api) -> None:
+def test_authorization_precedes_validation(ada: Person, api: Api) -> None:
     api.post(PATH, 401, json={})
     assert ada.api().post(PATH, 403, json={}).detail == "Not authorized"
     assert ada.api().get(f"{PATH}/1", 403).detail == "Not authorized"
@@ -220,14 +218,14 @@ def test_who_may_enter_is_decided_before_the_body_is_looked_at(ada: Person, api:
     assert ada.api().get(f"{PATH}/all", 403).detail == "Not authorized"
 
 
-def test_an_admin_who_is_not_active_may_not_send(admin: Api, person: MakePerson) -> None:
+def test_inactive_admin_cannot_send(admin: Api, person: MakePerson) -> None:
     eve = person("eve", role="admin")
     sleepy = eve.api()
     eve.change(status="suspended")
     assert sleepy.post(PATH, 401, json=body()).detail == "The account is inactive"
 
 
-def test_an_admin_sees_only_what_it_has_sent(admin: Api, person: MakePerson) -> None:
+def test_admin_sees_only_own_notifications(admin: Api, person: MakePerson) -> None:
     other = person("other", role="root").api()
     mine = admin.post(PATH, 201, json=body(title="mine")).json
     hers = other.post(PATH, 201, json=body(title="hers")).json
@@ -237,7 +235,7 @@ def test_an_admin_sees_only_what_it_has_sent(admin: Api, person: MakePerson) -> 
     assert admin.delete(f"{PATH}/{hers['id']}", 404).detail == "Notification not found"
 
 
-def test_the_list_is_newest_first_and_has_pages(admin: Api) -> None:
+def test_list_is_paginated_newest_first(admin: Api) -> None:
     for number in range(3):
         admin.post(PATH, 201, json=body(title=str(number)))
     titles = [each["title"] for each in admin.get(f"{PATH}/all").json]
@@ -246,9 +244,7 @@ def test_the_list_is_newest_first_and_has_pages(admin: Api) -> None:
     assert [each["title"] for each in page] == ["1"]
 
 
-def test_other_scopes_and_types_are_not_among_an_admins(
-    admin: Api, app: Flask, person: MakePerson
-) -> None:
+def test_list_has_no_other_scopes_and_types(admin: Api, app: Flask, person: MakePerson) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     with app.app_context():
         session = current_frontdesk.session
@@ -261,7 +257,7 @@ def test_other_scopes_and_types_are_not_among_an_admins(
     admin.delete(f"{PATH}/{sent['id']}", 404)
 
 
-def test_deleting_takes_the_inbox_rows_and_what_was_still_to_be_sent(
+def test_deletion_removes_inbox_items_and_pending_deliveries(
     admin: Api, ada: Person, app: Flask
 ) -> None:
     sent = admin.post(PATH, 201, json=body(channels=["inapp", "email"])).json
@@ -272,21 +268,19 @@ def test_deleting_takes_the_inbox_rows_and_what_was_still_to_be_sent(
         assert current_frontdesk.session.scalar(select(func.count(OutgoingMessage.id))) == 0
 
 
-def test_of_many_deletes_at_once_one_finds_it(admin: Api, ada: Person) -> None:
+def test_only_one_concurrent_deletion_succeeds(admin: Api, ada: Person) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     delete = request(admin, "DELETE", f"{PATH}/{sent['id']}")
     assert at_once(*[delete] * 6) == [200] + [404] * 5
 
 
-def test_it_is_told_how_many_have_read(admin: Api, ada: Person) -> None:
+def test_read_items_are_counted(admin: Api, ada: Person) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     ada.api().patch(f"/notifications/{sent['id']}/mark")
     assert admin.get(f"{PATH}/{sent['id']}").json["read"] == 1
 
 
-def test_a_sender_that_is_deleted_leaves_the_notification(
-    admin: Api, ada: Person, app: Flask
-) -> None:
+def test_notification_outlives_its_sender(admin: Api, ada: Person, app: Flask) -> None:
     admin.post(PATH, 201, json=body())
     with app.app_context():
         from app.accounts.service import Accounts

@@ -20,7 +20,7 @@ pytestmark = only_on("postgresql")
 
 
 @pytest.mark.parametrize("broker", ["redis", "rabbitmq"])
-def test_a_worker_delivers(
+def test_worker_delivers(
     request: pytest.FixtureRequest,
     backend: Backend,
     sink: Sink,
@@ -60,7 +60,7 @@ def test_worker_expands_a_large_broadcast_and_delivers_it(
     installation.engine.dispose()
 
 
-def test_a_worker_killed_in_mid_batch_loses_nothing(
+def test_killed_worker_loses_no_delivery(
     rabbitmq: dict[str, str],
     backend: Backend,
     sink: Sink,
@@ -93,7 +93,7 @@ def test_a_worker_killed_in_mid_batch_loses_nothing(
     installation.engine.dispose()
 
 
-def test_a_broker_that_is_gone_holds_up_no_request_and_is_found_again(
+def test_unavailable_broker_does_not_block_requests(
     backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
 ) -> None:
     port = free_port()
@@ -119,7 +119,7 @@ def options_for(url: str, backend: Backend, make_web_app: MakeWebApp) -> dict[st
 
 
 @pytest.mark.parametrize("url", ["redis://127.0.0.1", "rediss://127.0.0.1", "sentinel://127.0.0.1"])
-def test_over_redis_no_wait_is_for_ever_and_a_job_needs_no_receipt(
+def test_redis_options_have_timeouts_and_no_acknowledgements(
     backend: Backend, make_web_app: MakeWebApp, url: str
 ) -> None:
     options = options_for(url, backend, make_web_app)
@@ -130,7 +130,7 @@ def test_over_redis_no_wait_is_for_ever_and_a_job_needs_no_receipt(
 
 
 @pytest.mark.parametrize("url", ["amqp://127.0.0.1", "pyamqp://127.0.0.1", "amqps://127.0.0.1"])
-def test_over_rabbitmq_no_wait_is_for_ever_and_a_job_is_confirmed(
+def test_rabbitmq_options_have_timeouts_and_publish_confirmations(
     backend: Backend, make_web_app: MakeWebApp, url: str
 ) -> None:
     options = options_for(url, backend, make_web_app)
@@ -139,7 +139,7 @@ def test_over_rabbitmq_no_wait_is_for_ever_and_a_job_is_confirmed(
     assert options["confirm_publish"] is True
 
 
-def test_two_workers_on_one_machine_have_names_of_their_own(
+def test_two_workers_on_one_machine_have_different_names(
     redis: dict[str, str], backend: Backend, tmp_path: Path, make_web_app: MakeWebApp
 ) -> None:
     installation = Service(backend, tmp_path, **redis)
@@ -153,7 +153,7 @@ def test_two_workers_on_one_machine_have_names_of_their_own(
     installation.engine.dispose()
 
 
-def test_without_a_broker_the_worker_says_what_to_set(backend: Backend, tmp_path: Path) -> None:
+def test_worker_without_a_broker_names_the_setting(backend: Backend, tmp_path: Path) -> None:
     installation = Service(backend, tmp_path)
     process = installation.start("celery", "-A", "wsgi:celery", "worker")
     assert process.wait(60) != 0

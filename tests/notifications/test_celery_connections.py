@@ -18,7 +18,7 @@ pytestmark = only_on("postgresql")
 
 
 @pytest.mark.parametrize(("broker", "seconds"), [("redis", 25), ("rabbitmq", 60)])
-def test_connections_that_died_without_a_word_are_replaced(
+def test_silently_lost_connections_are_replaced(
     request: pytest.FixtureRequest,
     backend: Backend,
     sink: Sink,

@@ -24,12 +24,12 @@ def admin(person: MakePerson) -> Api:
 
 
 @pytest.fixture(autouse=True)
-def two_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts, "LARGE", 1)
 
 
 @pytest.fixture
-def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_counting_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts, "COUNTING_SECONDS", -1.0)
 
 
@@ -41,14 +41,14 @@ def read_it(reader: Person, sent: dict[str, Any]) -> None:
     reader.api().patch(f"/notifications/{sent['id']}/mark", query_string={"status": "true"})
 
 
-def test_with_time_they_are_counted(admin: Api, ada: Person) -> None:
+def test_large_notifications_are_counted_while_there_is_time(admin: Api, ada: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
     read_it(ada, sent)
     assert reads(admin) == [1]
 
 
-@pytest.mark.usefixtures("no_time")
-def test_without_time_they_are_told_as_they_were(admin: Api, ada: Person) -> None:
+@pytest.mark.usefixtures("without_counting_time")
+def test_stored_counts_are_shown_without_time(admin: Api, ada: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
     read_it(ada, sent)
     assert admin.get(f"{PATH}/all").json == [sent]
@@ -57,8 +57,8 @@ def test_without_time_they_are_told_as_they_were(admin: Api, ada: Person) -> Non
     assert admin.delete(f"{PATH}/{sent['id']}").json["read"] == 1
 
 
-@pytest.mark.usefixtures("no_time")
-def test_a_page_of_them_counts_nothing(admin: Api, app: Flask, ada: Person) -> None:
+@pytest.mark.usefixtures("without_counting_time")
+def test_page_without_time_counts_nothing(admin: Api, app: Flask, ada: Person) -> None:
     for _ in range(3):
         admin.post(f"{PATH}/", 201, json=body())
     with noted_queries(app) as queries:
@@ -66,44 +66,44 @@ def test_a_page_of_them_counts_nothing(admin: Api, app: Flask, ada: Person) -> N
     assert not [query for query in queries if "count(" in query]
 
 
-def forget_counts(app: Flask) -> None:
+def delete_counts(app: Flask) -> None:
     """As they are after an upgrade from a version that kept none."""
     with app.app_context():
         current_frontdesk.session.execute(update(Notification).values(counts=None, counted_at=None))
         current_frontdesk.session.commit()
 
 
-@pytest.mark.usefixtures("no_time")
-def test_one_that_was_never_counted_is(admin: Api, app: Flask, ada: Person) -> None:
+@pytest.mark.usefixtures("without_counting_time")
+def test_notification_without_counts_is_counted(admin: Api, app: Flask, ada: Person) -> None:
     sent = admin.post(f"{PATH}/", 201, json=body()).json
-    forget_counts(app)
+    delete_counts(app)
     read_it(ada, sent)
     assert reads(admin) == [1]
 
 
-@pytest.mark.usefixtures("no_time")
-def test_of_many_that_were_never_counted_each_page_counts_one(
+@pytest.mark.usefixtures("without_counting_time")
+def test_each_page_counts_one_notification_without_counts(
     admin: Api, app: Flask, ada: Person
 ) -> None:
     for _ in range(3):
         sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
         read_it(ada, sent)
-    forget_counts(app)
+    delete_counts(app)
     page = admin.get(f"{PATH}/all").json
     assert [each["read"] for each in page] == [1, None, None]
     assert [each["deliveries"] for each in page] == [sent["deliveries"], None, None]
     assert [reads(admin) for _ in range(2)] == [[1, 1, None], [1, 1, 1]]
 
 
-@pytest.mark.usefixtures("no_time")
-def test_one_that_is_asked_for_by_itself_is_counted(admin: Api, app: Flask, ada: Person) -> None:
+@pytest.mark.usefixtures("without_counting_time")
+def test_single_notification_is_always_counted(admin: Api, app: Flask, ada: Person) -> None:
     first, _ = (admin.post(f"{PATH}/", 201, json=body()).json for _ in range(2))
-    forget_counts(app)
+    delete_counts(app)
     assert admin.get(f"{PATH}/{first['id']}").json["read"] == 0
     assert reads(admin) == [0, 0]
 
 
-def test_what_was_counted_longest_ago_is_counted_first(
+def test_oldest_counts_are_renewed_first(
     admin: Api, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older, newer = (admin.post(f"{PATH}/", 201, json=body()).json for _ in range(2))

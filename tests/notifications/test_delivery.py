@@ -66,7 +66,7 @@ def states(app: Flask) -> States:
 
 
 @pytest.mark.usefixtures("people")
-def test_every_receiver_is_mailed_over_one_connection(
+def test_all_emails_use_one_connection(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States
 ) -> None:
     notify("Closed", "On Friday.", channels=["inapp", "email"])
@@ -78,9 +78,7 @@ def test_every_receiver_is_mailed_over_one_connection(
 
 
 @pytest.mark.usefixtures("people")
-def test_the_mail_has_what_the_template_is_given(
-    notify: Notify, engine: ManualEngine, sink: Sink
-) -> None:
+def test_email_has_the_template_values(notify: Notify, engine: ManualEngine, sink: Sink) -> None:
     notify("<b>Closed</b>", "On <i>Friday</i>.\nAll day.", channels=["email"])
     engine.deliver()
     mail = sink.received[0]
@@ -96,7 +94,7 @@ def test_the_mail_has_what_the_template_is_given(
 
 
 @pytest.mark.usefixtures("people")
-def test_host_code_may_bring_another_template_and_values_for_it(
+def test_application_can_use_its_template_with_values(
     app: Flask, notify: Notify, engine: ManualEngine, sink: Sink
 ) -> None:
     from jinja2 import DictLoader
@@ -108,7 +106,7 @@ def test_host_code_may_bring_another_template_and_values_for_it(
 
 
 @pytest.mark.usefixtures("people")
-def test_one_refused_receiver_fails_at_once_and_the_others_have_their_mail(
+def test_rejected_receiver_fails_and_others_get_the_email(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     sink.receiver_answer = lambda to: "550 unknown" if to.startswith("bob") else None
@@ -121,7 +119,7 @@ def test_one_refused_receiver_fails_at_once_and_the_others_have_their_mail(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_passing_fault_is_tried_again_within_15_seconds(
+def test_temporary_failure_is_retried_within_15_seconds(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
@@ -136,7 +134,7 @@ def test_a_passing_fault_is_tried_again_within_15_seconds(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
+def test_lasting_failure_is_given_up_after_the_last_attempt(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     sink.receiver_answer = lambda to: "451 later" if to.startswith("bob") else None
@@ -148,7 +146,7 @@ def test_a_fault_that_does_not_pass_is_given_up_after_some_attempts(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_connection_that_drops_in_mid_batch_repeats_no_mail(
+def test_dropped_connection_repeats_no_email(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     # With the second, whoever that is to: a database gives rows in any order.
@@ -163,7 +161,7 @@ def test_a_connection_that_drops_in_mid_batch_repeats_no_mail(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_server_that_is_away_costs_no_attempt(
+def test_unavailable_server_counts_no_attempt(
     make_app: MakeApp, engine: ManualEngine, clock: SteppingClock
 ) -> None:
     port = free_port()
@@ -183,13 +181,13 @@ def test_a_server_that_is_away_costs_no_attempt(
 
 
 @pytest.fixture
-def _asked_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test's clock steps; the pauses after refusals go by the machine's."""
     monkeypatch.setattr(smtp, "FIRST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("people")
-def test_a_server_that_refuses_us_is_waited_for_and_fails_no_receiver(
+def test_rejected_sender_fails_no_delivery(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     sink.receiver_answer = lambda _to: "504 5.5.2 <vm>: Helo command rejected"
@@ -203,8 +201,8 @@ def test_a_server_that_refuses_us_is_waited_for_and_fails_no_receiver(
     assert set(states().values()) == {"sent"}
 
 
-@pytest.mark.usefixtures("people", "_asked_without_a_pause")
-def test_a_server_that_refuses_us_for_two_days_is_waited_for_no_longer(
+@pytest.mark.usefixtures("people", "without_pause")
+def test_sender_rejected_for_two_days_fails_deliveries(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     sink.sender_answer = lambda _from: "530 5.7.0 Authentication required"
@@ -216,7 +214,7 @@ def test_a_server_that_refuses_us_for_two_days_is_waited_for_no_longer(
 
 
 @pytest.mark.usefixtures("people")
-def test_whom_the_server_relays_nothing_to_does_not_stand_in_the_others_way(
+def test_sender_rejected_for_one_receiver_does_not_stop_others(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
     refused = "554 5.7.1 Relay access denied"
@@ -228,7 +226,7 @@ def test_whom_the_server_relays_nothing_to_does_not_stand_in_the_others_way(
     assert states() == {"ada": "pending", "bob": "sent", "carol": "sent"}
 
 
-def test_an_account_that_is_gone_before_the_mail_is_skipped(
+def test_deleted_account_is_skipped(
     app: Flask, notify: Notify, engine: ManualEngine, sink: Sink, people: list[int]
 ) -> None:
     notify(channels=["inapp", "email"])
@@ -244,7 +242,7 @@ def test_an_account_that_is_gone_before_the_mail_is_skipped(
 
 
 @pytest.mark.usefixtures("people")
-def test_with_mails_switched_off_nothing_leaves_and_all_are_skipped(
+def test_disabled_emails_are_skipped(
     make_app: MakeApp, engine: ManualEngine, sink: Sink, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from app.extension.frontdesk import Frontdesk
@@ -259,7 +257,7 @@ def test_with_mails_switched_off_nothing_leaves_and_all_are_skipped(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_workers_rows_are_free_again_when_its_lease_ends(
+def test_rows_can_be_claimed_after_the_lease(
     app: Flask, notify: Notify, engine: ManualEngine, sink: Sink, clock: SteppingClock
 ) -> None:
     notify(channels=["inapp", "email"])
@@ -274,7 +272,7 @@ def test_a_workers_rows_are_free_again_when_its_lease_ends(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_worker_whose_lease_ended_settles_nothing_any_more(
+def test_worker_without_lease_records_nothing(
     app: Flask, notify: Notify, clock: SteppingClock
 ) -> None:
     notify(channels=["inapp", "email"])
@@ -291,7 +289,7 @@ def test_a_worker_whose_lease_ended_settles_nothing_any_more(
         assert counts == {"email": {"pending": 2, "sent": 1}}
 
 
-def test_a_message_to_one_goes_before_a_broadcast(
+def test_single_message_is_sent_before_a_broadcast(
     app: Flask, notify: Notify, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enqueue, "FEW_RECEIVERS", 2)
@@ -305,7 +303,7 @@ def test_a_message_to_one_goes_before_a_broadcast(
 
 
 @pytest.mark.usefixtures("people")
-def test_without_inapp_nothing_is_left_when_it_is_sent(
+def test_sent_message_without_inapp_is_deleted(
     app: Flask, notify: Notify, engine: ManualEngine, sink: Sink
 ) -> None:
     from app.delivery.outbox.models import OutgoingMessage
@@ -320,7 +318,7 @@ def test_without_inapp_nothing_is_left_when_it_is_sent(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_host_may_handle_a_channel_of_its_own(
+def test_application_can_add_a_channel(
     app: Flask, notify: Notify, engine: ManualEngine, states: States
 ) -> None:
     seen: list[tuple[str, Any]] = []
@@ -337,7 +335,7 @@ def test_a_host_may_handle_a_channel_of_its_own(
 
 
 @pytest.mark.usefixtures("people")
-def test_what_failed_can_be_tried_once_more_from_the_command_line(
+def test_failed_deliveries_are_retried_by_the_command(
     app: Flask, notify: Notify, sink: Sink, engine: ManualEngine, states: States
 ) -> None:
     sink.receiver_answer = lambda to: "550 no" if to.startswith("bob") else None
@@ -353,7 +351,7 @@ def test_what_failed_can_be_tried_once_more_from_the_command_line(
     assert states()["bob"] == "sent"
 
 
-def test_no_reason_and_no_log_line_holds_the_message(
+def test_reasons_and_logs_do_not_contain_the_message(
     app: Flask,
     notify: Notify,
     sink: Sink,

@@ -163,7 +163,7 @@ def test_account_created_after_the_broadcast_is_not_in_it(
     assert admin.get(f"{PATH}/{sent['id']}").json["receivers"] == ALL
 
 
-def test_account_deleted_meanwhile_is_not_counted(
+def test_account_deleted_during_expansion_is_not_counted(
     app: Flask, admin: Api, people: list[Person], engine: ManualEngine, store_ranges: Store
 ) -> None:
     sent = send(admin)

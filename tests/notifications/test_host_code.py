@@ -30,7 +30,7 @@ def receivers(app: Flask) -> list[int]:
         return sorted(found)
 
 
-def test_type_admin_with_inapp_needs_a_sender(notify: Notify, ada: Person) -> None:
+def test_admin_type_with_inapp_requires_a_sender(notify: Notify, ada: Person) -> None:
     with pytest.raises(SenderRequired):
         notify(notification_type="admin")
     assert notify(notification_type="admin", sender=ada.id).notification is not None
@@ -38,7 +38,7 @@ def test_type_admin_with_inapp_needs_a_sender(notify: Notify, ada: Person) -> No
     assert notify(notification_type="admin", channels=["email"]).notification is None
 
 
-def test_a_message_needs_a_channel(notify: Notify) -> None:
+def test_channel_is_required(notify: Notify) -> None:
     with pytest.raises(NoChannels):
         notify(channels=[])
 
@@ -47,35 +47,39 @@ def test_a_message_needs_a_channel(notify: Notify) -> None:
     ("title", "message"),
     [("", "x"), ("a\u2028b", "x"), ("t" * 201, "x"), ("t", ""), ("t", "m" * 10_001), ("t", "\0")],
 )
-def test_host_code_is_held_to_the_same_bounds(notify: Notify, title: str, message: str) -> None:
+def test_application_code_has_the_same_limits(notify: Notify, title: str, message: str) -> None:
     with pytest.raises(ValueError, match=r"title|message"):
         notify(title, message)
 
 
-def test_receivers_are_accounts_or_ids_each_once(app: Flask, notify: Notify, ada: Person) -> None:
+def test_receivers_are_accounts_or_ids_without_duplicates(
+    app: Flask, notify: Notify, ada: Person
+) -> None:
     notify(receivers=[ada, ada.id])
     assert receivers(app) == [ada.id]
 
 
-def test_nobody_is_nobody_and_not_everybody(app: Flask, notify: Notify, ada: Person) -> None:
+def test_empty_list_of_receivers_sends_to_no_account(
+    app: Flask, notify: Notify, ada: Person
+) -> None:
     sent = notify(receivers=[])
     assert sent.notification is not None
     assert sent.notification.receivers == 0
     assert receivers(app) == []
 
 
-def test_unknown_receivers_stop_it(app: Flask, notify: Notify, ada: Person) -> None:
+def test_unknown_receivers_are_rejected(app: Flask, notify: Notify, ada: Person) -> None:
     with pytest.raises(UnknownReceivers):
         notify(receivers=[ada.id, 4711])
     assert receivers(app) == []
 
 
-def test_another_scope_is_kept_and_shown(notify: Notify, ada: Person) -> None:
+def test_scope_is_stored_and_shown(notify: Notify, ada: Person) -> None:
     notify(scope="shop")
     assert ada.api().get("/notifications").json[0]["scope"] == "shop"
 
 
-def test_the_hook_decides_before_inbox_rows_and_deliveries(
+def test_receivers_hook_applies_to_inbox_and_deliveries(
     app: Flask, notify: Notify, ada: Person, bob: Person
 ) -> None:
     asked: list[Any] = []
@@ -93,7 +97,7 @@ def test_the_hook_decides_before_inbox_rows_and_deliveries(
         assert current_frontdesk.session.scalars(select(Delivery.receiver_id)).all() == [bob.id]
 
 
-def test_a_hook_that_raises_sends_nothing(
+def test_failing_hook_sends_nothing(
     app: Flask, notify: Notify, ada: Person, engine: ManualEngine
 ) -> None:
     def refuse(accounts: list[Any], session: Any) -> list[Any]:
@@ -107,7 +111,9 @@ def test_a_hook_that_raises_sends_nothing(
     assert engine.woken == []
 
 
-def test_it_joins_the_callers_transaction(app: Flask, ada: Person, engine: ManualEngine) -> None:
+def test_notify_joins_the_callers_transaction(
+    app: Flask, ada: Person, engine: ManualEngine
+) -> None:
     def fail() -> None:
         with transaction(current_frontdesk.session):
             Frontdesk().notify("Hello", "x", channels=["inapp", "email"])
@@ -120,7 +126,7 @@ def test_it_joins_the_callers_transaction(app: Flask, ada: Person, engine: Manua
 
 
 @pytest.mark.parametrize("count", [1, 40])
-def test_a_broadcast_is_as_many_statements_for_few_as_for_many(
+def test_number_of_statements_does_not_depend_on_receivers(
     app: Flask, person: MakePerson, notify: Notify, count: int
 ) -> None:
     for number in range(count):
@@ -137,7 +143,7 @@ def test_a_broadcast_is_as_many_statements_for_few_as_for_many(
     assert len(statements) <= 12
 
 
-def test_a_host_declares_channels_and_receivers_on_its_extension() -> None:
+def test_extension_registers_channels_and_receivers() -> None:
     frontdesk = Frontdesk()
 
     @frontdesk.channel("slack")
@@ -152,7 +158,7 @@ def test_a_host_declares_channels_and_receivers_on_its_extension() -> None:
     assert frontdesk.hooks.receivers is everybody
 
 
-def test_a_channel_of_the_hosts_may_be_named_by_an_admin(
+def test_admin_can_use_the_applications_channel(
     app: Flask, person: MakePerson, engine: ManualEngine
 ) -> None:
     with app.app_context():
@@ -166,7 +172,7 @@ def test_a_channel_of_the_hosts_may_be_named_by_an_admin(
 
 
 @pytest.mark.parametrize("model", [None, object, "accounts"], ids=["none", "class", "text"])
-def test_without_an_account_model_the_admin_route_says_so(
+def test_admin_route_without_an_account_model_is_a_501(
     model: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     from app.blueprints import admin_notifications
@@ -181,7 +187,7 @@ def test_without_an_account_model_the_admin_route_says_so(
     assert "account_model=" in caplog.text
 
 
-def test_counting_is_not_the_same_as_storing(app: Flask, notify: Notify, ada: Person) -> None:
+def test_stored_rows_are_counted(app: Flask, notify: Notify, ada: Person) -> None:
     """Without `inapp` there is neither a notification nor an inbox row."""
     sent = notify(channels=["email"])
     assert sent.notification is None

@@ -37,7 +37,7 @@ def inbox(ada: Person) -> Api:
     return ada.api()
 
 
-def test_an_item_has_all_its_fields(inbox: Api, ada: Person, bob: Person, notify: Send) -> None:
+def test_item_has_all_fields(inbox: Api, ada: Person, bob: Person, notify: Send) -> None:
     notification_id = notify(receivers=[ada.id], sender=bob.id, channels=["inapp", "email"])
     (item,) = inbox.get("/notifications/").json
     assert item.pop("created_at").endswith("+00:00")
@@ -61,7 +61,7 @@ def test_an_item_has_all_its_fields(inbox: Api, ada: Person, bob: Person, notify
     assert item.keys() | {"created_at"} == InboxItemRead().dump_fields.keys()
 
 
-def test_an_items_links_lead_to_itself_alone(inbox: Api, notify: Send) -> None:
+def test_links_of_an_item_lead_to_it(inbox: Api, notify: Send) -> None:
     # With some gone, one item's id is another one's notification.
     for number in range(6):
         notify(str(number))
@@ -79,7 +79,7 @@ def test_an_items_links_lead_to_itself_alone(inbox: Api, notify: Send) -> None:
     assert inbox.get("/notifications").json == []
 
 
-def test_a_page_leads_to_the_next_one(inbox: Api, notify: Send) -> None:
+def test_page_links_to_the_next_page(inbox: Api, notify: Send) -> None:
     for number in range(5):
         notify(str(number))
     asked, titles = "/api/v1/notifications?limit=2&is_read=false", []
@@ -94,9 +94,7 @@ def test_a_page_leads_to_the_next_one(inbox: Api, notify: Send) -> None:
 
 
 @pytest.mark.parametrize("path", ["/notifications/?limit=2", "/notifications/unread-count"])
-def test_a_client_that_polls_hears_of_changes_alone(
-    inbox: Api, notify: Send, app: Flask, path: str
-) -> None:
+def test_unchanged_page_is_a_304(inbox: Api, notify: Send, app: Flask, path: str) -> None:
     for _ in range(4):
         notify()
     tag = inbox.get(path).headers["ETag"]
@@ -114,7 +112,7 @@ def test_a_client_that_polls_hears_of_changes_alone(
     assert changed.headers["Cache-Control"] == "private, no-cache"
 
 
-def test_a_page_that_has_lost_its_next_one_has_changed(inbox: Api, notify: Send) -> None:
+def test_page_without_its_next_page_has_changed(inbox: Api, notify: Send) -> None:
     for _ in range(3):
         notify()
     page = inbox.get("/notifications?limit=2")
@@ -125,7 +123,7 @@ def test_a_page_that_has_lost_its_next_one_has_changed(inbox: Api, notify: Send)
     assert "Link" not in again.headers
 
 
-def test_the_newest_is_first_and_the_list_has_pages(inbox: Api, notify: Send) -> None:
+def test_inbox_is_paginated_newest_first(inbox: Api, notify: Send) -> None:
     for number in range(4):
         notify(str(number))
     titles = [item["title"] for item in inbox.get("/notifications").json]
@@ -135,11 +133,11 @@ def test_the_newest_is_first_and_the_list_has_pages(inbox: Api, notify: Send) ->
 
 
 @for_each("query", ["limit=0", "limit=501", "offset=-1", "limit=x", "is_read=perhaps", "limit=1_0"])
-def test_a_query_out_of_bounds_is_refused(inbox: Api, query: str) -> None:
+def test_query_out_of_bounds_is_rejected(inbox: Api, query: str) -> None:
     assert inbox.get(f"/notifications?{query}", 422).faults == [f"query:{query.split('=')[0]}"]
 
 
-def test_the_read_and_the_unread_are_told_apart(inbox: Api, notify: Send) -> None:
+def test_items_are_filtered_by_read_state(inbox: Api, notify: Send) -> None:
     read, unread = notify("read"), notify("unread")
     inbox.patch(f"/notifications/{read}/mark?status=true")
     assert inbox.get("/notifications/unread-count").json == {"unread": 1}
@@ -149,7 +147,7 @@ def test_the_read_and_the_unread_are_told_apart(inbox: Api, notify: Send) -> Non
     assert item["notification_id"] == read
 
 
-def test_marking_goes_by_the_notifications_id_and_reading_by_the_items(
+def test_mark_takes_the_notification_id_and_get_the_item_id(
     inbox: Api, bob: Person, notify: Send
 ) -> None:
     notify("to both")
@@ -161,7 +159,7 @@ def test_marking_goes_by_the_notifications_id_and_reading_by_the_items(
     inbox.patch(f"/notifications/{item['id'] + 100}/mark", 404)
 
 
-def test_marking_sets_or_turns_over(inbox: Api, notify: Send) -> None:
+def test_mark_sets_or_toggles(inbox: Api, notify: Send) -> None:
     path = f"/notifications/{notify()}/mark"
     for query, expected in [
         ("", True),
@@ -175,7 +173,7 @@ def test_marking_sets_or_turns_over(inbox: Api, notify: Send) -> None:
     assert inbox.patch(f"{path}?status=perhaps", 422).faults == ["query:status"]
 
 
-def test_marking_all_sets_or_turns_over(inbox: Api, bob: Person, notify: Send) -> None:
+def test_mark_all_sets_or_toggles(inbox: Api, bob: Person, notify: Send) -> None:
     first = notify()
     notify()
     inbox.patch(f"/notifications/{first}/mark?status=true")
@@ -195,7 +193,7 @@ def test_marking_all_sets_or_turns_over(inbox: Api, bob: Person, notify: Send) -
     assert bob.api().get("/notifications/unread-count").json == {"unread": 2}
 
 
-def test_another_accounts_items_are_absent(inbox: Api, bob: Person, notify: Send) -> None:
+def test_other_accounts_items_are_not_found(inbox: Api, bob: Person, notify: Send) -> None:
     notification_id = notify(receivers=[bob.id])
     (item,) = bob.api().get("/notifications").json
     for answer in (
@@ -209,13 +207,13 @@ def test_another_accounts_items_are_absent(inbox: Api, bob: Person, notify: Send
 
 
 @for_each("item_id", ["0", "-1", "9223372036854775808", "9" * 40])
-def test_an_id_that_no_row_has_is_not_found(inbox: Api, item_id: str) -> None:
+def test_unknown_item_is_not_found(inbox: Api, item_id: str) -> None:
     assert inbox.get(f"/notifications/{item_id}", 404).detail == "Notification not found"
     inbox.patch(f"/notifications/{item_id}/mark", 404)
     inbox.delete(f"/notifications/{item_id}", 404)
 
 
-def test_deleting_takes_ones_own_copy_alone(inbox: Api, bob: Person, notify: Send) -> None:
+def test_deletion_removes_only_the_receivers_copy(inbox: Api, bob: Person, notify: Send) -> None:
     notify()
     (item,) = inbox.get("/notifications").json
     assert inbox.delete(f"/notifications/{item['id']}").json == item
@@ -224,14 +222,14 @@ def test_deleting_takes_ones_own_copy_alone(inbox: Api, bob: Person, notify: Sen
     assert len(bob.api().get("/notifications").json) == 1
 
 
-def test_of_many_deletes_at_once_one_finds_it(inbox: Api, notify: Send) -> None:
+def test_only_one_concurrent_deletion_succeeds(inbox: Api, notify: Send) -> None:
     notify()
     (item,) = inbox.get("/notifications").json
     delete = request(inbox, "DELETE", f"/notifications/{item['id']}")
     assert at_once(*[delete] * 6) == [200] + [404] * 5
 
 
-def test_an_account_that_is_not_active_is_refused(ada: Person, api: Api) -> None:
+def test_inactive_account_is_rejected(ada: Person, api: Api) -> None:
     token = ada.api()
     ada.change(status="inactive")
     assert token.get("/notifications", 401).detail == "The account is inactive"
@@ -247,7 +245,7 @@ def test_an_account_that_is_not_active_is_refused(ada: Person, api: Api) -> None
         ("PATCH", "/notifications/mark-all", 1),
     ],
 )
-def test_a_route_costs_as_many_statements_as_it_must(
+def test_number_of_statements_of_each_route(
     inbox: Api, app: Flask, notify: Send, method: str, path: str, most: int
 ) -> None:
     for _ in range(5):
@@ -259,10 +257,10 @@ def test_a_route_costs_as_many_statements_as_it_must(
 
 
 @pytest.mark.parametrize("is_read", [None, True, False])
-def test_pages_below_and_above_an_item_hold_what_is_there(
+def test_pages_before_and_after_an_item(
     app: Flask, ada: Person, inbox: Api, notify: Send, is_read: bool | None
 ) -> None:
-    """Whatever comes and goes meanwhile; and what it costs does not grow with the way down."""
+    """Other items may be deleted, and the cost does not grow with the number of items."""
     for number in range(8):
         notify(str(number))
     listed = inbox.get("/notifications").json

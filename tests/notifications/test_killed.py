@@ -37,9 +37,7 @@ def installation(backend: Backend, sink: Sink, tmp_path: Path) -> Iterator[Servi
     service.engine.dispose()
 
 
-def test_a_worker_killed_in_mid_batch_loses_nothing(
-    installation: Service, sink: Sink, notify: Notify
-) -> None:
+def test_killed_worker_loses_no_delivery(installation: Service, sink: Sink, notify: Notify) -> None:
     installation.people(40)
     notify(channels=["inapp", "email"])
     for mails in (5, 17):
@@ -60,7 +58,7 @@ def test_a_worker_killed_in_mid_batch_loses_nothing(
     assert installation.count("frontdesk_inbox") == 40
 
 
-def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
+def test_process_killed_in_a_broadcast_stores_all_or_nothing(
     installation: Service, sink: Sink, person: MakePerson
 ) -> None:
     """Whenever it is killed; the one that sends what was left is the next to be."""
@@ -70,7 +68,7 @@ def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
     stored = added = 0
     for delay in (0.0, 0.02, 0.06, 0.2):
         with installation.server() as (url, process):
-            _all_arrive(installation, sink, url, stored, added)
+            _wait_for_all(installation, sink, url, stored, added)
             sink.received.clear()
             thread = threading.Thread(target=_broadcast, args=(url, token), daemon=True)
             thread.start()
@@ -87,7 +85,7 @@ def test_a_web_process_killed_in_a_broadcast_stores_all_or_nothing(
         ), delay
         installation.end_leases()
     with installation.server() as (url, _process):
-        _all_arrive(installation, sink, url, stored, added)
+        _wait_for_all(installation, sink, url, stored, added)
 
 
 def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
@@ -119,7 +117,7 @@ def _stored(installation: Service) -> int:
     return installation.count("frontdesk_deliveries") // RANGE_SIZE
 
 
-def _all_arrive(installation: Service, sink: Sink, url: str, stored: int, added: int) -> None:
+def _wait_for_all(installation: Service, sink: Sink, url: str, stored: int, added: int) -> None:
     """Of the newest broadcast, where it was stored: no more than one mail comes twice."""
     _get(url, "/health")
     within(60, lambda: len(set(sink.receivers)) == 300 * added)

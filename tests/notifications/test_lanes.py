@@ -76,7 +76,7 @@ def send(boss: Client, title: str, receivers: list[int] | None = None) -> tuple[
 
 # Those that the broadcast comes to last.
 @pytest.mark.parametrize("number", [MANY, MANY - 1, MANY - 2])
-def test_a_recovery_mail_leaves_within_a_second(office: Office, number: int) -> None:
+def test_recovery_email_is_sent_within_a_second(office: Office, number: int) -> None:
     forgot = f"account{number}@example.com"
     ask = {"email": forgot}
     before = office.mails_before(forgot, lambda: office.boss.ask("POST", "/password-recovery", ask))
@@ -85,7 +85,7 @@ def test_a_recovery_mail_leaves_within_a_second(office: Office, number: int) -> 
     assert office.waiting > MANY * 0.9
 
 
-def test_a_message_to_one_waits_for_the_batch_in_hand_and_no_longer(office: Office) -> None:
+def test_single_message_waits_only_for_the_current_batch(office: Office) -> None:
     receiver = f"account{MANY - 3}@example.com"
     with office.installation.engine.connect() as connection:
         number = connection.execute(ID_OF, {"email": receiver}).scalar_one()

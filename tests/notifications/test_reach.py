@@ -56,7 +56,7 @@ def reach(admin: Api, *channels: str, **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("people")
-def test_it_says_how_many_each_channel_reaches_and_why_not_the_others(admin: Api) -> None:
+def test_reach_counts_receivers_and_reasons_by_channel(admin: Api) -> None:
     assert reach(admin, "inapp", "email", "sms") == {
         "receivers": 4,
         "channels": {
@@ -70,34 +70,34 @@ def test_it_says_how_many_each_channel_reaches_and_why_not_the_others(admin: Api
     }
 
 
-def test_of_chosen_ones_those_alone_are_counted(admin: Api, people: list[Person]) -> None:
+def test_reach_of_chosen_receivers(admin: Api, people: list[Person]) -> None:
     ids = [people[0].id, people[1].id, people[0].id]
     found = reach(admin, "sms", account_receiver_ids=ids)
     assert found["receivers"] == 2
     assert found["channels"]["sms"]["reached"] == 1
 
 
-class TestWhereNothingIsSetUp:
+class TestWithoutConfiguration:
     @pytest.fixture
     def app(self, make_app: MakeApp) -> Flask:
         return make_app(CORE__EMAILS_ENABLED="false")
 
-    def test_a_channel_that_is_off_reaches_nobody_and_says_why(self, admin: Api) -> None:
+    def test_disabled_channel_reaches_no_account_and_has_a_reason(self, admin: Api) -> None:
         [left_out] = reach(admin, "email")["channels"]["email"]["left_out"]
         assert left_out["receivers"] == 1
         assert left_out["reason"]
 
-    def test_one_that_nobody_handles_does_not_either(self, admin: Api) -> None:
+    def test_channel_without_a_handler_reaches_no_account(self, admin: Api) -> None:
         [left_out] = reach(admin, "discord")["channels"]["discord"]["left_out"]
         assert left_out == {"reason": "Nothing here sends on this channel", "receivers": 1}
 
 
-def test_a_channel_that_nobody_knows_is_refused(admin: Api) -> None:
+def test_unknown_channel_is_rejected(admin: Api) -> None:
     answer = admin.post(f"{PATH}/reach", 422, json={"channels": ["pigeon"]})
     assert answer.json["errors"][0]["message"] == "Not a channel: pigeon"
 
 
-def test_what_is_told_is_what_is_sent(
+def test_reach_equals_the_sent_deliveries(
     admin: Api, people: list[Person], engine: ManualEngine
 ) -> None:
     channels = ["inapp", "email", "sms"]
@@ -112,7 +112,7 @@ def test_what_is_told_is_what_is_sent(
         )
 
 
-def test_nobody_chosen_and_unknown_ones_are_refused(admin: Api) -> None:
+def test_empty_and_unknown_receivers_are_rejected(admin: Api) -> None:
     for ids, message in (([], "Names nobody"), ([4711], "No account has the id")):
         answer = admin.post(
             f"{PATH}/reach", 422, json={"channels": ["inapp"], "account_receiver_ids": ids}
@@ -120,7 +120,7 @@ def test_nobody_chosen_and_unknown_ones_are_refused(admin: Api) -> None:
         assert message in str(answer.json["errors"])
 
 
-def test_what_failed_is_listed_with_its_reason_and_tried_again(
+def test_failed_deliveries_are_listed_and_retried(
     admin: Api, people: list[Person], sink: Sink, engine: ManualEngine
 ) -> None:
     refused = "550 5.1.1 no such mailbox"
@@ -143,7 +143,7 @@ def test_what_failed_is_listed_with_its_reason_and_tried_again(
     assert admin.get(f"{PATH}/{sent['id']}").json["deliveries"]["email"]["sent"] == 4
 
 
-def test_a_long_list_leads_on_to_its_end(admin: Api, people: list[Person]) -> None:
+def test_deliveries_are_paginated(admin: Api, people: list[Person]) -> None:
     data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp", "email"]}
     sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
     path = f"{PATH}/{sent['id']}/deliveries?state=pending&limit=3"
@@ -155,7 +155,7 @@ def test_a_long_list_leads_on_to_its_end(admin: Api, people: list[Person]) -> No
     assert len(seen) == len(set(seen)) == len(people) + 1
 
 
-def test_another_admins_are_not_found(admin: Api, person: MakePerson) -> None:
+def test_other_admins_notifications_are_not_found(admin: Api, person: MakePerson) -> None:
     data = {"title": "Closed", "message": "On Friday.", "channels": ["inapp"]}
     sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
     other = person("boss", role="admin").api()
@@ -163,9 +163,7 @@ def test_another_admins_are_not_found(admin: Api, person: MakePerson) -> None:
     other.post(f"{PATH}/{sent['id']}/retry", 404)
 
 
-def test_a_hosts_hook_decides_whom_it_reaches_here_too(
-    app: Flask, admin: Api, people: list[Person]
-) -> None:
+def test_receivers_hook_applies_to_reach(app: Flask, admin: Api, people: list[Person]) -> None:
     context = app.extensions["frontdesk"]
     assert isinstance(context, Context)
     context.hooks.add("receivers", lambda accounts, _session: accounts[:1])

@@ -104,7 +104,7 @@ class RecordingEngine(ManualEngine):
         self.starts += 1
 
 
-def test_an_application_starts_deliveries_at_its_first_request_or_when_told() -> None:
+def test_deliveries_start_at_the_first_request_or_when_serving() -> None:
     engine, frontdesk = RecordingEngine(), Frontdesk()
     host, db = plain_app()
     parts = Parts(engine=engine)
@@ -139,7 +139,7 @@ class CountingWorker(Worker):
         raise AssertionError
 
 
-def test_a_process_that_is_forked_after_the_start_starts_anew() -> None:
+def test_forked_process_starts_its_engine() -> None:
     engine, worker = ThreadEngine(), CountingWorker()
     engine.bind(Flask("host"), worker)
     engine.start()

@@ -53,7 +53,7 @@ def outcome(app: Flask) -> list[tuple[str, str | None, str | None]]:
         return [(state, reason, reference) for state, reason, reference in rows]
 
 
-def test_those_with_a_phone_have_their_sms_and_the_others_are_skipped(
+def test_accounts_without_a_phone_are_skipped(
     app: Flask, notify: Notify, engine: ManualEngine, gateway: Gateway
 ) -> None:
     sent = notify("Closed", "On Friday.", channels=["inapp", "sms"])
@@ -69,7 +69,7 @@ def test_those_with_a_phone_have_their_sms_and_the_others_are_skipped(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 401])
-def test_a_gateway_in_trouble_is_asked_again(
+def test_failing_gateway_is_retried(
     app: Flask,
     notify: Notify,
     engine: ManualEngine,
@@ -87,7 +87,7 @@ def test_a_gateway_in_trouble_is_asked_again(
     assert outcome(app)[0] == ("sent", None, "SM1")
 
 
-def test_a_number_that_is_refused_fails_at_once(
+def test_rejected_number_fails_at_once(
     app: Flask, notify: Notify, engine: ManualEngine, gateway: Gateway
 ) -> None:
     gateway.status = 400
@@ -99,7 +99,7 @@ def test_a_number_that_is_refused_fails_at_once(
     assert reason.startswith("400")
 
 
-def test_a_silent_gateway_holds_nothing_up(
+def test_silent_gateway_times_out(
     app: Flask,
     notify: Notify,
     engine: ManualEngine,
@@ -113,7 +113,7 @@ def test_a_silent_gateway_holds_nothing_up(
     assert outcome(app)[0][0] == "pending"
 
 
-def test_sending_answers_the_gateways_id_or_nothing_on_any_failure(
+def test_send_returns_the_gateways_id_or_none(
     app: Flask, gateway: Gateway, caplog: pytest.LogCaptureFixture
 ) -> None:
     with app.app_context():
@@ -128,7 +128,7 @@ def test_sending_answers_the_gateways_id_or_nothing_on_any_failure(
 
 
 @pytest.mark.parametrize("missing", list(SET_UP))
-def test_an_empty_setting_is_logged_and_nothing_is_sent(
+def test_missing_setting_is_logged_and_nothing_is_sent(
     make_app: MakeApp, gateway: Gateway, capsys: pytest.CaptureFixture[str], missing: str
 ) -> None:
     from app.extension.frontdesk import Frontdesk
@@ -145,7 +145,7 @@ def test_an_empty_setting_is_logged_and_nothing_is_sent(
     assert gateway.sent == []
 
 
-def test_without_the_library_nothing_is_sent_and_the_log_says_so(
+def test_missing_library_is_logged_and_nothing_is_sent(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "twilio", None)
@@ -154,9 +154,7 @@ def test_without_the_library_nothing_is_sent_and_the_log_says_so(
     assert "pip install 'flask-frontdesk[sms]'" in caplog.text
 
 
-def test_a_long_message_is_cut_to_what_a_gateway_takes(
-    notify: Notify, engine: ManualEngine, gateway: Gateway
-) -> None:
+def test_long_message_is_shortened(notify: Notify, engine: ManualEngine, gateway: Gateway) -> None:
     notify("T", "x" * 10_000, channels=["sms"])
     engine.deliver()
     assert len(gateway.sent[0]["Body"]) == sms.MAX_LENGTH

@@ -46,7 +46,7 @@ def people(backend: Backend, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("people")
-def test_workers_at_once_send_no_row_twice(
+def test_concurrent_workers_send_each_delivery_once(
     app: Flask, notify: Notify, sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "BATCH_SIZE", 5)
@@ -67,7 +67,7 @@ def test_workers_at_once_send_no_row_twice(
 
 @only_on("postgresql")
 @pytest.mark.usefixtures("people")
-def test_the_command_does_not_leave_what_others_held_for_a_moment(
+def test_command_sends_deliveries_claimed_by_others_for_a_moment(
     app: Flask, backend: Backend, notify: Notify, sink: Sink
 ) -> None:
     notify(channels=["inapp", "email"])
@@ -83,7 +83,7 @@ def test_the_command_does_not_leave_what_others_held_for_a_moment(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_recovery_does_not_wait_behind_a_broadcast(
+def test_recovery_email_does_not_wait_for_a_broadcast(
     app: Flask, notify: Notify, sink: Sink
 ) -> None:
     sink.before_taking = lambda: time.sleep(0.01)
@@ -105,7 +105,7 @@ def test_a_recovery_does_not_wait_behind_a_broadcast(
 
 
 @only_on("sqlite")
-def test_eight_writers_at_once_meet_no_locked_database(
+def test_eight_concurrent_writers_get_no_locked_database(
     app: Flask, person: MakePerson, notify: Notify
 ) -> None:
     people = [person(f"w{number}", role="admin") for number in range(8)]

@@ -34,9 +34,7 @@ def restore(app: Flask, person: Person, statement: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-def test_the_very_row_comes_back_in_its_place(
-    app: Flask, ada: Person, notify: Notify, is_read: bool
-) -> None:
+def test_same_row_is_restored(app: Flask, ada: Person, notify: Notify, is_read: bool) -> None:
     for number in range(3):
         notify(str(number))
     inbox = ada.api()
@@ -48,7 +46,7 @@ def test_the_very_row_comes_back_in_its_place(
     assert inbox.get("/notifications").json == before
 
 
-def test_it_comes_back_once(app: Flask, ada: Person, notify: Notify) -> None:
+def test_item_is_restored_once(app: Flask, ada: Person, notify: Notify) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
     statement = delete(app, ada, item)
@@ -58,7 +56,9 @@ def test_it_comes_back_once(app: Flask, ada: Person, notify: Notify) -> None:
     assert ada.api().get("/notifications").json == [item]
 
 
-def test_nobody_else_has_it_back(app: Flask, ada: Person, bob: Person, notify: Notify) -> None:
+def test_other_account_cannot_restore_the_item(
+    app: Flask, ada: Person, bob: Person, notify: Notify
+) -> None:
     notify(receivers=[ada.id])
     (item,) = ada.api().get("/notifications").json
     statement = delete(app, ada, item)
@@ -68,7 +68,7 @@ def test_nobody_else_has_it_back(app: Flask, ada: Person, bob: Person, notify: N
     assert restore(app, ada, statement)["title"] == item["title"]
 
 
-def test_what_its_sender_has_deleted_meanwhile_stays_away(
+def test_deleted_notification_is_not_restored(
     app: Flask, ada: Person, person: Any, notify: Notify
 ) -> None:
     root = person("root", role="root")
@@ -81,9 +81,7 @@ def test_what_its_sender_has_deleted_meanwhile_stays_away(
     assert ada.api().get("/notifications").json == []
 
 
-def test_after_some_minutes_it_is_gone_for_good(
-    app: Flask, ada: Person, notify: Notify, clock: SteppingClock
-) -> None:
+def test_token_expires(app: Flask, ada: Person, notify: Notify, clock: SteppingClock) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
     statement = delete(app, ada, item)
@@ -92,7 +90,7 @@ def test_after_some_minutes_it_is_gone_for_good(
         restore(app, ada, statement)
 
 
-def test_statement_holds_every_column_of_the_row(app: Flask, ada: Person, notify: Notify) -> None:
+def test_token_has_every_column_of_the_row(app: Flask, ada: Person, notify: Notify) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
     with app.app_context():
@@ -102,7 +100,7 @@ def test_statement_holds_every_column_of_the_row(app: Flask, ada: Person, notify
     assert stated.keys() == set(InboxItem.__table__.columns.keys())
 
 
-def test_statement_from_before_a_new_column_is_refused(
+def test_token_from_before_a_new_column_is_rejected(
     app: Flask, ada: Person, notify: Notify
 ) -> None:
     notify()
@@ -120,6 +118,6 @@ def subject(stated: Any) -> ProofSubject[Any]:
 
 
 @for_each("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])
-def test_what_we_have_not_stated_is_refused(app: Flask, ada: Person, statement: str) -> None:
+def test_malformed_token_is_rejected(app: Flask, ada: Person, statement: str) -> None:
     with pytest.raises(NotRestorable):
         restore(app, ada, statement)
