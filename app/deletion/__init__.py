@@ -1,1 +1,1 @@
-"""The end of an account, asked for by its owner."""
+"""Deletion of accounts by their owners."""

@@ -1,4 +1,4 @@
-"""Carries out deletions whose grace period is over, in the worker that sends the emails."""
+"""Adds account deletion, which the worker that sends emails carries out after the grace period."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from ..delivery.mail.templates import Templates
 from ..delivery.worker.worker import Worker
 from ..workspaces.ownership import Ownership
 from .models import AccountDeletion
-from .service import Deletion, DeletionMails, DeletionRules, RestoreProofs
+from .service import Deletion, DeletionMails, RestoreProofs
 
-# No channel has such a name: a host's are words.
-CHORE = "frontdesk deletions"
-# Whoever has waited for days is not looked for twice in a second, as mails are; and one that cannot
-# go is tried again no sooner.
+# The worker's name of the task. The name of a channel has no space.
+DELETE_ACCOUNTS = "frontdesk deletions"
+# How often the worker looks for due deletions, and retries one that failed.
 PAUSE_SECONDS = 60.0
 
 
 @dataclass(eq=False)
 class DueDeletions:
-    """Carries out deletions whose grace period is over, in the worker that sends the emails."""
+    """A task of the worker: deletes accounts after their grace period."""
 
     deletion: Deletion
     engine: Engine
@@ -51,27 +50,27 @@ class DueDeletions:
             self._next_at = now + timedelta(seconds=PAUSE_SECONDS)
             wait = self.seconds_until_due()
             if wait is not None and wait <= 0:
-                self.deletion.sweep()
+                self.deletion.delete_due()
         return PAUSE_SECONDS
 
 
 def assemble(context: Context) -> None:
-    """Whoever waits when it is switched off can still be kept, and still goes."""
+    """Add account deletion, also if it is off: earlier requests are still carried out or undone."""
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     purpose = Purpose("account-restore", token_life=timedelta(days=auth.ACCOUNT_DELETION_DAYS))
     deletion = Deletion(
         context.basics,
         accounts,
         context.get(Freshness),
-        DeletionRules(context.session, accounts, context.get(Ownership)),
+        context.get(Ownership),
         RestoreProofs(context.get(Proofs), purpose, context.tables.account_ids),
         DeletionMails(context.settings.core, auth, context.get(Templates)),
         context.get(OwnerMail),
     )
     context.add(deletion)
-    context.contributions.pruners["deleted_accounts"] = deletion.sweep
+    context.contributions.pruners["deleted_accounts"] = deletion.delete_due
     # The person who changed the address may also have requested the deletion.
-    context.get(EmailChangeUndo).taken_back.append(deletion.keep)
+    context.get(EmailChangeUndo).taken_back.append(deletion.cancel)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)
-        context.get(Worker).tasks[CHORE] = due
+        context.get(Worker).tasks[DELETE_ACCOUNTS] = due

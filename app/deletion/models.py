@@ -15,6 +15,6 @@ class AccountDeletion(Base):
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(unique=True)
-    # What it becomes again if it is kept.
+    # The status of the account after a restore.
     former_status: Mapped[str] = mapped_column(String(50))
     deletes_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)

@@ -29,14 +29,12 @@ from . import schemas
 from .schemas import DeleteAccount, DeletionOff, DeletionRead
 from .service import Deletion
 
-blueprint = Blueprint(
-    "deletion", __name__, needs=Accounts, about="The end of an account, and keeping it after all"
-)
+blueprint = Blueprint("deletion", __name__, needs=Accounts, about="Account deletion and restore")
 
 
 @guard(DeletionOff, bearer=False)
 def deletion_required() -> None:
-    """Owners may delete their accounts; asked before the request is read."""
+    """Require that owners can delete their accounts, before the request is read."""
     if current_frontdesk.settings.of(AuthSettings).ACCOUNT_DELETION == "off":
         raise DeletionOff
 
@@ -48,7 +46,7 @@ def deletion_required() -> None:
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
 @raises(ReauthenticationRequired, LastRoot, SoleOwner)
 @takes(json=DeleteAccount)
-@answers(202, DeletionRead, description="It goes when its days of grace are over")
+@answers(202, DeletionRead, description="The account will be deleted after the grace period")
 @answers(200, Message)
 def delete_account(json: Loaded) -> JsonObject | Response:
     """Delete the caller's account"""
@@ -66,6 +64,6 @@ def delete_account(json: Loaded) -> JsonObject | Response:
 @takes(json=MailedToken)
 @answers(200, Message)
 def restore_account(json: Loaded) -> dict[str, str]:
-    """Keep an account that is to be deleted, with the mailed token"""
+    """Restore an account that will be deleted, with the emailed token"""
     service(Deletion).restore(json["token"])
     return {"message": "The account is kept"}

@@ -1,4 +1,4 @@
-"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+"""Schemas of requests and responses, errors, and the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from ..core.web.fields import Message, RequestSchema, Timestamp
 
 class DeleteAccount(RequestSchema):
     class Meta(RequestSchema.Meta):
-        # Clients and proxies leave the body of a DELETE away.
+        # Some clients and proxies remove the body of a DELETE.
         may_be_missing = True
 
     password = PasswordField(
         max=1024,
         load_default=None,
-        metadata={"format": "password", "description": "Or a sign-in of the last 15 minutes"},
+        metadata={
+            "format": "password",
+            "description": "Not needed if the sign-in is at most 15 minutes old",
+        },
     )
 
 
 class DeletionRead(Message):
-    deletes_at = Timestamp(required=True, metadata={"description": "Until then it can be kept"})
+    deletes_at = Timestamp(required=True, metadata={"description": "The end of the grace period"})
 
 
 class DeletionOff(Forbidden):

@@ -21,7 +21,7 @@ from ..auth.settings import AuthSettings
 from ..core.config.settings import CoreSettings
 from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id
-from ..core.db.transaction import AnySession, after_commit, lock_name, transaction
+from ..core.db.transaction import after_commit, lock_name, transaction
 from ..core.types import AccountKey
 from ..delivery.mail.one_off import OwnerMail
 from ..delivery.mail.templates import Templates
@@ -38,68 +38,71 @@ KIND = "account-deletion"
 class Deletion(BasicService):
     accounts: Accounts
     freshness: Freshness
-    rules: DeletionRules
+    ownership: Ownership
     proofs: RestoreProofs
     mails: DeletionMails
     owner_mail: OwnerMail
 
     def request(self, caller: Caller, password: str | None, address: str) -> datetime | None:
-        """When the account goes; None where it is gone already."""
+        """Return when the account will be deleted, or None if it was deleted at once."""
         self.freshness.check(caller, password, address, protects=True)
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
-            self.rules.check(account)
+            self._check_removable(account)
             if self.proofs.grace:
-                return self._begin(account)
+                return self._schedule(account)
             notice = self.mails.deleted(account.email)
             after_commit(self.session, lambda: self.owner_mail.notify(notice))
             self.accounts.delete(account)
             return None
 
     def restore(self, token: str) -> None:
-        """A second click on the link is no fault, as long as nothing else was asked for since."""
-        account_id, moment = self.proofs.read(token)
+        """Restore an account. A second click on the link succeeds, unless another deletion was
+        requested since."""
+        account_id, deletes_at = self.proofs.read(token)
         with transaction(self.session):
             account = self.accounts.lock(account_id)
-            waiting = self._waiting(account_id)
-            if account is None or (waiting and waiting.deletes_at.isoformat() != moment):
+            scheduled = self._scheduled(account_id)
+            if account is None or (scheduled and scheduled.deletes_at.isoformat() != deletes_at):
                 raise InvalidProof
-            self.keep(account)
+            self.cancel(account)
 
-    def keep(self, account: AccountLike) -> None:
+    def cancel(self, account: AccountLike) -> None:
         """Cancel the deletion within the open transaction."""
-        waiting = self._waiting(account.id)
-        if waiting is None:
+        scheduled = self._scheduled(account.id)
+        if scheduled is None:
             return
-        self.session.delete(waiting)
+        self.session.delete(scheduled)
         # An operator may have changed the status in the meantime.
         if account.status == DELETING:
-            account.status = waiting.former_status
+            account.status = scheduled.former_status
             self.session.flush()
             report_action(self.session, ACCOUNT_RESTORED, account, account_id=account.id)
 
-    def sweep(self, most: int = 100) -> int:
-        """Delete those whose days are over, each in a transaction of its own: it may break off
-        anywhere, and one that cannot go holds up no other."""
-        gone, after = 0, 0
+    def delete_due(self, batch: int = 100) -> int:
+        """Delete the accounts after their grace period, and return how many were deleted.
+
+        Each has a separate transaction: an account that cannot be deleted delays no other.
+        """
+        deleted, after = 0, 0
         while True:
             due = (
                 select(AccountDeletion.id, AccountDeletion.account_id)
                 .where(AccountDeletion.deletes_at <= self.clock.now(), AccountDeletion.id > after)
                 .order_by(AccountDeletion.id)
-                .limit(most)
+                .limit(batch)
             )
             rows = self.session.execute(due).all()
             for row_id, account_id in rows:
                 after = row_id
                 try:
-                    gone += self._delete(account_id)
+                    deleted += self._delete(account_id)
                 except Exception:
-                    log.exception("Account %s could not be deleted; it is tried again", account_id)
-            if len(rows) < most:
-                return gone
+                    log.exception("Account %s could not be deleted; will retry", account_id)
+            if len(rows) < batch:
+                return deleted
 
-    def _begin(self, account: AccountLike) -> datetime:
+    def _schedule(self, account: AccountLike) -> datetime:
         deletes_at = self.clock.now() + self.proofs.grace
         self.session.execute(
             delete(AccountDeletion).where(AccountDeletion.account_id == account.id)
@@ -114,22 +117,22 @@ class Deletion(BasicService):
         self.session.flush()
         report_action(self.session, ACCOUNT_DELETION_REQUESTED, account, account_id=account.id)
         token = self.proofs.issue(account, deletes_at)
-        mail = self.mails.asked(account.email, token, deletes_at)
-        after_commit(self.session, lambda: self.owner_mail.send_soon(mail))
+        email = self.mails.scheduled(account.email, token, deletes_at)
+        after_commit(self.session, lambda: self.owner_mail.send_soon(email))
         return deletes_at
 
     def _delete(self, account_id: AccountKey) -> bool:
-        """Unless it was kept in this moment."""
+        """Delete an account, unless it was restored in the meantime."""
         with transaction(self.session):
             account = self.accounts.lock(account_id)
-            waiting = self._waiting(account_id)
-            if account is None or waiting is None or waiting.deletes_at > self.clock.now():
+            scheduled = self._scheduled(account_id)
+            if account is None or scheduled is None or scheduled.deletes_at > self.clock.now():
                 return False
             if account.status != DELETING:
-                self.session.delete(waiting)
+                self.session.delete(scheduled)
                 return False
             # Since the request an admin may have suspended the other owners.
-            for workspace in self.rules.ownership.transfer(account_id):
+            for workspace in self.ownership.transfer(account_id):
                 log.warning(
                     "Deleting account %s leaves workspace %s without an active owner. Appoint one"
                     " with `flask workspaces add %s EMAIL --type owner`.",
@@ -140,14 +143,26 @@ class Deletion(BasicService):
             self.accounts.delete(account)
             return True
 
-    def due(self, account_id: AccountKey) -> datetime | None:
-        """When the account goes, where its owner has asked for its end."""
+    def deletes_at(self, account_id: AccountKey) -> datetime | None:
+        """Return when the account will be deleted, or None without a request of its owner."""
         found: datetime | None = self.session.scalar(
             select(AccountDeletion.deletes_at).where(AccountDeletion.account_id == account_id)
         )
         return found
 
-    def _waiting(self, account_id: AccountKey) -> AccountDeletion | None:
+    def _check_removable(self, account: AccountLike) -> None:
+        """Raise the problem of the last root or of a sole owner.
+
+        What is counted stays locked: of two concurrent deletions, the second counts without the
+        first.
+        """
+        if account.role == ROOT:
+            lock_name(self.session, self.accounts.model, ROOT)
+        check_root_remains(self.session, self.accounts, account)
+        if owned := self.ownership.solely_owned(account.id):
+            raise SoleOwner([workspace.slug for workspace in owned])
+
+    def _scheduled(self, account_id: AccountKey) -> AccountDeletion | None:
         return self.session.scalar(
             select(AccountDeletion)
             .where(AccountDeletion.account_id == account_id)
@@ -157,7 +172,7 @@ class Deletion(BasicService):
 
 @dataclass(frozen=True)
 class RestoreProofs:
-    """The token of the email by which an owner keeps the account."""
+    """The token of the email with which an owner restores the account."""
 
     proofs: Proofs
     # Valid as long as the grace period.
@@ -173,34 +188,17 @@ class RestoreProofs:
         return self.proofs.token(self.purpose, subject)
 
     def read(self, token: str) -> tuple[Any, str]:
-        """Return the account's id and the moment at which it goes; raise InvalidProof."""
+        """Return the account's id and the time of its deletion; raise InvalidProof."""
         return self.proofs.by_token(self.purpose, KIND, token, self._find)
 
-    def _find(self, named: Any) -> ProofSubject[tuple[Any, str]]:
-        shown_id, moment = named
-        return _subject(named, (self.ids.from_text(shown_id), moment))
+    def _find(self, subject_id: Any) -> ProofSubject[tuple[Any, str]]:
+        shown_id, deletes_at = subject_id
+        return _subject(subject_id, (self.ids.from_text(shown_id), deletes_at))
 
 
-def _subject(named: object, row: object = None) -> ProofSubject[Any]:
-    """The account and the moment at which it goes: another deletion is another subject."""
-    return ProofSubject(KIND, named, (), row)
-
-
-@dataclass(eq=False)
-class DeletionRules:
-    """Within a transaction, that holds what is counted until its end: of two who go at once the
-    second meets what the first has left."""
-
-    session: AnySession
-    accounts: Accounts
-    ownership: Ownership
-
-    def check(self, account: AccountLike) -> None:
-        if account.role == ROOT:
-            lock_name(self.session, self.accounts.model, ROOT)
-        check_root_remains(self.session, self.accounts, account)
-        if alone := self.ownership.solely_owned(account.id):
-            raise SoleOwner([workspace.slug for workspace in alone])
+def _subject(subject_id: object, row: object = None) -> ProofSubject[Any]:
+    """The id has the account and the time of its deletion: another deletion is another subject."""
+    return ProofSubject(KIND, subject_id, (), row)
 
 
 @dataclass(eq=False)
@@ -211,7 +209,7 @@ class DeletionMails:
     auth: AuthSettings
     templates: Templates
 
-    def asked(self, email_to: str, token: str, deletes_at: datetime) -> Email:
+    def scheduled(self, email_to: str, token: str, deletes_at: datetime) -> Email:
         return self.templates.to_account(
             self.core,
             "deletion_requested",

@@ -1,1 +1,1 @@
-"""A copy of all that is held of an account, for whom it is about."""
+"""Data exports: all data of an account, for its owner."""

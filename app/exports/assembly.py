@@ -18,8 +18,8 @@ from ..delivery.worker.engine import Engine
 from ..delivery.worker.worker import Worker
 from ..profiles.assembly import open_file_store
 from ..profiles.settings import ProfilesSettings
-from .making import CHORE, ExportMaking, ExportWriter, export_queue
-from .service import ExportMails, Exports
+from .making import MAKE_EXPORTS, ExportMaking, ExportWriter, export_queue
+from .service import ExportNotices, Exports
 
 
 def assemble(context: Context) -> None:
@@ -36,19 +36,21 @@ def assemble(context: Context) -> None:
         engine,
         context.clock,
         keep,
-        ExportMails(context.settings.core, context.get(Templates)),
-        one_off_mail if auth.SECURITY_MAILS else NoMail(),
+        ExportNotices(
+            context.settings.core,
+            context.get(Templates),
+            one_off_mail if auth.SECURITY_MAILS else NoMail(),
+        ),
     )
     context.add(exports)
 
-    def forget(account: AccountLike, _options: object) -> None:
-        # Where the blueprint is mounted there are exports, and their table.
+    def erase(account: AccountLike, _options: object) -> None:
+        # Without the blueprint, an application may not have the table.
         if "exports" in context.mounted.names:
-            exports.forget(account)
+            exports.delete_files(account)
         context.hooks.eraser(account, context.session)
 
-    context.actions.on(DELETED.name, forget)
-    # An application has the table of exports where it mounts their blueprint.
+    context.actions.on(DELETED.name, erase)
     context.contributions.pruners["exports"] = lambda: (
         exports.prune() if "exports" in context.mounted.names else 0
     )
@@ -65,11 +67,10 @@ def assemble(context: Context) -> None:
     making = ExportMaking(
         queue, context.clock, keep, writer, files, _sessions(context), accounts.model
     )
-    worker.tasks[CHORE] = making.runner()
+    worker.tasks[MAKE_EXPORTS] = making.runner()
 
 
 def _sessions(context: Context) -> Callable[[], Session]:
-    """Return a factory of sessions that a test's change of the request's session does not
-    affect."""
+    """Return a factory of sessions that ignores a test's replacement of the request's session."""
     found = cast("scoped_session[Session]", context.session)
     return lambda: found.session_factory()

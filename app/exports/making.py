@@ -1,4 +1,4 @@
-"""The work itself, done behind the requests: one copy at a time, tried some times."""
+"""Makes data exports in the background: one at a time, each with a few attempts."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from ..storage import LargeFileStore
 from .archive import Archive
 from .models import FAILED, IS_PENDING, READY, AccountExport
 
-# No channel has such a name: a host's are words.
-CHORE = "frontdesk exports"
+# The worker's name of the task. The name of a channel has no space.
+MAKE_EXPORTS = "frontdesk exports"
 
 
 @dataclass(eq=False)
@@ -41,7 +41,7 @@ class ExportMaking:
     writer: ExportWriter
     files: LargeFileStore
     make_session: Callable[[], Session]
-    # The host's class of an account.
+    # The application's account model.
     model: AccountModel
 
     def runner(self) -> JobRunner:
@@ -54,30 +54,30 @@ class ExportMaking:
             lambda job: self.queue.finish(job.claim, job.row.id, state=FAILED),
         )
 
-    def _make(self, job: Job, go_on: Callable[[], None]) -> None:
+    def _make(self, job: Job, check_active: CheckActive) -> None:
         with TemporaryFile() as file:
-            # Of its own: a request may be under way on the application's.
+            # Not the application's session: a request may be using it.
             with self.make_session() as session:
                 account = session.get(self.model, job.row.account_id)
                 if account is None:
                     return
                 with Archive(file) as archive:
-                    self.writer.write(archive, account, session, go_on)
+                    self.writer.write(archive, account, session, check_active)
             size = file.seek(0, 2)
-            self._keep(job, file, size)
+            self._store(job, file, size)
 
-    def _keep(self, job: Job, file: Any, size: int) -> None:
+    def _store(self, job: Job, file: Any, size: int) -> None:
         name = f"{secrets.token_hex(16)}.zip"
         self.files.put_from(name, file, "application/zip")
-        kept: list[bool] = []
+        finished: list[bool] = []
         try:
-            retry_until_written(lambda: kept.append(self._finish(job, name, size)))
+            retry_until_written(lambda: finished.append(self._finish(job, name, size)))
         finally:
-            if not any(kept):
+            if not any(finished):
                 self.files.delete(name)
 
     def _finish(self, job: Job, file: str, size: int) -> bool:
-        """Whether it was still ours: the account, or the claim, may be gone."""
+        """Return False if the account was deleted or another worker has claimed the job."""
         expires_at = self.clock.now() + self.keep
         values = {"state": READY, "file": file, "size": size, "expires_at": expires_at}
         return self.queue.finish(job.claim, job.row.id, **values)
@@ -89,7 +89,7 @@ def export_queue(engine: Engine, clock: Clock) -> LeasedQueue:
 
 @dataclass(eq=False)
 class ExportWriter:
-    """Writes the files of one data export: those of each package, then those of the application."""
+    """Writes the files of one data export: first our packages, then the application's exporters."""
 
     engine: Engine
     hooks: Hooks
@@ -97,26 +97,26 @@ class ExportWriter:
     is_email_verified: Callable[[Any], bool]
 
     def write(
-        self, archive: Archive, account: Any, session: AnySession, pulse: CheckActive
+        self, archive: Archive, account: Any, session: AnySession, check_active: CheckActive
     ) -> None:
-        """Write all files. `pulse` is called before each statement and may raise to stop."""
+        """Write all files. `check_active` is called before each statement, and raises to stop."""
         archive.json("account.json", _account_data(account))
         tables = frozenset(inspect(self.engine).get_table_names())
-        reader = ExportReader(autocommit_engine(self.engine), tables, pulse)
+        reader = ExportReader(autocommit_engine(self.engine), tables, check_active)
         subject = DataSubject(
             account.id,
             account.email if self.is_email_verified(account) else None,
-            _receiver_id(account, session),
+            _recipient_id(account, session),
         )
-        # The exporters take long: no transaction stays open for them.
+        # The exporters take long: end the transaction first.
         session.rollback()
         for exporter in self.exporters:
             for name, content in exporter(subject, reader):
                 _write_file(archive, name, content)
         for folder, application_exporter in self.hooks.named("exporter").items():
             for name, content in application_exporter(account, session):
-                pulse()
-                archive.foreign(folder, name, content)
+                check_active()
+                archive.add(folder, name, content)
 
 
 def _write_file(archive: Archive, name: str, content: Any) -> None:
@@ -136,8 +136,8 @@ def _account_data(account: object) -> JsonObject:
     return {**columns, **readable}
 
 
-def _receiver_id(account: Any, session: AnySession) -> Any:
-    """Return the id as the outbox stores it: the database casts ids that are no integers."""
+def _recipient_id(account: Any, session: AnySession) -> Any:
+    """Return the id as the outbox stores it: ids that are no integers as text."""
     key = type(account).id
     [column] = select(key).selected_columns
     if isinstance(id_kind_of(column.type), IntegerIds):

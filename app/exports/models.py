@@ -15,7 +15,7 @@ IS_PENDING: Any = text("state = 'pending'")
 
 
 class AccountExport(Base):
-    """A copy that an account has asked for; the file itself is in a store."""
+    """A data export that an account has requested; the file is in the file store."""
 
     __tablename__ = "frontdesk_exports"
     __table_args__ = (
@@ -26,7 +26,7 @@ class AccountExport(Base):
             postgresql_where=IS_PENDING,
             sqlite_where=IS_PENDING,
         ),
-        # An id that is used again would be another account's to a worker that still holds it.
+        # A worker may still hold the id of a deleted row, which must not be used again.
         {"sqlite_autoincrement": True},
     )
 
@@ -34,12 +34,12 @@ class AccountExport(Base):
     account_id: Mapped[AccountKey] = account_key()
     state: Mapped[str] = mapped_column(String(10), default=PENDING)
     attempts: Mapped[int] = mapped_column(SmallInteger, default=0)
-    # When it may be taken: now, after a pause, or when the lease of the worker that has it ends.
+    # When a worker may claim it: now, after a delay, or when the lease of another worker ends.
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Names the worker that took it last.
+    # The worker that claimed it last.
     claim: Mapped[str | None] = mapped_column(String(32))
     file: Mapped[str | None] = mapped_column(String(64))
     size: Mapped[int | None] = mapped_column(Id)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # Unset until it is ready.
+    # Unset until the export is ready.
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)

@@ -28,14 +28,12 @@ from .schemas import (
 )
 from .service import Exports
 
-blueprint = Blueprint(
-    "exports", __name__, needs=Accounts, about="A copy of all that is held of an account"
-)
+blueprint = Blueprint("exports", __name__, needs=Accounts, about="Data exports")
 
 
 @guard(ExportsOff, bearer=False)
 def exports_required() -> None:
-    """Exports are switched on; asked before the request is read."""
+    """Require that data exports are enabled, before the request is read."""
     if current_frontdesk.settings.of(AuthSettings).ACCOUNT_EXPORTS == "off":
         raise ExportsOff
 
@@ -48,7 +46,7 @@ def exports_required() -> None:
 @takes(json=ExportCreate)
 @answers(202, ExportRead)
 def create_export(json: Loaded) -> JsonObject:
-    """Ask for a copy of all that is held of the caller's account: a zip, made in the background"""
+    """Request a data export of the caller's account: a zip file, made in the background"""
     service(Freshness).check(caller(), json["password"], address())
     return service(Exports).create(caller().account)
 
@@ -60,7 +58,7 @@ def create_export(json: Loaded) -> JsonObject:
 @raises(ExportNotFound)
 @answers(200, ExportRead)
 def get_export(export_id: int) -> AccountExport:
-    """Get the state of a copy"""
+    """Get the state of a data export"""
     return service(Exports).get(caller().account.id, export_id)
 
 
@@ -70,7 +68,7 @@ def get_export(export_id: int) -> AccountExport:
 @raises(ExportNotFound, ExportNotReady)
 @answers(200, None, media=("application/zip",))
 def get_export_file(export_id: int) -> Response:
-    """Get the copy itself"""
+    """Download the file of a data export"""
     size, chunks = service(Exports).read(caller().account.id, export_id)
     response = Response(chunks, mimetype="application/zip")
     response.content_length = size

@@ -1,4 +1,4 @@
-"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+"""Schemas of requests and responses, errors, and the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExportCreate(RequestSchema):
         load_default=None,
         metadata={
             "format": "password",
-            "description": "Needed where the sign-in is older than 15 minutes",
+            "description": "Not needed if the sign-in is at most 15 minutes old",
         },
     )
 
@@ -27,11 +27,15 @@ class ExportRead(Schema):
     id = fields.Integer(required=True)
     state = EnumField(EXPORT_STATE, required=True)
     size = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "In bytes, once it is ready"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The size in bytes, once the export is ready"},
     )
     created_at = Timestamp(required=True)
     expires_at = Timestamp(
-        required=True, allow_none=True, metadata={"description": "Until then it can be fetched"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The end of the download"},
     )
 
 
@@ -56,7 +60,7 @@ class ExportNotFound(NotFound):
 
 
 class ExportNotReady(Conflict):
-    """It is still being made, or could not be."""
+    """The export is still being made, or has failed."""
 
     code = "export_not_ready"
     detail = "The export is not ready"

@@ -1,4 +1,4 @@
-"""Copies as their owner sees them: asked for, waited for, fetched, and gone after some days."""
+"""Data exports for their owners: request, download and expiry."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ from ..core.db.transaction import AnySession, after_commit, lock_name, release, 
 from ..core.types import AccountKey, JsonObject
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
-from ..delivery.message import Email
 from ..delivery.worker.engine import Engine
 from ..storage import FileMissing, LargeFileStore
-from .making import CHORE
+from .making import MAKE_EXPORTS
 from .models import FAILED, PENDING, READY, AccountExport
 from .schemas import ExportNotFound, ExportNotReady, TooManyExports
 
 INTERVAL = timedelta(days=1)
-# A file this old that no row names is not about to be named.
+# An older file without a row is not about to get one.
 ORPHAN_AGE = timedelta(hours=1)
-# The remains of a file that was half written among them.
-_OURS = re.compile(r"[0-9a-f]{32}\.zip(\.[0-9a-f]+\.part)?")
+# Names of our files, also of files that were written in part.
+_FILE_NAME = re.compile(r"[0-9a-f]{32}\.zip(\.[0-9a-f]+\.part)?")
 
 
 @dataclass(eq=False)
@@ -42,14 +41,13 @@ class Exports:
     engine: Engine
     clock: Clock
     keep: timedelta
-    mails: ExportMails
-    notices: OneOffMail
+    notices: ExportNotices
 
     def create(self, account: AccountLike) -> JsonObject:
         account_id, now = account.id, self.clock.now()
-        notice = self.mails.asked(account.email)
+        email = account.email
         with transaction(self.session):
-            # Of two at once, the second finds the first.
+            # Of two concurrent requests, the second finds the export of the first.
             lock_name(self.session, AccountExport, str(account_id))
             self._check_interval(account_id)
             export = AccountExport(
@@ -58,9 +56,9 @@ class Exports:
             self.session.add(export)
             self.session.flush()
             report_action(self.session, ACCOUNT_EXPORTED, account_id=account_id)
-            after_commit(self.session, lambda: self.engine.wake([CHORE]))
-            after_commit(self.session, lambda: self.notices.send_soon(notice))
-            # As it is now: where there is no other thread, it is made before this returns.
+            after_commit(self.session, lambda: self.engine.wake([MAKE_EXPORTS]))
+            after_commit(self.session, lambda: self.notices.requested(email))
+            # Not read from the row: without a background thread, the export is already made.
             return {
                 "id": export.id,
                 "state": PENDING,
@@ -80,7 +78,7 @@ class Exports:
         return found
 
     def latest(self, account_id: AccountKey) -> AccountExport | None:
-        """The one asked for last, whatever has become of it."""
+        """Return the newest export in any state, also expired."""
         found: AccountExport | None = self.session.scalar(
             select(AccountExport)
             .where(AccountExport.account_id == account_id)
@@ -89,27 +87,27 @@ class Exports:
         )
         return found
 
-    def newest(self, account_id: AccountKey) -> AccountExport | None:
-        """The one asked for last, as long as it can be fetched."""
+    def latest_valid(self, account_id: AccountKey) -> AccountExport | None:
+        """Return the newest export, or None if it has expired."""
         found = self.latest(account_id)
-        is_over = found and found.expires_at and found.expires_at <= self.clock.now()
-        return None if is_over else found
+        is_expired = found and found.expires_at and found.expires_at <= self.clock.now()
+        return None if is_expired else found
 
     def read(self, account_id: AccountKey, export_id: int) -> tuple[int, Iterator[bytes]]:
-        """Its size, and its pieces."""
+        """Return the size and the chunks of the file."""
         found = self.get(account_id, export_id)
         if found.state != READY or found.file is None or found.size is None:
             raise ExportNotReady
         name, size = found.file, found.size
-        # A client takes its time over the pieces: no database connection waits for it.
+        # Hold no database connection while the client downloads.
         release(self.session)
         try:
             return size, self.files.chunks(name)
         except FileMissing:
             raise ExportNotFound from None
 
-    def forget(self, account: AccountLike) -> None:
-        """In the transaction that deletes the account, which takes the rows along."""
+    def delete_files(self, account: AccountLike) -> None:
+        """Delete the files of an account after the transaction that deletes its rows."""
         named = select(AccountExport.file).where(
             AccountExport.account_id == account.id, AccountExport.file.is_not(None)
         )
@@ -117,14 +115,14 @@ class Exports:
             if name is not None:
                 after_commit(self.session, partial(self.files.delete, name))
 
-    def prune(self, most: int = 500) -> int:
+    def prune(self, batch: int = 500) -> int:
         """Delete expired exports in batches, and files without a row."""
-        now, gone = self.clock.now(), 0
-        over = or_(
+        now, deleted = self.clock.now(), 0
+        expired = or_(
             AccountExport.expires_at <= now,
             and_(AccountExport.state == FAILED, AccountExport.created_at <= now - self.keep),
         )
-        old = select(AccountExport.id, AccountExport.file).where(over).limit(most)
+        old = select(AccountExport.id, AccountExport.file).where(expired).limit(batch)
         while rows := self.session.execute(old).all():
             for row in rows:
                 if row.file is not None:
@@ -134,12 +132,12 @@ class Exports:
                     delete(AccountExport).where(AccountExport.id.in_([row.id for row in rows])),
                     execution_options={"synchronize_session": False},
                 )
-            gone += len(rows)
-        self._delete_orphans(most)
-        return gone
+            deleted += len(rows)
+        self._delete_orphans(batch)
+        return deleted
 
     def _check_interval(self, account_id: AccountKey) -> None:
-        """One that failed does not count."""
+        """Raise TooManyExports after a recent export. A failed export is ignored."""
         newest = self.session.scalar(
             select(AccountExport.created_at)
             .where(AccountExport.account_id == account_id, AccountExport.state != FAILED)
@@ -149,15 +147,15 @@ class Exports:
         if newest is not None and (wait := newest + INTERVAL - self.clock.now()) > timedelta():
             raise TooManyExports(math.ceil(wait.total_seconds()))
 
-    def _delete_orphans(self, most: int) -> None:
-        """A process that died may have left some."""
+    def _delete_orphans(self, batch: int) -> None:
+        """Delete files without a row, which a killed process may have left."""
         oldest = self.clock.now() - ORPHAN_AGE
         old = (
             file.name
             for file in self.files.files()
-            if file.stored_at < oldest and _OURS.fullmatch(file.name)
+            if file.stored_at < oldest and _FILE_NAME.fullmatch(file.name)
         )
-        while names := list(islice(old, most)):
+        while names := list(islice(old, batch)):
             named = set(
                 self.session.scalars(
                     select(AccountExport.file).where(AccountExport.file.in_(names))
@@ -168,12 +166,14 @@ class Exports:
 
 
 @dataclass(eq=False)
-class ExportMails:
+class ExportNotices:
     """The email about a requested export."""
 
     core: CoreSettings
     templates: Templates
+    mail: OneOffMail
 
-    def asked(self, email_to: str) -> Email:
+    def requested(self, email_to: str) -> None:
         subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
-        return self.templates.to_account(self.core, "export_requested", email_to, subject)
+        email = self.templates.to_account(self.core, "export_requested", email_to, subject)
+        self.mail.send_soon(email)

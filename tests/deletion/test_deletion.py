@@ -11,7 +11,7 @@ from flask import Flask
 from app.accounts.service import Accounts
 from app.auth.fresh import Freshness
 from app.core.context import service
-from app.deletion.assembly import CHORE
+from app.deletion.assembly import DELETE_ACCOUNTS
 from app.deletion.service import Deletion
 from app.delivery.worker.worker import Worker
 from app.testing.client import Answer, Api
@@ -40,7 +40,7 @@ def restore(api: Api, token: str, status: int = 200) -> Answer:
 
 def sweep(app: Flask) -> int:
     with app.app_context():
-        return service(Deletion).sweep()
+        return service(Deletion).delete_due()
 
 
 def test_deletion_is_off_by_default(make_app: MakeApp, person: MakePerson) -> None:
@@ -134,7 +134,7 @@ def test_worker_checks_for_deletions_once_a_minute(
     clock.step(seconds=61)
     assert deletion_queries() == 1
     with ada.app.app_context():
-        due = service(Worker).tasks[CHORE]
+        due = service(Worker).tasks[DELETE_ACCOUNTS]
         assert due.seconds_until_due() is None
         ada.api().delete("/account", 202)
         wait = due.seconds_until_due()
@@ -154,7 +154,7 @@ def test_failed_deletion_does_not_block_others(
         person(name).api().delete("/account", 202)
     clock.step(days=15)
     with app.app_context():
-        assert service(Deletion).sweep(most=1) == 2
+        assert service(Deletion).delete_due(batch=1) == 2
     assert emails(app) == [ADA]
 
 

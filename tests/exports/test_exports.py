@@ -16,7 +16,7 @@ from app.core.context import service
 from app.core.data_export import ExportReader
 from app.core.hooks import Hooks
 from app.delivery.worker.worker import Worker
-from app.exports.making import CHORE
+from app.exports.making import MAKE_EXPORTS
 from app.exports.service import Exports
 from app.extension.frontdesk import Frontdesk
 from app.storage import LocalFileStore, StorageUnavailable
@@ -289,9 +289,9 @@ def test_account_deleted_during_an_export_leaves_no_file(
 def test_stopping_server_leaves_the_export_to_another(app: Flask, ada: Person) -> None:
     export_id = ask(ada.api())
     with app.app_context():
-        service(Worker).work(CHORE, stopping=lambda: True)
+        service(Worker).work(MAKE_EXPORTS, stopping=lambda: True)
         assert service(Exports).get(ada.id, export_id).attempts == 0
-        service(Worker).work(CHORE)
+        service(Worker).work(MAKE_EXPORTS)
     assert state(ada.api(), export_id) == "ready"
 
 

@@ -181,7 +181,7 @@ def around(account: AccountLike) -> JsonObject:
     if on.exports:
         found["export"] = service(Exports).latest(account_id)
     if on.deletion:
-        found["deletes_at"] = service(Deletion).due(account_id)
+        found["deletes_at"] = service(Deletion).deletes_at(account_id)
     return found
 
 

@@ -50,7 +50,7 @@ def account_page() -> Response:
         theme=theme(),
         recent=deeds(recent.rows),
         is_more=recent.after is not None,
-        export=service(Exports).newest(account_id) if on.exports else None,
+        export=service(Exports).latest_valid(account_id) if on.exports else None,
     )
 
 
@@ -74,7 +74,7 @@ def set_appearance() -> Response:
 @hidden
 def export_state() -> Response:
     """How far it is, for the page that waits for it."""
-    return fragment("owner/export.html", export=service(Exports).newest(caller().account.id))
+    return fragment("owner/export.html", export=service(Exports).latest_valid(caller().account.id))
 
 
 @calls_api(exports_api.create_export, refused=account_page)
