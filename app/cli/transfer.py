@@ -16,11 +16,10 @@ import click
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.process.folders import private
-from ..transfer.account import RowFault
+from ..transfer.account import RowError
 from ..transfer.exporting import Exporter, write_csv, write_ndjson
 from ..transfer.formats import READERS, Reader, firebase
-from ..transfer.importing import Importer, ImportOptions
-from ..transfer.report import Report
+from ..transfer.importing import Importer, ImportOptions, Report
 from .accounts import group as group
 from .terminal import confirm, json_option, print_record, yes_option
 
@@ -128,7 +127,7 @@ def _reader(form: str, hash_config: str | None) -> Reader:
     with open(hash_config, encoding="utf-8") as shown:
         try:
             return partial(firebase.read, config=firebase.hash_config(shown.read()))
-        except RowFault as fault:
+        except RowError as fault:
             raise click.ClickException(fault.reason) from None
 
 

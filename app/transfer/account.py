@@ -1,4 +1,4 @@
-"""An account of a file, independent of the file's format."""
+"""An imported account, independent of the format of its file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from ..core.types import Values
 
 
-class RowFault(ValueError):
-    """Why a row is refused: a stable word for programs, a sentence for people."""
+class RowError(ValueError):
+    """Why a row is refused: a stable code for programs, a sentence for users."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -21,10 +21,10 @@ class RowFault(ValueError):
 
 @dataclass(slots=True)
 class UnreadableRow:
-    """A row that no account could be read from."""
+    """A row without a readable account."""
 
     line: int
-    fault: RowFault
+    fault: RowError
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class ImportedMembership:
     type: str = "member"
     status: str = "active"
     since: datetime | None = None
-    # Of the workspace itself. One that is not there yet is made where its name is told.
+    # Fields of the workspace. A missing workspace is created if its name is given.
     name: str | None = None
     is_default: bool = False
     is_personal: bool = False
@@ -70,7 +70,7 @@ class ImportedAccount:
     workspaces: Sequence[ImportedMembership] = ()
     identities: Sequence[ImportedIdentity] = ()
     profile: Values | None = None
-    # Where in the file it stands: the line, or the number among its like in a JSON document.
+    # The line of the file, or the number of the item in a JSON document.
     line: int = 0
 
 

@@ -27,8 +27,8 @@ from ..profiles.links import PICTURE_NAME
 from ..profiles.schemas import to_columns, update_schema
 from ..workspaces.models import MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
 from ..workspaces.slugs import slug_error
-from .account import ImportedAccount, ImportedIdentity, ImportedMembership, RowFault
-from .formats.fields import moment
+from .account import ImportedAccount, ImportedIdentity, ImportedMembership, RowError
+from .formats.fields import timestamp
 
 _PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
 _LONGEST_LOCAL = 64
@@ -42,7 +42,7 @@ class CheckedAccount:
     email: str
     values: JsonObject
     id: Any
-    # As the file has it, where it is of a kind that our accounts cannot have.
+    # The id in the file, if our accounts cannot have ids of its type.
     other_id: AccountKey
     hash_kind: str | None
     current_workspace: str | None
@@ -59,14 +59,16 @@ class Checks:
         self._trusts_addresses = trusts_addresses
 
     def check(self, account: ImportedAccount) -> CheckedAccount:
-        """Raises a `RowFault` at the first thing that is wrong."""
+        """Return the checked account; raise RowError at the first error."""
         email = _email(account.email)
         unverified_since = self._unverified_since(account)
         slugs = [membership.slug for membership in account.workspaces]
         if account.current_workspace is not None and account.current_workspace not in slugs:
-            raise RowFault("wrong_workspace", "It is no member of its current workspace.")
+            raise RowError(
+                "wrong_workspace", "The account is not a member of its current workspace."
+            )
         if len(slugs) != len(set(slugs)):
-            raise RowFault("wrong_workspace", "It is a member of one workspace twice.")
+            raise RowError("wrong_workspace", "The account is a member of one workspace twice.")
         key = self._key(account.id)
         values = {
             "password_hash": account.password_hash,
@@ -99,15 +101,15 @@ class Checks:
         if account.email_verified or self._trusts_addresses:
             return None
         if not self._can_mark:
-            raise RowFault(
+            raise RowError(
                 "unverified",
-                "Nobody has shown to read this address, and these accounts cannot be marked so;"
-                " --trust-addresses takes it for verified.",
+                "The email is unverified, and the accounts cannot be marked as unverified."
+                " --trust-addresses imports it as verified.",
             )
         return account.email_unverified_since or self._clock.now()
 
     def _key(self, given: Any) -> Any:
-        """In the kind of our accounts' ids, or nothing where it is of another."""
+        """Return the id in the type of our accounts' ids, or None for another type."""
         kind = self._key_kind.python_type
         if kind is int:
             number = int(given) if isinstance(given, str) and given.isdecimal() else given
@@ -126,9 +128,9 @@ class Checks:
 
 
 def _email(text: str) -> str:
-    """A plain one of a domain that was looked at before is not looked at again."""
+    """Return the normalized email. Plain addresses of known domains need no further check."""
     if len(text) > 320:
-        raise RowFault("too_long", "The email has over 320 characters.")
+        raise RowError("too_long", "The email has over 320 characters.")
     folded = text.strip().lower()
     local, _, domain = folded.rpartition("@")
     if len(local) <= _LONGEST_LOCAL and _PLAIN_LOCAL.fullmatch(local) and _is_domain(domain):
@@ -136,12 +138,12 @@ def _email(text: str) -> str:
     try:
         return read_email(text)
     except InvalidEmail:
-        raise RowFault("invalid_email", InvalidEmail.detail) from None
+        raise RowError("invalid_email", InvalidEmail.detail) from None
 
 
 @lru_cache(10_000)
 def _is_domain(domain: str) -> bool:
-    """With the longest local part: an address is bounded as a whole too."""
+    """Check the domain with the longest local part: the whole address has a limit too."""
     try:
         return read_email(f"{'a' * _LONGEST_LOCAL}@{domain}").endswith(f"@{domain}")
     except InvalidEmail:
@@ -152,16 +154,16 @@ def _hash_kind(password_hash: str | None) -> str | None:
     if password_hash is None:
         return None
     if len(password_hash) > HASH_LENGTH:
-        raise RowFault("too_long", f"The password hash has over {HASH_LENGTH} characters.")
+        raise RowError("too_long", f"The password hash has over {HASH_LENGTH} characters.")
     try:
         return check_hash(password_hash)
     except UnusableHash as error:
-        raise RowFault(error.code, error.reason) from None
+        raise RowError(error.code, error.reason) from None
 
 
 def _role(role: str) -> str:
     if role not in ROLES:
-        raise RowFault("unknown_role", f"The role is none of {', '.join(ROLES)}.")
+        raise RowError("unknown_role", f"The role must be one of {', '.join(ROLES)}.")
     return role
 
 
@@ -169,23 +171,23 @@ def _phone(phone: str | None) -> str | None:
     try:
         return read_phone(phone) if phone else None
     except InvalidPhone:
-        raise RowFault("invalid_phone", InvalidPhone.detail) from None
+        raise RowError("invalid_phone", InvalidPhone.detail) from None
 
 
 def _short(text: str, name: str, longest: int) -> str:
     if len(text) > longest:
-        raise RowFault("too_long", f"The {name} has over {longest} characters.")
+        raise RowError("too_long", f"The {name} has over {longest} characters.")
     if not is_storable(text) or not is_not_blank(text):
-        raise RowFault("wrong_field", f"The {name} is blank, or cannot be stored.")
+        raise RowError("wrong_field", f"The {name} is blank, or cannot be stored.")
     return text
 
 
 def _membership(given: ImportedMembership) -> ImportedMembership:
     if reason := slug_error(given.slug):
-        raise RowFault("wrong_workspace", reason)
+        raise RowError("wrong_workspace", reason)
     if given.type not in MEMBER_TYPES:
-        raise RowFault(
-            "unknown_type", f"The type of a member is none of {', '.join(MEMBER_TYPES)}."
+        raise RowError(
+            "unknown_type", f"The type of a member must be one of {', '.join(MEMBER_TYPES)}."
         )
     _short(given.status, "status of a member", STATUS_LENGTH)
     if given.name is not None:
@@ -201,18 +203,18 @@ def _identity(given: ImportedIdentity) -> ImportedIdentity:
 
 
 def _profile(given: Values) -> JsonObject:
-    """As somebody's own update of it is checked, since nobody could mend it otherwise; what a
-    profile must have is asked for where people write theirs."""
+    """Check a profile like an update by its owner, who could not correct it otherwise. Required
+    properties may be missing."""
     sent = {name: value for name, value in given.items() if name != "avatar_file"}
     try:
         fields = to_columns(update_schema, schema_instance(update_schema()).load(sent))
     except ValidationError as error:
         names = sorted(map(str, error.messages_dict))
-        raise RowFault("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None
+        raise RowError("wrong_profile", f"In the profile, not valid: {', '.join(names)}.") from None
     picture = given.get("avatar_file")
     if picture is not None:
         if not isinstance(picture, str) or not PICTURE_NAME.fullmatch(picture):
-            raise RowFault("wrong_profile", "In the profile, not valid: avatar_file.")
+            raise RowError("wrong_profile", "In the profile, not valid: avatar_file.")
         fields["avatar_file"] = picture
-    times = {name: moment(given, name) for name in ("created_at", "updated_at")}
+    times = {name: timestamp(given, name) for name in ("created_at", "updated_at")}
     return fields | {name: value for name, value in times.items() if value is not None}

@@ -1,10 +1,11 @@
-"""Accounts out of the database, in the form that an import takes: a page at a time."""
+"""Exports accounts in the format of the import, one page at a time."""
 
 from __future__ import annotations
 
 import csv
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, TextIO
 
@@ -15,19 +16,20 @@ from sqlalchemy.orm import undefer
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.idp.models import Identity
-from ..core.db.base import UtcDateTime
 from ..profiles.models import PROPERTIES, Profile
 from ..workspaces.models import Member, Workspace
+from .account import ImportedIdentity
 
 PAGE = 1_000
-COLUMNS = (
+# The columns of an account; an application's model may lack some of them.
+ACCOUNT_COLUMNS = (
     *("id", "email", "email_verified", "email_unverified_since", "password_hash"),
     *("role", "status", "phone"),
     *("created_at", "last_login_date", "tokens_valid_from", "logged_out_at"),
     *("suspended_until", "suspended_reason"),
-    *("current_workspace", "workspaces", "identities", "profile"),
 )
-_NOT_OF_A_PROFILE = {"id", "account_id"}
+COLUMNS = (*ACCOUNT_COLUMNS, "current_workspace", "workspaces", "identities", "profile")
+_PROFILE_COLUMNS = [*sorted(PROPERTIES - {"id", "account_id"}), "avatar_file"]
 
 Line = dict[str, Any]
 
@@ -41,7 +43,7 @@ class Exporter:
         last = None
         while page := self._page(last):
             last = page[-1].id
-            yield from self._with_all(page)
+            yield from self._lines(page)
             self.session.expunge_all()
 
     def _page(self, after: object) -> Sequence[Any]:
@@ -51,39 +53,27 @@ class Exporter:
             page = page.options(undefer(model.suspended_reason))
         return self.session.scalars(page if after is None else page.where(model.id > after)).all()
 
-    def _with_all(self, page: Sequence[AccountLike]) -> Iterator[Line]:
+    def _lines(self, page: Sequence[AccountLike]) -> Iterator[Line]:
         keys = [account.id for account in page]
         members, current = self._members(page, keys)
         identities = self._identities(keys)
         found = select(Profile).where(Profile.account_id.in_(keys))
         profiles = {row.account_id: _profile(row) for row in self.session.scalars(found)}
         for account in page:
-            line = {
-                "id": account.id,
-                "email": account.email,
+            line = {name: _plain(getattr(account, name, None)) for name in ACCOUNT_COLUMNS}
+            line |= {
                 "email_verified": self.accounts.has_proven_address(account),
-                "email_unverified_since": _moment(getattr(account, "email_unverified_since", None)),
-                "password_hash": account.password_hash,
-                "role": account.role,
-                "status": account.status,
-                "phone": account.phone,
-                "created_at": _moment(account.created_at),
-                "last_login_date": _moment(getattr(account, "last_login_date", None)),
-                "tokens_valid_from": _moment(account.tokens_valid_from),
-                "logged_out_at": _moment(account.logged_out_at),
-                "suspended_until": _moment(getattr(account, "suspended_until", None)),
-                "suspended_reason": getattr(account, "suspended_reason", None),
                 "current_workspace": current.get(account.id),
                 "workspaces": members.get(account.id),
                 "identities": identities.get(account.id),
                 "profile": profiles.get(account.id),
             }
-            yield _said(line)
+            yield _without_none(line)
 
     def _members(
         self, page: Sequence[AccountLike], keys: list[Any]
     ) -> tuple[dict[Any, list[Line]], dict[Any, str]]:
-        """Where each is a member, and which of these workspaces is its current one."""
+        """Return the memberships of each account, and the slug of its current workspace."""
         chosen = {account.id: account.current_workspace_id for account in page}
         found: dict[Any, list[Line]] = defaultdict(list)
         current: dict[Any, str] = {}
@@ -99,11 +89,11 @@ class Exporter:
                     "slug": workspace.slug,
                     "type": member.type,
                     "status": member.status,
-                    "since": _moment(member.created_at),
+                    "since": _plain(member.created_at),
                     "name": workspace.name,
                     "is_default": workspace.is_default,
                     "is_personal": workspace.is_personal,
-                    "workspace_created_at": _moment(workspace.created_at),
+                    "workspace_created_at": _plain(workspace.created_at),
                 }
             )
             if chosen[member.account_id] == workspace.id:
@@ -115,14 +105,7 @@ class Exporter:
         rows = select(Identity).where(Identity.account_id.in_(keys)).order_by(Identity.id)
         for row in self.session.scalars(rows):
             found[row.account_id].append(
-                {
-                    "issuer": row.issuer,
-                    "subject": row.subject,
-                    "provider": row.provider,
-                    "email": row.email,
-                    "linked_at": _moment(row.linked_at),
-                    "last_used_at": _moment(row.last_used_at),
-                }
+                {field.name: _plain(getattr(row, field.name)) for field in fields(ImportedIdentity)}
             )
         return found
 
@@ -136,7 +119,7 @@ def write_ndjson(lines: Iterator[Line], file: TextIO) -> int:
 
 
 def write_csv(lines: Iterator[Line], file: TextIO) -> int:
-    """Lists and objects are JSON in their fields."""
+    """Write CSV; lists and objects are JSON in their fields."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
     count = 0
@@ -152,20 +135,15 @@ def _field(value: object) -> str:
     return orjson.dumps(value, default=str).decode()
 
 
-def _said(line: Line) -> Line:
+def _without_none(line: Line) -> Line:
     return {name: value for name, value in line.items() if value is not None}
 
 
-def _moment(value: datetime | None) -> str | None:
-    return None if value is None else value.isoformat()
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _profile(row: Profile) -> Line:
     """Return a profile with its additional properties, which never have a column's name."""
-    columns = Profile.__table__.columns
-    ours: Line = {}
-    for name in sorted(PROPERTIES - _NOT_OF_A_PROFILE) + ["avatar_file"]:
-        value = getattr(row, name)
-        is_moment = value is not None and isinstance(columns[name].type, UtcDateTime)
-        ours[name] = _moment(value) if is_moment else value
-    return {**row.extra, **_said(ours)}
+    columns = {name: _plain(getattr(row, name)) for name in _PROFILE_COLUMNS}
+    return {**row.extra, **_without_none(columns)}

@@ -1,15 +1,19 @@
 """Imports accounts into the database in batches, each in a separate transaction.
 
-An account that is there already is passed over, so that an import that was killed is gone on with
-by running it again. What is wrong with a row refuses that row, and the report says why."""
+Existing accounts are skipped, so that an interrupted import can be repeated. A row with an error is
+refused, and the report gives the reason.
+"""
 
 from __future__ import annotations
 
+import csv
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
+from typing import TextIO
 
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 
@@ -17,15 +21,15 @@ from ..accounts.actions import ACCOUNTS_IMPORTED
 from ..accounts.service import Accounts
 from ..core.context import report_action
 from ..core.db.transaction import extended_timeout, release, transaction
-from ..core.types import AccountKey
-from .account import ImportedAccount, Row, RowFault, UnreadableRow
+from ..core.types import AccountKey, JsonObject
+from .account import ImportedAccount, Row, RowError, UnreadableRow
 from .checking import CheckedAccount, Checks
-from .existing import ExistingAccounts
-from .report import Report
+from .existing import find_existing
 from .updating import Updates
 from .writing import AccountWriter
 
 BATCH = 2_000
+REPORT_COLUMNS = ("line", "email", "id", "outcome", "code", "reason")
 
 
 @dataclass(frozen=True)
@@ -38,16 +42,53 @@ class ImportOptions:
     trusts_addresses: bool = False
 
 
+class Report:
+    """Counts, and a CSV file of refused rows and of accounts with a new id, without hashes."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.read = self.imported = self.updated = self.present = self.new_ids = 0
+        self.refused: Counter[str] = Counter()
+        self.roles: Counter[str] = Counter()
+        self.hashes: Counter[str] = Counter()
+        self._lines = csv.writer(file)
+        self._lines.writerow(REPORT_COLUMNS)
+
+    def refuse(self, line: int, fault: RowError, email: str = "", key: object = None) -> None:
+        self.refused[fault.code] += 1
+        self._write(line, email, key, "refused", fault.code, fault.reason)
+
+    def renumber(self, line: int, email: str, before: object, after: object) -> None:
+        self.new_ids += 1
+        self._write(line, email, after, "imported", "new_id", f"The id was {before}.")
+
+    def numbers(self) -> JsonObject:
+        return {
+            "read": self.read,
+            "imported": self.imported,
+            "updated": self.updated,
+            "present": self.present,
+            "refused": self.refused.total(),
+            "new_ids": self.new_ids,
+            "reasons": dict(self.refused.most_common()),
+            "roles": dict(self.roles.most_common()),
+            "hashes": dict(self.hashes.most_common()),
+        }
+
+    def _write(self, *values: object) -> None:
+        texts = (str("" if value is None else value) for value in values)
+        self._lines.writerow(text.encode(errors="replace").decode() for text in texts)
+
+
 class Importer:
-    def __init__(self, accounts: Accounts, report: Report, choices: ImportOptions) -> None:
+    def __init__(self, accounts: Accounts, report: Report, options: ImportOptions) -> None:
         self.session = accounts.session
         self.report = report
-        self.choices = choices
+        self.options = options
         self._checks = Checks(
-            accounts.model, accounts.clock, trusts_addresses=choices.trusts_addresses
+            accounts.model, accounts.clock, trusts_addresses=options.trusts_addresses
         )
-        self._present = ExistingAccounts(accounts)
-        self._writer = AccountWriter(accounts, emits=choices.emit)
+        self.accounts = accounts
+        self._writer = AccountWriter(accounts, emits=options.emit)
         self._updates = Updates(accounts, self._writer)
 
     def run(self, rows: Iterator[Row]) -> None:
@@ -65,7 +106,7 @@ class Importer:
             try:
                 checked = self._checks.check(row)
                 _refuse_repeated(seen, row, checked)
-            except RowFault as fault:
+            except RowError as fault:
                 self.report.refuse(row.line, fault, row.email, row.id)
                 continue
             yield checked
@@ -73,24 +114,24 @@ class Importer:
     def _import(self, batch: list[CheckedAccount]) -> None:
         imported, updated = self.report.imported, self.report.updated
         with transaction(self.session), extended_timeout(self.session):
-            there = self._present.among(batch)
+            existing = find_existing(self.accounts, batch)
             new = []
             for checked in batch:
                 try:
-                    account_id = there.account_of(checked)
-                    there.check(checked, account_id)
-                except RowFault as fault:
+                    account_id = existing.account_of(checked)
+                    existing.check(checked, account_id)
+                except RowError as fault:
                     self.report.refuse(checked.line, fault, checked.email, checked.id)
                     continue
                 if account_id is None:
                     new.append(checked)
                 else:
-                    self._meet_again(checked, account_id)
+                    self._update(checked, account_id)
             self._insert(new)
-            if not self.choices.dry_run:
-                self._writer.number_on(new)
+            if not self.options.dry_run:
+                self._writer.advance_sequence(new)
                 self._record(self.report.imported - imported, self.report.updated - updated)
-        # What the batch has loaded and made is forgotten.
+        # Free the memory of the batch.
         release(self.session)
 
     def _record(self, created: int, updated: int) -> None:
@@ -98,10 +139,10 @@ class Importer:
             report_action(self.session, ACCOUNTS_IMPORTED, created=created, updated=updated)
 
     def _insert(self, new: list[CheckedAccount]) -> None:
-        """Where the database refuses one of many, it is looked for by halves."""
+        """Insert accounts. If the database refuses one of them, insert each half separately."""
         if not new:
             return
-        if self.choices.dry_run:
+        if self.options.dry_run:
             self._count(new)
             return
         try:
@@ -120,13 +161,13 @@ class Importer:
             if checked.other_id is not None:
                 self.report.renumber(checked.line, checked.email, checked.other_id, account_id)
 
-    def _meet_again(self, checked: CheckedAccount, account_id: AccountKey) -> None:
-        if not self.choices.update:
+    def _update(self, checked: CheckedAccount, account_id: AccountKey) -> None:
+        if not self.options.update:
             self.report.present += 1
             return
         try:
             with transaction(self.session, may_fail=True):
-                is_changed = self._updates.apply(checked, account_id, dry_run=self.choices.dry_run)
+                is_changed = self._updates.apply(checked, account_id, dry_run=self.options.dry_run)
         except (IntegrityError, DataError, StatementError) as error:
             self._refuse(checked, error)
             return
@@ -134,9 +175,9 @@ class Importer:
         self.report.present += not is_changed
 
     def _refuse(self, checked: CheckedAccount, error: StatementError) -> None:
-        """What it says of its parameters may be a hash."""
+        """Report the error of the driver without its parameters, which may be a password hash."""
         reason = str(error.orig).splitlines()[0]
-        fault = RowFault("conflict", f"The database refuses it: {reason}")
+        fault = RowError("conflict", f"The database refused the account: {reason}")
         self.report.refuse(checked.line, fault, checked.email, checked.id)
 
     def _count(self, imported: list[CheckedAccount]) -> None:
@@ -153,11 +194,11 @@ def _refuse_repeated(seen: SeenKeys, row: ImportedAccount, checked: CheckedAccou
     for what, name in names.items():
         first = seen.first_line(name, row.line)
         if first != row.line:
-            raise RowFault(f"repeated_{what}", f"Line {first} of the file has the same {what}.")
+            raise RowError(f"repeated_{what}", f"Line {first} of the file has the same {what}.")
 
 
 class SeenKeys:
-    """The addresses and ids that a file had before: on disk, since there may be millions."""
+    """The emails and ids of earlier rows, on disk: there may be millions."""
 
     def __init__(self) -> None:
         # Without a name SQLite uses a temporary file, which is deleted with the connection.
@@ -176,7 +217,7 @@ class SeenKeys:
         self._connection.close()
 
     def first_line(self, name: str, line: int) -> int:
-        """Where it was first; this very line, where it is new."""
+        """Return the line that had the name first, which is this line for a new name."""
         add = "INSERT INTO seen VALUES (?, ?) ON CONFLICT (name) DO NOTHING"
         if self._connection.execute(add, (name, line)).rowcount:
             return line

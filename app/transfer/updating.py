@@ -1,9 +1,10 @@
-"""What `--update` may change of an account that is there: see `Updates`."""
+"""Changes existing accounts for `--update`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -13,24 +14,25 @@ from ..auth.idp.models import Identity
 from ..core.types import AccountKey
 from ..profiles.models import Profile
 from ..workspaces.models import Member, Workspace
+from .account import ImportedMembership
 from .checking import CheckedAccount
 from .writing import AccountWriter
 
 
 @dataclass(eq=False)
 class Updates:
-    """Role, status and phone; the profile's properties; types and statuses of members.
+    """Changes role, status and phone, the profile's properties, and types and statuses of members.
 
-    What is missing is added: a password where there is none, memberships, identities, a profile.
-    Neither ids, addresses and times are changed, nor a password, which its owner may have changed
-    since the file was written; and nothing is taken away.
+    Adds missing memberships, identities, profiles and passwords. Never
+    changes ids, email addresses, times or a password, which the owner may have changed since the
+    file was written, and deletes nothing.
     """
 
     accounts: Accounts
     writer: AccountWriter
 
     def apply(self, checked: CheckedAccount, account_id: AccountKey, *, dry_run: bool) -> bool:
-        """Whether there is something to change."""
+        """Apply the changes, unless it is a dry run; return whether there are any."""
         changes = [
             *self._account(checked, account_id),
             *self._members(checked, account_id),
@@ -50,7 +52,7 @@ class Updates:
         if new:
             yield lambda: self.accounts.change(account, **new)
         if account.password_hash is None and checked.values["password_hash"] is not None:
-            yield _setting(account, "password_hash", checked.values["password_hash"])
+            yield _set(account, "password_hash", checked.values["password_hash"])
 
     def _members(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
@@ -59,28 +61,26 @@ class Updates:
             .join(Member, Member.workspace_id == Workspace.id)
             .where(Member.account_id == account_id)
         )
-        there = dict(session.execute(found).all()) if checked.memberships else {}
+        existing = dict(session.execute(found).all()) if checked.memberships else {}
         for given in checked.memberships:
-            member = there.get(given.slug)
+            member = existing.get(given.slug)
             if member is None:
-                yield lambda given=given: session.add(
-                    Member(
-                        **self.writer.member(
-                            given, self.writer.workspaces(iter([given]))[given.slug], account_id
-                        )
-                    )
-                )
+                yield partial(self._add_member, given, account_id)
                 continue
             for name in ("type", "status"):
                 if getattr(member, name) != getattr(given, name):
-                    yield _setting(member, name, getattr(given, name))
+                    yield _set(member, name, getattr(given, name))
+
+    def _add_member(self, given: ImportedMembership, account_id: AccountKey) -> None:
+        workspace_id = self.writer.workspaces([given])[given.slug]
+        self.accounts.session.add(Member(**self.writer.member(given, workspace_id, account_id)))
 
     def _identities(self, checked: CheckedAccount, account_id: AccountKey) -> Iterator[Any]:
         session = self.accounts.session
         found = select(Identity.issuer, Identity.subject).where(Identity.account_id == account_id)
-        there = {tuple(row) for row in session.execute(found)} if checked.identities else set()
+        existing = {tuple(row) for row in session.execute(found)} if checked.identities else set()
         for given in checked.identities:
-            if (given.issuer, given.subject) not in there:
+            if (given.issuer, given.subject) not in existing:
                 row = self.writer.identity(given, checked.email, account_id)
                 yield lambda row=row: session.add(Identity(**row))
 
@@ -91,20 +91,20 @@ class Updates:
         profile = session.scalar(select(Profile).where(Profile.account_id == account_id))
         if profile is None:
             times = {"created_at": now, "updated_at": now}
-            made = Profile(**{**times, **checked.profile, "account_id": account_id})
-            yield lambda: session.add(made)
+            values = {**times, **checked.profile, "account_id": account_id}
+            yield lambda: session.add(Profile(**values))
             return
         given = {n: v for n, v in checked.profile.items() if n not in ("created_at", "updated_at")}
         given["extra"] = {**profile.extra, **given.get("extra", {})}
-        # A picture goes with its file, and one address excludes the other.
+        # A profile has either a stored picture or the address of one.
         if given.pop("avatar_file", None) or profile.avatar_file:
             given.pop("avatar", None)
         changed = {name: v for name, v in given.items() if getattr(profile, name) != v}
         if changed:
             changed["updated_at"] = now
         for name, value in changed.items():
-            yield _setting(profile, name, value)
+            yield _set(profile, name, value)
 
 
-def _setting(row: object, name: str, value: object) -> Any:
+def _set(row: object, name: str, value: object) -> Any:
     return lambda: setattr(row, name, value)

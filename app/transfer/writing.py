@@ -1,8 +1,8 @@
-"""New accounts, with all that comes along with them, into their tables."""
+"""Inserts new accounts with their memberships, identities and profiles."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast
 
@@ -20,10 +20,10 @@ from ..workspaces.models import Member, Workspace
 from .account import ImportedIdentity, ImportedMembership
 from .checking import CheckedAccount
 
-_NUMBER_ON = text("""
-SELECT setval(numbers, :highest)
-FROM (SELECT pg_get_serial_sequence(:accounts, :id)::regclass AS numbers) AS found
-WHERE numbers IS NOT NULL AND :highest > coalesce(pg_sequence_last_value(numbers), 0)
+_ADVANCE_SEQUENCE = text("""
+SELECT setval(sequence, :highest)
+FROM (SELECT pg_get_serial_sequence(:accounts, :id)::regclass AS sequence) AS found
+WHERE sequence IS NOT NULL AND :highest > coalesce(pg_sequence_last_value(sequence), 0)
 """)
 
 
@@ -34,9 +34,9 @@ class AccountWriter:
     emits: bool
 
     def write(self, new: list[CheckedAccount]) -> list[Any]:
-        """The ids of the new accounts, in their order."""
+        """Insert the accounts and return their ids, in the same order."""
         session, now = self.accounts.session, self.accounts.clock.now()
-        workspaces = self.workspaces(each for checked in new for each in checked.memberships)
+        workspaces = self.workspaces([each for checked in new for each in checked.memberships])
         ids = self._insert([self._values(checked, workspaces) for checked in new])
         rows: dict[Any, list[JsonObject]] = {Member: [], Identity: [], Profile: []}
         for checked, account_id in zip(new, ids, strict=True):
@@ -49,44 +49,46 @@ class AccountWriter:
                 times = {"created_at": now, "updated_at": now}
                 rows[Profile].append({**times, **checked.profile, "account_id": account_id})
         for model, values in rows.items():
-            # Of one statement all rows have the same columns.
-            for alike in _alike(values):
-                session.execute(insert(model), alike)
+            # All rows of one statement have the same columns.
+            for group in _group_by_columns(values):
+                session.execute(insert(model), group)
         if self.emits:
             for account_id in ids:
                 report_action(session, ACCOUNT_REGISTERED, self.accounts.by_id(account_id))
         return ids
 
-    def workspaces(self, memberships: Iterator[ImportedMembership]) -> dict[str, int]:
+    def workspaces(self, memberships: Sequence[ImportedMembership]) -> dict[str, int]:
         """Return the ids of these workspaces, and create the missing ones."""
         session = self.accounts.session
         named: dict[str, ImportedMembership] = {}
-        for each in memberships:
+        for membership in memberships:
             # Only one of several rows may have the name.
-            if each.slug not in named or named[each.slug].name is None:
-                named[each.slug] = each
+            if membership.slug not in named or named[membership.slug].name is None:
+                named[membership.slug] = membership
         if not named:
             return {}
         found = select(Workspace.slug, Workspace.id).where(Workspace.slug.in_(named))
         known = dict(session.execute(found).all())
-        made = [self._workspace(each) for slug, each in named.items() if slug not in known]
-        session.add_all(made)
+        missing = [self._workspace(each) for slug, each in named.items() if slug not in known]
+        session.add_all(missing)
         session.flush()
-        return known | {workspace.slug: workspace.id for workspace in made}
+        return known | {workspace.slug: workspace.id for workspace in missing}
 
-    def member(self, given: ImportedMembership, workspace_id: int, key: object) -> JsonObject:
+    def member(
+        self, given: ImportedMembership, workspace_id: int, account_id: object
+    ) -> JsonObject:
         return {
             "workspace_id": workspace_id,
-            "account_id": key,
+            "account_id": account_id,
             "type": given.type,
             "status": given.status,
             "created_at": given.since or self.accounts.clock.now(),
         }
 
-    def identity(self, given: ImportedIdentity, email: str, key: object) -> JsonObject:
+    def identity(self, given: ImportedIdentity, email: str, account_id: object) -> JsonObject:
         now = self.accounts.clock.now()
         return {
-            "account_id": key,
+            "account_id": account_id,
             "provider": given.provider or DEFAULT,
             "issuer": given.issuer,
             "subject": given.subject,
@@ -95,32 +97,32 @@ class AccountWriter:
             "last_used_at": given.last_used_at or given.linked_at or now,
         }
 
-    def number_on(self, imported: list[CheckedAccount]) -> None:
-        """PostgreSQL counts on from the last number that it gave itself, and knows of no other."""
+    def advance_sequence(self, imported: list[CheckedAccount]) -> None:
+        """Advance PostgreSQL's sequence of ids beyond the imported ids."""
         session = self.accounts.session
-        numbers = [each.id for each in imported if isinstance(each.id, int)]
-        if not numbers or session.get_bind().dialect.name != "postgresql":
+        ids = [checked.id for checked in imported if isinstance(checked.id, int)]
+        if not ids or session.get_bind().dialect.name != "postgresql":
             return
         mapper: Any = inspect(self.accounts.model)
         preparer = session.get_bind().dialect.identifier_preparer
         session.execute(
-            _NUMBER_ON,
+            _ADVANCE_SEQUENCE,
             {
-                "highest": max(numbers),
+                "highest": max(ids),
                 "accounts": preparer.format_table(mapper.local_table),
                 "id": mapper.primary_key[0].name,
             },
         )
 
     def _insert(self, rows: list[JsonObject]) -> list[Any]:
-        """The ids, in the order of the rows."""
+        """Insert rows of accounts and return their ids, in the same order."""
         session, model = self.accounts.session, self.accounts.model
-        if not _is_plain(inspect(model), rows[0].keys() | {"id"}):
+        if not _has_plain_columns(inspect(model), rows[0].keys() | {"id"}):
             accounts = [model(**row) for row in rows]
             session.add_all(accounts)
             session.flush()
             return [account.id for account in accounts]
-        # Without RETURNING the driver is given one short statement and streams the rows after it.
+        # Without RETURNING, the driver streams the rows of one short statement.
         for has_id in (True, False):
             if some := [row for row in rows if ("id" in row) is has_id]:
                 session.execute(insert(model), some, execution_options={"render_nulls": True})
@@ -137,7 +139,7 @@ class AccountWriter:
             values["id"] = checked.id
         if checked.current_workspace is not None:
             values["current_workspace_id"] = workspaces[checked.current_workspace]
-        # A host may do without these, and has None in their place.
+        # Columns that an application's model may lack.
         for name in (*OPTIONAL, "suspended_reason"):
             if getattr(model, name, None) is None:
                 del values[name]
@@ -158,18 +160,19 @@ class AccountWriter:
         return self.accounts.session.scalar(common.limit(1)) is not None
 
 
-def _is_plain(mapper: Any, names: set[str]) -> bool:
-    """Whether rows say all there is to say. A host's model may have columns by other names, or do
-    something of its own whenever an account is made; then each is made as an object, which takes
-    twice as long."""
-    does_more = mapper.dispatch.before_insert or mapper.dispatch.after_insert
-    # The address is folded already.
-    is_watched = mapper.validators.keys() & (names - {"email"})
-    return names.issubset(mapper.column_attrs.keys()) and not does_more and not is_watched
+def _has_plain_columns(mapper: Any, names: set[str]) -> bool:
+    """Whether accounts can be inserted as plain rows, which is twice as fast as objects.
+
+    An application's model may rename columns, validate values or listen to the insert.
+    """
+    has_listeners = mapper.dispatch.before_insert or mapper.dispatch.after_insert
+    # The email is normalized already.
+    is_validated = mapper.validators.keys() & (names - {"email"})
+    return names.issubset(mapper.column_attrs.keys()) and not has_listeners and not is_validated
 
 
-def _alike(rows: list[JsonObject]) -> Iterator[list[JsonObject]]:
-    by_columns: dict[tuple[str, ...], list[JsonObject]] = {}
+def _group_by_columns(rows: list[JsonObject]) -> Iterable[list[JsonObject]]:
+    groups: dict[tuple[str, ...], list[JsonObject]] = {}
     for row in rows:
-        by_columns.setdefault(tuple(sorted(row)), []).append(row)
-    yield from by_columns.values()
+        groups.setdefault(tuple(sorted(row)), []).append(row)
+    return groups.values()

@@ -19,7 +19,7 @@ import pytest
 
 from app.accounts import foreign
 from app.accounts.passwords import Passwords
-from app.transfer.account import ImportedAccount, RowFault, UnreadableRow
+from app.transfer.account import ImportedAccount, RowError, UnreadableRow
 from app.transfer.formats import READERS, firebase
 from app.transfer.formats.json_items import items
 
@@ -128,7 +128,7 @@ def test_a_password_that_django_marks_as_nobodys_is_none() -> None:
 
 
 def test_parameters_that_are_not_all_there_are_named() -> None:
-    with pytest.raises(RowFault, match="base64_salt_separator, mem_cost"):
+    with pytest.raises(RowError, match="base64_salt_separator, mem_cost"):
         firebase.hash_config("base64_signer_key: AAAA, rounds: 8")
 
 
@@ -151,11 +151,11 @@ def test_a_document_is_read_object_by_object(stream: type[io.StringIO]) -> None:
     "text", ["", "[", "[1", "[1,", "[1 2]", '{"users": 1}', '{"x": [1]}', "[NaN]", "[" * 100_000]
 )
 def test_a_document_that_breaks_off_says_where(text: str) -> None:
-    with pytest.raises(RowFault) as broken:
+    with pytest.raises(RowError) as broken:
         list(items(io.StringIO(text), "users"))
     assert broken.value.code == "broken_file"
 
 
 def test_the_line_of_what_is_broken_is_told() -> None:
-    with pytest.raises(RowFault, match="line 3"):
+    with pytest.raises(RowError, match="line 3"):
         list(items(io.StringIO('[\n{"a": 1},\n{"a": oh}]')))

@@ -120,7 +120,7 @@ def test_an_id_of_another_kind_is_told_with_the_new_one(app: Flask) -> None:
     assert bring_in(app, [line])["new_ids"] == 1
     told = report()[0]
     assert told["id"] == str(stored(app, "ada@example.com").id)
-    assert (told["code"], told["reason"]) == ("new_id", f"It was {line['id']}.")
+    assert (told["code"], told["reason"]) == ("new_id", f"The id was {line['id']}.")
 
 
 REFUSED: list[tuple[Any, str]] = [

@@ -1,4 +1,4 @@
-"""What files of accounts look like: one reader for each format yields the rows one by one."""
+"""The formats of files with accounts: one reader for each format yields the rows."""
 
 from __future__ import annotations
 

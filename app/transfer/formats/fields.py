@@ -1,4 +1,4 @@
-"""One field of a row as what it is meant to be, or a sentence that names the field."""
+"""Reads typed fields of a row, or raises a RowError that names the field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from ...core.types import JsonObject, Values
-from ..account import ImportedIdentity, RowFault
+from ..account import ImportedIdentity, RowError
 
 _TRUE, _FALSE = {"true", "t", "1", "yes"}, {"false", "f", "0", "no"}
 
@@ -18,14 +18,14 @@ def text(row: Values, name: str) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise _wrong(name, "a text")
+        raise _wrong(name, "a string")
     return value
 
 
-def needed(row: Values, name: str) -> str:
+def required(row: Values, name: str) -> str:
     value = text(row, name)
     if value is None:
-        raise RowFault("missing_field", f"There is no {name!r}.")
+        raise RowError("missing_field", f"There is no {name!r}.")
     return value
 
 
@@ -39,8 +39,8 @@ def flag(row: Values, name: str, default: bool) -> bool:
     return word in _TRUE
 
 
-def moment(row: Values, name: str) -> datetime | None:
-    """ISO 8601, as databases write it too; without an offset it is taken for UTC."""
+def timestamp(row: Values, name: str) -> datetime | None:
+    """Read ISO 8601, also as databases write it; a time without an offset is UTC."""
     value = text(row, name)
     if value is None:
         return None
@@ -48,7 +48,7 @@ def moment(row: Values, name: str) -> datetime | None:
         found = datetime.fromisoformat(value)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _wrong(name, "a moment such as 2030-12-31T12:00:00Z") from None
+        raise _wrong(name, "a time such as 2030-12-31T12:00:00Z") from None
 
 
 def from_milliseconds(row: Values, name: str) -> datetime | None:
@@ -62,7 +62,7 @@ def from_milliseconds(row: Values, name: str) -> datetime | None:
 
 
 def objects(row: Values, name: str) -> list[Values]:
-    """A list of objects, in CSV as JSON."""
+    """Read a list of objects, which is JSON in CSV."""
     value = _parsed(row, name)
     if value is None:
         return []
@@ -79,7 +79,7 @@ def mapping(row: Values, name: str) -> JsonObject | None:
 
 
 def words(row: Values, name: str) -> list[str]:
-    """A list of words: as JSON, or with commas between."""
+    """Read a list of words, as JSON or separated by commas."""
     value = row.get(name)
     if isinstance(value, str):
         value = _parsed(row, name) if value.startswith("[") else value.split(",")
@@ -87,7 +87,7 @@ def words(row: Values, name: str) -> list[str]:
         return []
     if not isinstance(value, list):
         raise _wrong(name, "a list of words")
-    # Some write each as an object with a name.
+    # Some formats have objects with a name in place of words.
     found = [item.get("name") if isinstance(item, dict) else item for item in value]
     return [item.strip().lower() for item in found if isinstance(item, str) and item.strip()]
 
@@ -104,19 +104,27 @@ def _parsed(row: Values, name: str) -> Any:
     return value
 
 
-def _wrong(name: str, kind: str) -> RowFault:
-    return RowFault("wrong_field", f"{name!r} is not {kind}.")
+def _wrong(name: str, kind: str) -> RowError:
+    return RowError("wrong_field", f"{name!r} is not {kind}.")
 
 
-# Other providers, such as Apple, give each client another subject for one person: accounts there
-# are linked again at the next sign-in.
+# Other providers, such as Apple, have another subject for each client: such accounts are linked
+# again at the next sign-in.
 GOOGLE = "https://accounts.google.com"
 _ISSUERS = {"google": GOOGLE, "google.com": GOOGLE, "google-oauth2": GOOGLE}
 
 
-def identity(provider: object, subject: object) -> list[ImportedIdentity]:
-    """One, or none where the provider is not known here."""
-    issuer = _ISSUERS.get(str(provider))
-    if issuer is None or not isinstance(subject, str) or not subject:
-        return []
-    return [ImportedIdentity(issuer, subject)]
+def identities(row: Values, name: str, provider: str, subject: str) -> list[ImportedIdentity]:
+    """Read a list of identities by the names of their fields. Unknown providers are ignored."""
+    found = []
+    for each in objects(row, name):
+        issuer, subject_id = _ISSUERS.get(str(each.get(provider))), each.get(subject)
+        if issuer is not None and isinstance(subject_id, str) and subject_id:
+            found.append(ImportedIdentity(issuer, subject_id))
+    return found
+
+
+def names_profile(row: Values, first_name: str, last_name: str) -> JsonObject | None:
+    """Read the names of a profile by the names of their fields."""
+    names = {"first_name": text(row, first_name), "last_name": text(row, last_name)}
+    return {name: value for name, value in names.items() if value} or None

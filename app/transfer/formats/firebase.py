@@ -8,31 +8,31 @@ from functools import partial
 from typing import TextIO
 
 from ...accounts.foreign.firebase import write
-from ..account import ImportedAccount, Row, RowFault
-from .fields import flag, from_milliseconds, identity, needed, objects, text
-from .rows import Fields, documents, each
+from ..account import ImportedAccount, Row, RowError
+from .fields import flag, from_milliseconds, identities, required, text
+from .rows import Fields, documents, read_accounts
 
 HashConfig = dict[str, str]
 
-# As the console shows them, `base64_signer_key: …,`, and as JSON.
+# Parameters as the Firebase console shows them, `base64_signer_key: …,`, or as JSON.
 _PARAMETER = re.compile(r'"?(\w+)"?\s*:\s*"?([^\s,"{}]+)', re.ASCII)
-_NEEDED = {"base64_signer_key", "base64_salt_separator", "rounds", "mem_cost"}
+_REQUIRED = {"base64_signer_key", "base64_salt_separator", "rounds", "mem_cost"}
 
 
 def hash_config(shown: str) -> HashConfig:
     found = dict(_PARAMETER.findall(shown))
-    if missing := sorted(_NEEDED - found.keys()):
-        raise RowFault("no_hash_config", f"The hash parameters lack {', '.join(missing)}.")
+    if missing := sorted(_REQUIRED - found.keys()):
+        raise RowError("no_hash_config", f"Missing hash parameters: {', '.join(missing)}.")
     return found
 
 
 def read(stream: TextIO, config: HashConfig | None = None) -> Iterator[Row]:
-    return each(documents(stream, "users"), partial(account, config=config))
+    return read_accounts(documents(stream, "users"), partial(account, config=config))
 
 
 def account(row: Fields, config: HashConfig | None) -> ImportedAccount:
     return ImportedAccount(
-        email=needed(row, "email"),
+        email=required(row, "email"),
         id=text(row, "localId"),
         email_verified=flag(row, "emailVerified", False),
         password_hash=_password_hash(row, config),
@@ -40,25 +40,19 @@ def account(row: Fields, config: HashConfig | None) -> ImportedAccount:
         phone=text(row, "phoneNumber"),
         created_at=from_milliseconds(row, "createdAt"),
         last_login_date=from_milliseconds(row, "lastSignedInAt"),
-        identities=[
-            one
-            for each in objects(row, "providerUserInfo")
-            for one in identity(each.get("providerId"), each.get("rawId"))
-        ],
+        identities=identities(row, "providerUserInfo", "providerId", "rawId"),
     )
 
 
 def _password_hash(row: Fields, config: HashConfig | None) -> str | None:
-    made = text(row, "passwordHash")
-    if made is None:
+    checksum = text(row, "passwordHash")
+    if checksum is None:
         return None
     if config is None:
-        raise RowFault(
-            "no_hash_config", "Without --hash-config its password can be tried by nobody."
-        )
+        raise RowError("no_hash_config", "Without --hash-config the password cannot be verified.")
     return write(
         text(row, "salt") or "",
-        made,
+        checksum,
         signer_key=config["base64_signer_key"],
         separator=config["base64_salt_separator"],
         rounds=int(config["rounds"]),

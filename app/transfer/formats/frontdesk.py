@@ -1,4 +1,4 @@
-"""Our own form, as `flask accounts export` writes it: JSON lines, or CSV with JSON in it."""
+"""The format of `flask accounts export`: JSON lines, or CSV with JSON in its fields."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import TextIO
 
 from ...core.types import JsonObject
 from ..account import ImportedAccount, ImportedIdentity, ImportedMembership, Row
-from .fields import flag, mapping, moment, needed, objects, text
-from .rows import Fields, each, table
+from .fields import flag, mapping, objects, required, text, timestamp
+from .rows import Fields, read_accounts, table
 
 
 def read(stream: TextIO) -> Iterator[Row]:
-    return each(table(stream), account)
+    return read_accounts(table(stream), account)
 
 
 def account(row: Fields) -> ImportedAccount:
     return ImportedAccount(
-        email=needed(row, "email"),
+        email=required(row, "email"),
         id=row.get("id"),
         email_verified=flag(row, "email_verified", True),
-        email_unverified_since=moment(row, "email_unverified_since"),
+        email_unverified_since=timestamp(row, "email_unverified_since"),
         password_hash=text(row, "password_hash"),
         role=text(row, "role") or "user",
         status=text(row, "status") or "active",
         phone=text(row, "phone"),
-        created_at=moment(row, "created_at"),
-        last_login_date=moment(row, "last_login_date"),
-        tokens_valid_from=moment(row, "tokens_valid_from"),
-        logged_out_at=moment(row, "logged_out_at"),
-        suspended_until=moment(row, "suspended_until"),
+        created_at=timestamp(row, "created_at"),
+        last_login_date=timestamp(row, "last_login_date"),
+        tokens_valid_from=timestamp(row, "tokens_valid_from"),
+        logged_out_at=timestamp(row, "logged_out_at"),
+        suspended_until=timestamp(row, "suspended_until"),
         suspended_reason=text(row, "suspended_reason"),
         current_workspace=text(row, "current_workspace"),
         workspaces=[_membership(each) for each in objects(row, "workspaces")],
@@ -40,23 +40,23 @@ def account(row: Fields) -> ImportedAccount:
 
 def _membership(row: JsonObject | Fields) -> ImportedMembership:
     return ImportedMembership(
-        slug=needed(row, "slug"),
+        slug=required(row, "slug"),
         type=text(row, "type") or "member",
         status=text(row, "status") or "active",
-        since=moment(row, "since"),
+        since=timestamp(row, "since"),
         name=text(row, "name"),
         is_default=flag(row, "is_default", False),
         is_personal=flag(row, "is_personal", False),
-        workspace_created_at=moment(row, "workspace_created_at"),
+        workspace_created_at=timestamp(row, "workspace_created_at"),
     )
 
 
 def _identity(row: JsonObject | Fields) -> ImportedIdentity:
     return ImportedIdentity(
-        issuer=needed(row, "issuer"),
-        subject=needed(row, "subject"),
+        issuer=required(row, "issuer"),
+        subject=required(row, "subject"),
         provider=text(row, "provider"),
         email=text(row, "email"),
-        linked_at=moment(row, "linked_at"),
-        last_used_at=moment(row, "last_used_at"),
+        linked_at=timestamp(row, "linked_at"),
+        last_used_at=timestamp(row, "last_used_at"),
     )

@@ -1,4 +1,4 @@
-"""The objects of a large JSON document, one after another, without the whole of it in memory."""
+"""Reads the objects of a large JSON document one by one, without the document in memory."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 from collections.abc import Iterator
 from typing import Any, NoReturn, Protocol
 
-from ..account import RowFault
+from ..account import RowError
 
 _CHUNK = 64 * 1024
-# Of one value: beyond that the document is not what it is taken for.
-_MOST = 64 * 1024 * 1024
+# The longest value.
+_MAX_VALUE = 64 * 1024 * 1024
 _BLANK = " \t\r\n"
 
 
-def _no_number(word: str) -> NoReturn:
+def _reject_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 class TextSource(Protocol):
@@ -26,7 +26,7 @@ class TextSource(Protocol):
 
 
 def items(stream: TextSource, key: str | None = None) -> Iterator[Any]:
-    """Of the array that the document is, or that it has under this key."""
+    """Yield the items of the document, which is an array or has an array under the key."""
     return _Document(stream).items(key)
 
 
@@ -60,16 +60,16 @@ class _Document:
             self._value()
             if self._next() == ",":
                 self._take(",")
-        raise RowFault("broken_file", f"The document has no {key!r}.")
+        raise RowError("broken_file", f"The document has no {key!r}.")
 
     def _next(self) -> str:
-        """The next character that says something, left where it is."""
+        """Return the next character that is not blank, without consuming it."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _BLANK:
                     return self._text[self._at]
                 self._at += 1
-            if not self._more():
+            if not self._read_more():
                 return ""
 
     def _take(self, character: str) -> None:
@@ -83,21 +83,21 @@ class _Document:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
-                # Perhaps only cut off where the text that was read so far ends.
-                if not self._more():
+                # The value may continue after the text that was read so far.
+                if not self._read_more():
                     self._broken(getattr(error, "pos", self._at))
                 continue
-            if end < len(self._text) or not self._more():
+            if end < len(self._text) or not self._read_more():
                 self._at = end
                 return value
 
-    def _more(self) -> bool:
-        """Read on, twice as much each time that one value needs: each character is then looked at
-        a few times at the most."""
+    def _read_more(self) -> bool:
+        """Read more; the amount doubles for a long value, so that each character is parsed only a
+        few times."""
         if self._ended:
             return False
         rest = self._text[self._at :]
-        if len(rest) > _MOST:
+        if len(rest) > _MAX_VALUE:
             self._broken(self._at)
         self._lines += self._text.count("\n", 0, self._at)
         read = self._stream.read(max(_CHUNK, len(rest)))
@@ -106,4 +106,4 @@ class _Document:
 
     def _broken(self, at: int) -> NoReturn:
         line = self._lines + self._text.count("\n", 0, at)
-        raise RowFault("broken_file", f"The document is not JSON from line {line} on.")
+        raise RowError("broken_file", f"The document is not JSON from line {line} on.")

@@ -1,4 +1,4 @@
-"""Rows of a table, as databases give them: JSON lines, a JSON array or CSV."""
+"""Reads rows of a table: JSON lines, a JSON array or CSV."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import Any, TextIO
 
 import orjson
 
-from ..account import ImportedAccount, Row, RowFault, UnreadableRow
+from ..account import ImportedAccount, Row, RowError, UnreadableRow
 from .json_items import TextSource, items
 
 LONGEST_LINE = 1024 * 1024
 
 Fields = Mapping[str, Any]
-Numbered = tuple[int, Fields | RowFault]
+Numbered = tuple[int, Fields | RowError]
 
 
-def each(rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]) -> Iterator[Row]:
+def read_accounts(
+    rows: Iterator[Numbered], make: Callable[[Fields], ImportedAccount]
+) -> Iterator[Row]:
     """Return an account for each row, or the row's error."""
     for line, row in rows:
-        if isinstance(row, RowFault):
+        if isinstance(row, RowError):
             yield UnreadableRow(line, row)
             continue
         try:
             account = make(row)
-        except RowFault as fault:
+        except RowError as fault:
             yield UnreadableRow(line, fault)
             continue
         account.line = line
@@ -46,14 +48,14 @@ def table(stream: TextIO) -> Iterator[Numbered]:
 
 
 def documents(stream: TextSource, key: str | None = None) -> Iterator[Numbered]:
-    """The objects of a JSON document. Where it breaks off, what follows cannot be read."""
+    """Yield the objects of a JSON document, up to the first syntax error."""
     number = 0
     found = items(stream, key)
     while True:
         number += 1
         try:
             row = next(found, None)
-        except RowFault as fault:
+        except RowError as fault:
             yield number, fault
             return
         if row is None:
@@ -67,25 +69,29 @@ def _json_lines(first: str, stream: TextIO) -> Iterator[Numbered]:
         if not line.endswith("\n") and len(line) == LONGEST_LINE:
             while line and not line.endswith("\n"):
                 line = stream.readline(LONGEST_LINE)
-            yield number, RowFault("too_long", "The line is longer than a mebibyte.")
+            yield number, RowError("too_long", "The line is longer than a mebibyte.")
         elif line.strip():
             yield number, _json(line)
         number, line = number + 1, stream.readline(LONGEST_LINE)
 
 
-def _json(line: str) -> Fields | RowFault:
+def _json(line: str) -> Fields | RowError:
     try:
         return _object(orjson.loads(line))
     except ValueError:
-        return RowFault("broken_line", "The line is not JSON.")
+        return RowError("broken_line", "The line is not JSON.")
 
 
-def _object(value: object) -> Fields | RowFault:
-    return value if isinstance(value, dict) else RowFault("broken_line", "It is no JSON object.")
+def _object(value: object) -> Fields | RowError:
+    return (
+        value
+        if isinstance(value, dict)
+        else RowError("broken_line", "The line is not a JSON object.")
+    )
 
 
 def _csv(lines: Iterator[str]) -> Iterator[Numbered]:
-    """An empty field is one that is not there."""
+    """Yield rows without their empty fields."""
     reader = csv.reader(lines, strict=True)
     names = next(reader, [])
     while True:
@@ -94,13 +100,13 @@ def _csv(lines: Iterator[str]) -> Iterator[Numbered]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield reader.line_num, RowFault("broken_line", f"The line is not CSV: {error}.")
+            yield reader.line_num, RowError("broken_line", f"The line is not CSV: {error}.")
             continue
         if len(fields) == len(names):
             yield reader.line_num, {n: f for n, f in zip(names, fields, strict=True) if f != ""}
         elif fields:
-            reason = f"The line has {len(fields)} fields, and the first one {len(names)} names."
-            yield reader.line_num, RowFault("broken_line", reason)
+            reason = f"The line has {len(fields)} fields, and the header has {len(names)} names."
+            yield reader.line_num, RowError("broken_line", reason)
 
 
 class _PrependedStream:

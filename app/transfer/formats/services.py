@@ -4,47 +4,57 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TextIO
 
 import orjson
 
 from ...accounts.models import ROLES
 from ...core.clock import SystemClock
 from ...core.types import JsonObject
-from ..account import ImportedAccount, ImportedIdentity, Row, RowFault
-from .fields import flag, from_milliseconds, identity, mapping, moment, needed, objects, text, words
-from .rows import Fields, documents, each, table
+from ..account import ImportedAccount, Row, RowError
+from .fields import (
+    flag,
+    from_milliseconds,
+    identities,
+    mapping,
+    names_profile,
+    objects,
+    required,
+    text,
+    timestamp,
+    words,
+)
+from .rows import Fields, documents, read_accounts, table
 
 
 def read_auth0(stream: TextIO) -> Iterator[Row]:
     """Read users as JSON lines, or the password hashes that Auth0's support hands out."""
-    return each(table(stream), auth0_account)
+    return read_accounts(table(stream), auth0_account)
 
 
 def auth0_account(row: Fields) -> ImportedAccount:
     address = _auth0_address(row)
-    names = {"first_name": text(row, "given_name"), "last_name": text(row, "family_name")}
     return ImportedAccount(
-        email=needed(address, "email"),
+        email=required(address, "email"),
         id=text(row, "user_id") or _auth0_id(row),
         email_verified=flag(address, "email_verified", False),
         password_hash=text(row, "passwordHash") or text(row, "password_hash"),
         status="suspended" if flag(row, "blocked", False) else "active",
         phone=text(row, "phone_number"),
-        created_at=moment(row, "created_at"),
-        last_login_date=moment(row, "last_login"),
-        identities=_auth0_identities(row),
-        profile={name: said for name, said in names.items() if said} or None,
+        created_at=timestamp(row, "created_at"),
+        last_login_date=timestamp(row, "last_login"),
+        identities=identities(row, "identities", "provider", "user_id"),
+        profile=names_profile(row, "given_name", "family_name"),
     )
 
 
 def _auth0_address(row: Fields) -> Fields:
-    """Some users have theirs only among the ways to name them."""
+    """Return the fields of the email, which some users have only among their identifiers."""
     if row.get("email"):
         return row
-    for way in objects(row, "identifiers"):
-        if way.get("type") == "email":
-            return {"email": way.get("value"), "email_verified": way.get("verified")}
+    for identifier in objects(row, "identifiers"):
+        if identifier.get("type") == "email":
+            return {"email": identifier.get("value"), "email_verified": identifier.get("verified")}
     return row
 
 
@@ -53,67 +63,53 @@ def _auth0_id(row: Fields) -> str | None:
     return f"auth0|{row.get('alt_id') or number}" if number else None
 
 
-def _auth0_identities(row: Fields) -> list[ImportedIdentity]:
-    linked: list[Any] = objects(row, "identities")
-    return [one for each in linked for one in identity(each.get("provider"), each.get("user_id"))]
-
-
 def read_gotrue(stream: TextIO) -> Iterator[Row]:
     """Read rows of `auth.users`: JSON lines, a JSON array or CSV."""
-    return each(table(stream), gotrue_account)
+    return read_accounts(table(stream), gotrue_account)
 
 
 def gotrue_account(row: Fields) -> ImportedAccount:
-    if moment(row, "deleted_at") is not None:
-        raise RowFault("not_an_account", "The user was deleted.")
-    banned = moment(row, "banned_until")
-    confirmed = moment(row, "email_confirmed_at") or moment(row, "confirmed_at")
+    if timestamp(row, "deleted_at") is not None:
+        raise RowError("not_an_account", "The user was deleted.")
+    banned = timestamp(row, "banned_until")
+    confirmed = timestamp(row, "email_confirmed_at") or timestamp(row, "confirmed_at")
     phone = text(row, "phone")
     return ImportedAccount(
-        email=needed(row, "email"),
+        email=required(row, "email"),
         id=row.get("id"),
         email_verified=confirmed is not None,
-        # Without a password there is an empty one.
+        # Empty for users without a password.
         password_hash=text(row, "encrypted_password"),
         role="user",
         status="suspended" if banned and banned > SystemClock().now() else "active",
-        # It keeps them without the plus sign.
+        # GoTrue stores phone numbers without the plus sign.
         phone=f"+{phone}" if phone and not phone.startswith("+") else phone,
-        created_at=moment(row, "created_at"),
-        last_login_date=moment(row, "last_sign_in_at"),
-        # From `auth.identities`, where the query joined it in.
-        identities=[
-            one
-            for each in objects(row, "identities")
-            for one in identity(each.get("provider"), each.get("provider_id"))
-        ],
+        created_at=timestamp(row, "created_at"),
+        last_login_date=timestamp(row, "last_sign_in_at"),
+        # Only if the query joined `auth.identities`.
+        identities=identities(row, "identities", "provider", "provider_id"),
     )
 
 
 def read_keycloak(stream: TextIO) -> Iterator[Row]:
     """Read a realm that `kc.sh export` wrote, its users with their credentials."""
-    return each(documents(stream, "users"), keycloak_account)
+    return read_accounts(documents(stream, "users"), keycloak_account)
 
 
 def keycloak_account(row: Fields) -> ImportedAccount:
     if text(row, "serviceAccountClientId"):
-        raise RowFault("not_an_account", "The user is a client's service account.")
-    theirs = words(row, "realmRoles")
-    names = {"first_name": text(row, "firstName"), "last_name": text(row, "lastName")}
+        raise RowError("not_an_account", "The user is a client's service account.")
+    realm_roles = words(row, "realmRoles")
     return ImportedAccount(
-        email=needed(row, "email"),
+        email=required(row, "email"),
         id=row.get("id"),
         email_verified=flag(row, "emailVerified", False),
         password_hash=_keycloak_hash(row),
-        role=next((role for role in ROLES if role in theirs), "user"),
+        role=next((role for role in ROLES if role in realm_roles), "user"),
         status="active" if flag(row, "enabled", True) else "inactive",
         created_at=from_milliseconds(row, "createdTimestamp"),
-        identities=[
-            one
-            for each in objects(row, "federatedIdentities")
-            for one in identity(each.get("identityProvider"), each.get("userId"))
-        ],
-        profile={name: said for name, said in names.items() if said} or None,
+        identities=identities(row, "federatedIdentities", "identityProvider", "userId"),
+        profile=names_profile(row, "firstName", "lastName"),
     )
 
 
@@ -123,27 +119,27 @@ def _keycloak_hash(row: Fields) -> str | None:
         return None
     try:
         secret = orjson.loads(credential["secretData"])
-        how = orjson.loads(credential["credentialData"])
-        return _in_common_form(secret["value"], secret["salt"], how)
+        parameters = orjson.loads(credential["credentialData"])
+        return _modular_crypt(secret["value"], secret["salt"], parameters)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError):
-        raise RowFault("unknown_hash", "The credential is in no form that is known here.") from None
+        raise RowError("unknown_hash", "The format of the credential is unknown.") from None
 
 
-def _in_common_form(value: str, salt: str, how: JsonObject) -> str:
-    """The same in the form that passlib, or Argon2 itself, has for it."""
-    rounds, algorithm = int(how["hashIterations"]), how["algorithm"]
-    made, salted = _unpadded(value), _unpadded(salt)
+def _modular_crypt(value: str, salt: str, parameters: JsonObject) -> str:
+    """Return a hash in the notation of passlib, or of Argon2 itself."""
+    rounds, algorithm = int(parameters["hashIterations"]), parameters["algorithm"]
+    checksum, salt = _unpadded(value), _unpadded(salt)
     if algorithm == "argon2":
-        more = how["additionalParameters"]
+        more = parameters["additionalParameters"]
         kind, memory, lanes = (more[name][0] for name in ("type", "memory", "parallelism"))
         version = {"1.3": 19, "1.0": 16}[more["version"][0]]
-        return f"$argon2{kind}$v={version}$m={memory},t={rounds},p={lanes}${salted}${made}"
+        return f"$argon2{kind}$v={version}$m={memory},t={rounds},p={lanes}${salt}${checksum}"
     digest = {
         "pbkdf2": "pbkdf2",
         "pbkdf2-sha256": "pbkdf2-sha256",
         "pbkdf2-sha512": "pbkdf2-sha512",
     }
-    return f"${digest[algorithm]}${rounds}${salted}${made}".replace("+", ".")
+    return f"${digest[algorithm]}${rounds}${salt}${checksum}".replace("+", ".")
 
 
 def _unpadded(text: str) -> str:
