@@ -9,7 +9,7 @@ export PORT
 TOOL := @$(PYTHON) -m scripts.tool
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors hooks records snippets docs screens texts
+.PHONY: help run test quick sure format lint types bench wheel image versions pin digests sbom settings errors api hooks records snippets docs screens texts
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ settings: ## Write docs/settings.md anew from the code
 
 errors: ## Write docs/error-codes.md and the proxies' error responses from the code
 	$(TOOL) scripts.error_codes
+
+api: ## Write docs/http-api/ from the OpenAPI document
+	$(TOOL) scripts.http_api
 
 hooks: ## Write the tables in docs/hooks/ anew from the code
 	$(TOOL) scripts.hooks

@@ -121,19 +121,23 @@ HEALTH = NamedEnum("HealthStatus", ("ok", "down"))
 
 
 class HealthRead(Schema):
-    status = EnumField(HEALTH, required=True)
-    project = fields.String(required=True)
+    status = EnumField(HEALTH, required=True, metadata={"description": "Always `ok`."})
+    project = fields.String(
+        required=True, metadata={"description": "Name of the project, `CORE__PROJECT_NAME`."}
+    )
 
 
 class ReadinessRead(Schema):
-    status = EnumField(HEALTH, required=True)
+    status = EnumField(
+        HEALTH, required=True, metadata={"description": "Whether the service can process requests."}
+    )
     checks = fields.Dict(
         keys=fields.String(),
         values=EnumField(HEALTH),
         required=True,
         metadata={
-            "description": "`database` and `keystore` always; `schema` only where it is down,"
-            " because it is older than the code"
+            "description": "Result of each check: `database`, `keystore`, and `schema` if"
+            " migrations are missing."
         },
     )
 
@@ -141,7 +145,7 @@ class ReadinessRead(Schema):
 ALIVE = {"status": "ok", "project": "Frontdesk"}
 READY = {"status": "ok", "checks": {"database": "ok", "keystore": "ok"}}
 
-blueprint = Blueprint("health", __name__, about="Whether the service lives, and can work")
+blueprint = Blueprint("health", __name__, about="Health checks")
 
 
 @blueprint.get("/health")
@@ -149,17 +153,20 @@ blueprint = Blueprint("health", __name__, about="Whether the service lives, and 
 @example(answer=ALIVE)
 @answers(200, HealthRead)
 def health() -> JsonObject:
-    """Tell that the service is alive"""
+    """Check that the service is alive"""
     return {"status": "ok", "project": current_frontdesk.settings.core.PROJECT_NAME}
 
 
 @blueprint.get("/health/ready")
 @anyone
 @example(answer=READY)
-@answers(503, ReadinessRead, description="Something that the service needs is down")
+@answers(503, ReadinessRead, description="A required service is unavailable")
 @answers(200, ReadinessRead)
 def get_readiness() -> Response:
-    """Tell whether the service reaches what it needs"""
+    """Check that the service is ready
+
+    Returns 503 and the failed checks if a required service is unavailable.
+    """
     checks = service(Readiness).check()
     ready = "down" not in checks.values()
     body = {"status": "ok" if ready else "down", "checks": checks}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tomllib
@@ -68,5 +69,15 @@ def _plain(
     lines[:] = [line.replace("``", "`").replace("`", "``").replace("*", r"\*") for line in lines]
 
 
+def _add_openapi(app: Any, error: Exception | None) -> None:
+    """Add the OpenAPI document, for readers to download."""
+    if error is None and app.builder.name == "html":
+        sys.path.insert(0, str(ROOT))
+        from scripts.http_api import document
+
+        (Path(app.outdir) / "openapi.json").write_text(json.dumps(document(), ensure_ascii=False))
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _plain)
+    app.connect("build-finished", _add_openapi)

@@ -11,6 +11,7 @@ import pkgutil
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def page() -> str:
     return "\n".join([_HEAD, *_index(), *_sections()])
 
 
+@cache
 def kinds() -> dict[str, list[type[Problem]]]:
     """Return the problems of each anchor; those that only share declarations are left out."""
     for module in pkgutil.walk_packages(app.__path__, "app."):
@@ -56,6 +58,14 @@ def kinds() -> dict[str, list[type[Problem]]]:
         if kind.__module__.startswith("app.") and kind.title and kind.cause:
             found[kind.anchor].append(kind)
     return dict(sorted(found.items()))
+
+
+def section_of(code: str) -> str:
+    """Return the link to the section of a code, from the folder of the page."""
+    anchor = next(
+        anchor for anchor, found in kinds().items() if code in {kind.code for kind in found}
+    )
+    return f"{PAGE.name}#{anchor}"
 
 
 def with_types(text: str) -> str:
@@ -82,17 +92,15 @@ def _index() -> Iterator[str]:
         for code in sorted({kind.code for kind in found}):
             same = [kind for kind in found if kind.code == code]
             statuses = ", ".join(str(status) for status in sorted({each.status for each in same}))
-            link = anchor.replace("_", "-")
-            yield f"| [`{code}`](#{link}) | {statuses} | {same[0].title} |"
+            yield f"| [`{code}`](#{anchor}) | {statuses} | {same[0].title} |"
     yield ""
 
 
 def _sections() -> Iterator[str]:
     for anchor, found in kinds().items():
-        yield f"({anchor.replace('_', '-')})=\n"
-        codes = sorted({kind.code for kind in found}, key=lambda code: (code != anchor, code))
-        yield f"## {', '.join(f'`{code}`' for code in codes)}\n"
+        yield f"## `{anchor}`\n"
         yield f"**{found[0].title}.**\n"
+        codes = {kind.code for kind in found}
         for kind in found:
             code = f", code `{kind.code}`" if len(codes) > 1 else ""
             yield f"- **Status:** {kind.status}{code}, with the detail “{kind.detail}”"

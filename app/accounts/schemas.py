@@ -24,26 +24,47 @@ STATUS = NamedEnum(
     "AccountStatus",
     (*STATUSES, PENDING, DELETING),
     is_open=True,
-    description="A host may have others beside these",
+    description="Status of an account. Applications can use other values too.",
 )
 
 
 class AccountRead(Schema):
-    id = AccountId(required=True)
-    email = fields.String(required=True)
-    status = EnumField(STATUS, required=True)
-    role = EnumField(ROLE, required=True)
-    phone = fields.String(required=True, allow_none=True)
-    last_login_date = Timestamp(required=True, allow_none=True)
-    current_workspace_id = fields.Integer(required=True, allow_none=True)
-    created_at = Timestamp(required=True)
+    id = AccountId(required=True, metadata={"description": "ID of the account."})
+    email = fields.String(
+        required=True, metadata={"description": "Email address, which is also the login name."}
+    )
+    status = EnumField(
+        STATUS,
+        required=True,
+        metadata={"description": "Status of the account. Only active accounts can sign in."},
+    )
+    role = EnumField(ROLE, required=True, metadata={"description": "Role of the account."})
+    phone = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Phone number in international format, such as `+442079460000`."},
+    )
+    last_login_date = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When the account last signed in."}
+    )
+    current_workspace_id = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "ID of the account's current workspace."},
+    )
+    created_at = Timestamp(required=True, metadata={"description": "When the account was created."})
     # Where the account's model has them.
     email_verified: fields.Boolean = IsUnset(
         attribute="email_unverified_since",
-        metadata={"description": "Whether the address is taken to be its owner's"},
+        metadata={"description": "Whether the email address is verified."},
     )
-    locale = fields.String(allow_none=True, metadata={"description": "A BCP 47 language tag"})
-    time_zone = fields.String(allow_none=True, metadata={"description": "An IANA time zone"})
+    locale = fields.String(
+        allow_none=True,
+        metadata={"description": "Language as a BCP 47 tag, such as `de` or `en-GB`."},
+    )
+    time_zone = fields.String(
+        allow_none=True, metadata={"description": "IANA time zone, such as `Europe/Berlin`."}
+    )
 
 
 class Phone(Text):
@@ -73,9 +94,28 @@ class TimeZone(Text):
 class OwnAccountUpdate(RequestSchema):
     """What its owner says of an account; null takes it away."""
 
-    phone = Phone(min=1, max=64, allow_none=True, metadata={"example": "+442079460000"})
-    locale = Locale(min=1, max=LOCALE_LENGTH, pattern=LOCALE, allow_none=True)
-    time_zone = TimeZone(min=1, max=TIME_ZONE_LENGTH, allow_none=True)
+    phone = Phone(
+        min=1,
+        max=64,
+        allow_none=True,
+        metadata={
+            "description": "Phone number in international format, such as `+442079460000`.",
+            "example": "+442079460000",
+        },
+    )
+    locale = Locale(
+        min=1,
+        max=LOCALE_LENGTH,
+        pattern=LOCALE,
+        allow_none=True,
+        metadata={"description": "Language as a BCP 47 tag, such as `de` or `en-GB`."},
+    )
+    time_zone = TimeZone(
+        min=1,
+        max=TIME_ZONE_LENGTH,
+        allow_none=True,
+        metadata={"description": "IANA time zone, such as `Europe/Berlin`."},
+    )
 
 
 def account_update() -> type[Schema]:

@@ -98,10 +98,10 @@ def get_managed_account(account_id: AccountKey) -> Details:
 @takes(json=AccountEdit)
 @answers(200, AccountDetails, ready=True)
 def update_managed_account(account_id: AccountKey, json: Loaded) -> Details:
-    """Change an account's role or status, or suspend it until a date
+    """Update an account's role or status
 
-    An account that is no longer active is signed out. A suspension with a date ends automatically.
-    A new status ends an earlier suspension.
+    An account that is no longer active is signed out. Use the status `suspended` with
+    `suspended_until` for a suspension that ends automatically.
     """
     return service(Administration).change(caller().account, account_id, json)
 

@@ -30,7 +30,7 @@ MAX_LIMIT = 500
 
 
 def limit() -> StrictInteger:
-    about = {"description": "How many to return at most"}
+    about = {"description": "Maximum number of items to return."}
     return StrictInteger(load_default=100, min=1, max=MAX_LIMIT, metadata=about)
 
 
@@ -40,34 +40,44 @@ class AccountQuery(RequestSchema):
         max=320,
         strip=True,
         metadata={
-            "description": "The beginning of an email address, case-insensitive; or an exact id or"
-            " phone number"
+            "description": "Start of an email address in any case, or a complete ID or phone"
+            " number."
         },
     )
-    status = EnumField(STATUS)
-    role = EnumField(ROLE)
+    status = EnumField(STATUS, metadata={"description": "Only accounts with this status."})
+    role = EnumField(ROLE, metadata={"description": "Only accounts with this role."})
     verified = StrictBoolean(
-        metadata={"description": "Only verified, or only unverified email addresses"}
+        metadata={
+            "description": "Only accounts with a verified (`true`) or an unverified (`false`)"
+            " email address."
+        }
     )
-    mfa = StrictBoolean(metadata={"description": "Only accounts with MFA, or only those without"})
-    created_after = Timestamp()
+    mfa = StrictBoolean(
+        metadata={"description": "Only accounts with (`true`) or without (`false`) an MFA method."}
+    )
+    created_after = Timestamp(metadata={"description": "Only accounts created after this time."})
     last_login_before = Timestamp(
-        metadata={"description": "Includes accounts that have never signed in"},
+        metadata={"description": "Only accounts that last signed in before this time, or never."},
     )
     sort = EnumField(
         SORT,
-        metadata={"description": "Default: `-created_at`, or `email` with a search"},
+        metadata={
+            "description": "Order of the list. Default: `-created_at`, or `email` with `search`."
+        },
     )
     limit = limit()
     offset = StrictInteger(
         load_default=0,
         max=MAX_OFFSET,
-        metadata={"description": "How many to skip; not together with `after`"},
+        metadata={"description": "Number of accounts to skip; cannot be combined with `after`."},
     )
     after = Text(
         min=1,
         max=CURSOR_LENGTH,
-        metadata={"description": "The cursor in the `Link` of the previous page"},
+        metadata={
+            "description": "Position after which the page starts, from the `Link` header of the"
+            " previous page."
+        },
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -79,24 +89,60 @@ class AccountQuery(RequestSchema):
 class AccountDetails(AccountRead):
     """An account for administrators."""
 
-    has_password = fields.Boolean(required=True)
+    has_password = fields.Boolean(
+        required=True, metadata={"description": "Whether the account has a password."}
+    )
     suspended_until = Timestamp(
         required=True,
         allow_none=True,
-        metadata={"description": "When the suspension ends"},
+        metadata={"description": "When the suspension ends automatically."},
     )
-    suspended_reason = fields.String(required=True, allow_none=True)
+    suspended_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Reason for the suspension, which only administrators see."},
+    )
 
 
 class AccountCreate(RequestSchema):
-    email = Text(min=1, max=320, strip=True, required=True)
-    password = NewPassword(required=False, load_default=None)
-    role = EnumField(ROLE, load_default="user")
-    status = EnumField(STATUS, min=1, load_default=None)
-    phone = Text(min=1, max=32, load_default=None)
+    email = Text(
+        min=1,
+        max=320,
+        strip=True,
+        required=True,
+        metadata={"description": "Email address of the new account."},
+    )
+    password = NewPassword(
+        required=False,
+        load_default=None,
+        metadata={
+            "description": "Password of the new account. Without one, the owner sets a password"
+            " by email."
+        },
+    )
+    role = EnumField(
+        ROLE,
+        load_default="user",
+        metadata={"description": "Role of the new account. Only root can create administrators."},
+    )
+    status = EnumField(
+        STATUS,
+        min=1,
+        load_default=None,
+        metadata={"description": "Status of the new account; `active` if omitted."},
+    )
+    phone = Text(
+        min=1,
+        max=32,
+        load_default=None,
+        metadata={"description": "Phone number in international format, such as `+442079460000`."},
+    )
     invite = StrictBoolean(
         load_default=False,
-        metadata={"description": "Send a link to choose a password, instead of a password"},
+        metadata={
+            "description": "Send an email with a link to set a password. Cannot be combined with"
+            " `password`."
+        },
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -106,18 +152,27 @@ class AccountCreate(RequestSchema):
 
 
 class AccountEdit(RequestSchema):
-    role = EnumField(ROLE)
-    status = EnumField(STATUS, min=1)
+    role = EnumField(
+        ROLE, metadata={"description": "New role. Only root can appoint administrators."}
+    )
+    status = EnumField(
+        STATUS,
+        min=1,
+        metadata={"description": "New status. Any status ends an earlier suspension."},
+    )
     suspended_until = Timestamp(
         allow_none=True,
-        metadata={"description": "With the status `suspended`: when the suspension ends"},
+        metadata={
+            "description": "When the suspension ends automatically; only with the status"
+            " `suspended`."
+        },
     )
     suspended_reason = Text(
         min=1,
         max=REASON_LENGTH,
         allow_none=True,
         strip=True,
-        metadata={"description": "With the status `suspended`; shown only to administrators"},
+        metadata={"description": "Reason for the suspension, which only administrators see."},
     )
 
 
@@ -127,42 +182,83 @@ class AccountDeletionQuery(RequestSchema):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "Delete the account only if this is its email address"},
+        metadata={"description": "Delete the account only if it has this email address."},
     )
 
 
 class DeliveryQuery(RequestSchema):
     limit = limit()
     after = StrictInteger(
-        metadata={"description": "The `id` of the last item of the previous page"}
+        metadata={"description": "`id` of the last delivery of the previous page."}
     )
 
 
 class DeliveryRead(Schema):
     """A delivery to an account, without its text."""
 
-    id = fields.Integer(required=True)
-    channel = fields.String(required=True)
-    state = EnumField(DELIVERY_STATE, required=True)
-    title = fields.String(required=True)
-    notification_id = fields.Integer(required=True, allow_none=True)
-    attempts = fields.Integer(required=True)
-    reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why it is not sent"}
+    id = fields.Integer(required=True, metadata={"description": "ID of the delivery."})
+    channel = fields.String(
+        required=True, metadata={"description": "Channel of the message, such as `email` or `sms`."}
     )
-    created_at = Timestamp(required=True)
-    finished_at = Timestamp(required=True, allow_none=True)
+    state = EnumField(
+        DELIVERY_STATE, required=True, metadata={"description": "State of the delivery."}
+    )
+    title = fields.String(required=True, metadata={"description": "Title of the message."})
+    notification_id = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "ID of the notification, or `null` for a transactional email."},
+    )
+    attempts = fields.Integer(required=True, metadata={"description": "Number of attempts so far."})
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why the message was not sent."}
+    )
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the delivery was created."}
+    )
+    finished_at = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the message was sent, or finally failed."},
+    )
 
 
 class MembershipRead(Schema):
     """The membership of an account in a workspace."""
 
-    workspace_id = fields.Integer(required=True, attribute="workspace.id")
-    slug = fields.String(required=True, attribute="workspace.slug")
-    name = fields.String(required=True, attribute="workspace.name")
-    type = EnumField(MEMBER_TYPE, required=True, attribute="member.type")
-    status = EnumField(MEMBER_STATUS, required=True, attribute="member.status")
-    created_at = Timestamp(required=True, attribute="member.created_at")
+    workspace_id = fields.Integer(
+        required=True, attribute="workspace.id", metadata={"description": "ID of the workspace."}
+    )
+    slug = fields.String(
+        required=True,
+        attribute="workspace.slug",
+        metadata={"description": "Slug of the workspace."},
+    )
+    name = fields.String(
+        required=True,
+        attribute="workspace.name",
+        metadata={"description": "Name of the workspace."},
+    )
+    type = EnumField(
+        MEMBER_TYPE,
+        required=True,
+        attribute="member.type",
+        metadata={"description": "Role of the member in the workspace."},
+    )
+    status = EnumField(
+        MEMBER_STATUS,
+        required=True,
+        attribute="member.status",
+        metadata={
+            "description": "Status of the membership. Only members with the status `active` can"
+            " use the workspace."
+        },
+    )
+    created_at = Timestamp(
+        required=True,
+        attribute="member.created_at",
+        metadata={"description": "When the membership was created."},
+    )
 
 
 DETAILS = {

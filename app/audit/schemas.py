@@ -25,13 +25,19 @@ class RecordPage(RequestSchema):
     """A page of entries, the newest first."""
 
     limit = StrictInteger(
-        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+        load_default=100,
+        min=1,
+        max=500,
+        metadata={"description": "Maximum number of items to return."},
     )
     after = Text(
         min=1,
         max=CURSOR_LENGTH,
         load_default=None,
-        metadata={"description": "The cursor in the `Link` of the previous page"},
+        metadata={
+            "description": "Position after which the page starts, from the `Link` header of the"
+            " previous page."
+        },
     )
 
 
@@ -40,24 +46,36 @@ class RecordFilter(RequestSchema):
         min=1,
         max=TYPE_LENGTH,
         load_default=None,
-        metadata={"description": "The name of an action, such as `login.failed`"},
+        metadata={"description": "Only entries with this action, such as `login.failed`."},
     )
     actor = AccountId(
-        received=True, load_default=None, metadata={"description": "The acting account"}
+        received=True,
+        load_default=None,
+        metadata={"description": "Only entries of actions that this account performed."},
     )
     account = AccountId(
-        received=True, load_default=None, metadata={"description": "The affected account"}
+        received=True,
+        load_default=None,
+        metadata={"description": "Only entries about this account."},
     )
-    workspace = StrictInteger(load_default=None, metadata={"description": "The id of a workspace"})
+    workspace = StrictInteger(
+        load_default=None,
+        metadata={"description": "Only entries about the workspace with this ID."},
+    )
     target = Text(
         min=3,
         max=TYPE_LENGTH + TARGET_LENGTH + 1,
         load_default=None,
         pattern="^[^:]+:.+$",
-        metadata={"description": "Kind and id of the target, such as `invitation:17`"},
+        metadata={
+            "description": "Only entries about this object, by type and ID, such as"
+            " `invitation:17`."
+        },
     )
-    since = Timestamp(load_default=None, metadata={"description": "Not before this moment"})
-    until = Timestamp(load_default=None, metadata={"description": "Before this moment"})
+    since = Timestamp(
+        load_default=None, metadata={"description": "Only entries at or after this time."}
+    )
+    until = Timestamp(load_default=None, metadata={"description": "Only entries before this time."})
 
 
 class RecordQuery(RecordPage, RecordFilter):
@@ -67,32 +85,56 @@ class RecordQuery(RecordPage, RecordFilter):
 class WorkspaceRecordRead(Schema):
     """An entry for managers of a workspace, without the client's data."""
 
-    id = fields.Integer(required=True)
-    type = fields.String(required=True, metadata={"description": "The action"})
-    at = Timestamp(required=True)
-    actor_kind = EnumField(ACTOR_KIND, required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the audit log entry."})
+    type = fields.String(
+        required=True, metadata={"description": "Name of the action, such as `member.updated`."}
+    )
+    at = Timestamp(required=True, metadata={"description": "When the action happened."})
+    actor_kind = EnumField(
+        ACTOR_KIND, required=True, metadata={"description": "Type of the actor."}
+    )
     actor_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "The acting account"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "ID of the account that performed the action."},
     )
     account_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "The affected account"}
+        required=True,
+        allow_none=True,
+        metadata={"description": "ID of the account that the action affects."},
     )
-    workspace_id = fields.Integer(required=True, allow_none=True)
-    target_kind = fields.String(required=True, allow_none=True)
-    target_id = fields.String(required=True, allow_none=True)
+    workspace_id = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "ID of the workspace."}
+    )
+    target_kind = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Type of the affected object, such as `invitation`."},
+    )
+    target_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "ID of the affected object."}
+    )
     data: Any = fields.Dict(
         keys=fields.String(),
         required=True,
-        metadata={"description": "Data of the action, which depends on `type`"},
+        metadata={
+            "description": "Details of the action, such as the values before and after a change."
+        },
     )
 
 
 class RecordRead(WorkspaceRecordRead):
     address = fields.String(
-        required=True, allow_none=True, metadata={"description": "The client's IP address"}
+        required=True, allow_none=True, metadata={"description": "IP address of the request."}
     )
-    user_agent = fields.String(required=True, allow_none=True)
-    request_id = fields.String(required=True, allow_none=True)
+    user_agent = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "`User-Agent` header of the client."},
+    )
+    request_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "`X-Request-ID` of the request."}
+    )
 
 
 OF_A_WORKSPACE = {

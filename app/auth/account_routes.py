@@ -63,7 +63,7 @@ def get_account() -> AccountLike | Response:
 @takes(json=account_update)
 @answers(200, account_read)
 def change_account(json: Loaded) -> AccountLike:
-    """Change phone, language or time zone"""
+    """Update the caller's phone number, language or time zone"""
     return service(Details).change(caller().attached_account, json)
 
 
@@ -77,7 +77,10 @@ def change_account(json: Loaded) -> AccountLike:
 @takes(json=ChangePassword)
 @answers(200, login_read)
 def change_password(json: Loaded) -> JsonObject:
-    """Change the caller's password: every token ends, and the answer has a new one"""
+    """Change the caller's password
+
+    Revokes all access tokens of the account and returns a new one.
+    """
     outcome = service(PasswordChange).change(
         caller(),
         json["current_password"],
@@ -96,7 +99,10 @@ def change_password(json: Loaded) -> JsonObject:
 @takes(json=ChangeEmail)
 @answers(202, Message)
 def request_email_change(json: Loaded) -> dict[str, str]:
-    """Ask for another e-mail address: a proof is mailed to it, and a way back to the old one"""
+    """Request a change of email address
+
+    Sends a token and a code to the new address, and a link to undo the change to the old one.
+    """
     service(EmailChanges).request(caller(), json["email"], json["password"], address())
     return {"message": "Check the mail of your new address to confirm it"}
 
@@ -111,7 +117,11 @@ def request_email_change(json: Loaded) -> dict[str, str]:
 @takes(json=ConfirmEmailChange)
 @answers(200, login_read)
 def confirm_email_change(json: Loaded) -> JsonObject:
-    """Confirm it with the mailed token or code, signed in or with the password: every token ends"""
+    """Confirm a change of email address
+
+    Requires the token or code from the email, and an access token or the password. Revokes all
+    access tokens of the account.
+    """
     found = find_caller()
     options = sign_in_options(caller=found)
     outcome = service(EmailChanges).confirm(
@@ -127,6 +137,9 @@ def confirm_email_change(json: Loaded) -> JsonObject:
 @takes(json=MailedToken)
 @answers(200, Message)
 def undo_email_change(json: Loaded) -> dict[str, str]:
-    """Put the old address back with the token that was mailed to it, and recover the password"""
+    """Undo a change of email address
+
+    Restores the old address with the token that was sent to it, and starts a password recovery.
+    """
     service(EmailChangeUndo).undo(json["token"])
     return {"message": "Your address is as before; check its mail to choose a new password"}

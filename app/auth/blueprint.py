@@ -9,7 +9,7 @@ from ..core.web.blueprint import Blueprint
 from .idp.session_cookie import prepare_session
 
 blueprint = Blueprint(
-    "auth", __name__, needs=Accounts, about="Signing in and out, and recovering a password"
+    "auth", __name__, needs=Accounts, about="Sign-in, sign-out, account, password recovery"
 )
 blueprint.record(prepare_session)
 

@@ -45,6 +45,7 @@ def guard(
     name: str = "",
     bearer: bool = True,
     optional: bool = False,
+    access: str = "",
     headers: Callable[[], Mapping[str, str]] | None = None,
 ) -> Callable[[EntryCheck], Guard]:
     """Make a check a decorator that runs it before the view, and says so in the view's record."""
@@ -68,6 +69,8 @@ def guard(
 
             described = operation(check_then_view)
             described.guard = name or check.__name__
+            if access:
+                described.access.insert(0, access)
             if bearer:
                 # One that asks for a credential beside it makes it a must.
                 described.optional = optional and described.optional is described.bearer
@@ -89,19 +92,24 @@ def named_like(check: Callable[..., object], made: Made) -> Made:
     return made
 
 
+def one_of(roles: Sequence[str]) -> str:
+    """Return the roles as the document names them."""
+    return " or ".join(f"`{role}`" for role in roles)
+
+
 def check_named(guard: str, roles: Sequence[object]) -> None:
     """Reject a decorator without roles: it would take the view for a role."""
     if not all(isinstance(role, str) for role in roles):
         raise SetupError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
 
 
-@guard(*CREDENTIAL_PROBLEMS)
+@guard(*CREDENTIAL_PROBLEMS, access="any account")
 def account_required() -> None:
     """Require a valid credential of an account. The account's status is not checked."""
     caller()
 
 
-@guard(*CREDENTIAL_PROBLEMS, optional=True)
+@guard(*CREDENTIAL_PROBLEMS, optional=True, access="anyone; credentials are optional")
 def account_optional() -> None:
     """As `account_required`, but a request without any credential passes as nobody.
 
@@ -110,13 +118,13 @@ def account_optional() -> None:
     find_caller(optional=True)
 
 
-@guard(*CREDENTIAL_PROBLEMS, InactiveCaller)
+@guard(*CREDENTIAL_PROBLEMS, InactiveCaller, access="active account")
 def active_account_required() -> None:
     """Require a valid credential of an account with an active status."""
     check_active()
 
 
-@guard(*CREDENTIAL_PROBLEMS, InactiveCaller, NotAuthorized)
+@guard(*CREDENTIAL_PROBLEMS, InactiveCaller, NotAuthorized, access="active account; role `root`")
 def superuser_required() -> None:
     """An active account with the role `root`; no other role name passes."""
     check_active()
@@ -127,7 +135,12 @@ def roles_required(*roles: str) -> Guard:
     """An account with one of these roles, active or not; stack with `active_account_required`."""
     check_named("roles_required", roles)
 
-    @guard(*CREDENTIAL_PROBLEMS, NotAuthorized, name="roles_required")
+    @guard(
+        *CREDENTIAL_PROBLEMS,
+        NotAuthorized,
+        name="roles_required",
+        access=f"role {one_of(roles)}",
+    )
     def check() -> None:
         _check_role(*roles)
 
@@ -145,14 +158,19 @@ def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
             " @fresh_required(minutes=15), @fresh_required(factors=2)"
         )
 
-    @guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired, name="fresh_required")
+    @guard(
+        *CREDENTIAL_PROBLEMS,
+        ReauthenticationRequired,
+        name="fresh_required",
+        access="recent sign-in" + (" with MFA" if factors > 1 else ""),
+    )
     def check() -> None:
         service(Freshness).require(caller(), None if minutes is None else minutes * 60, factors)
 
     return check
 
 
-@guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired)
+@guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired, access="sign-in with MFA")
 def mfa_required() -> None:
     """An account that has signed in with a second factor, however long ago. A trusted device is
     none; whoever has none must set one up first."""

@@ -68,7 +68,10 @@ from .sign_in.policy import payload_of
 @takes(form=login_form)
 @answers(200, login_read)
 def login(form: Loaded) -> JsonObject:
-    """Log in with email and password"""
+    """Sign in with email and password
+
+    Returns an access token. Send the form fields `username` (the email address) and `password`.
+    """
     options = sign_in_options(otp=form.get("otp"), device=form.get("trusted_device"))
     return payload_of(service(Login).with_password(form["username"], form["password"], options))
 
@@ -78,7 +81,10 @@ def login(form: Loaded) -> JsonObject:
 @example(answer=examples.LOGGED_OUT)
 @answers(200, Message)
 def logout() -> dict[str, str]:
-    """Log out: every token of the account ends"""
+    """Sign out
+
+    Revokes all access tokens of the account.
+    """
     service(LogOut).everywhere(caller())
     clear_browser_cache()
     return {"message": "Logged out"}
@@ -91,7 +97,10 @@ def logout() -> dict[str, str]:
 @takes(json=PasswordRecovery)
 @answers(200, Message)
 def recover_password(json: Loaded) -> dict[str, str]:
-    """Mail a reset token and a short code"""
+    """Request a password reset
+
+    Sends an email with a reset token and a short code.
+    """
     service(Recovery).request(json["email"], address())
     return {"message": "Password recovery email sent"}
 
@@ -103,7 +112,10 @@ def recover_password(json: Loaded) -> dict[str, str]:
 @takes(json=VerifyToken)
 @answers(200, Message)
 def verify_token(json: Loaded) -> dict[str, str]:
-    """Check a reset token or code, without using it up"""
+    """Check a reset token or code
+
+    The token or code stays valid.
+    """
     service(Recovery).verify(json["token"], json.get("email"))
     return {"message": "The token is valid"}
 
@@ -116,7 +128,10 @@ def verify_token(json: Loaded) -> dict[str, str]:
 @takes(json=ResetPassword)
 @answers(200, Message)
 def reset_password(json: Loaded) -> dict[str, str]:
-    """Set a new password with a reset token or code"""
+    """Reset a password
+
+    Requires the reset token or short code from the email. Revokes all access tokens of the account.
+    """
     service(Recovery).reset(json["token"], json.get("email"), json["new_password"], address())
     return {"message": "Password updated"}
 
@@ -126,9 +141,12 @@ def reset_password(json: Loaded) -> dict[str, str]:
 @idp_required
 @raises(ProviderUnavailable)
 @takes(query=IdpLogin)
-@answers(302, None, description="To the identity provider's sign-in page")
+@answers(302, None, description="Redirect to the identity provider")
 def idp_login(query: Loaded) -> Any:
-    """Begin a sign-in at the identity provider"""
+    """Start a sign-in with an identity provider
+
+    Redirects the browser to the provider and sets a session cookie.
+    """
     provider = service(IdpSignIn).begin(query["redirect_uri"], _begun())
     return redirect(provider, Response=ProviderRedirect)
 
@@ -143,7 +161,10 @@ def idp_login(query: Loaded) -> Any:
 @takes(json=idp_callback_read)
 @answers(200, login_read)
 def idp_callback(json: Loaded) -> JsonObject:
-    """Finish a sign-in with the code that the identity provider gave"""
+    """Finish a sign-in with an identity provider
+
+    Exchanges the provider's authorization code for an access token.
+    """
     return payload_of(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
 
 

@@ -29,9 +29,17 @@ class PasswordField(Text):
 
 class LoginForm(RequestSchema):
     username = Text(
-        min=1, blank=True, max=320, required=True, metadata={"description": "The email"}
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address of the account."},
     )
-    password = PasswordField(max=1024, required=True, metadata={"format": "password"})
+    password = PasswordField(
+        max=1024,
+        required=True,
+        metadata={"description": "Password of the account.", "format": "password"},
+    )
 
 
 class LoginFormWithFactor(LoginForm):
@@ -41,18 +49,28 @@ class LoginFormWithFactor(LoginForm):
         min=1,
         max=16,
         blank=True,
-        metadata={"description": "A code of an authenticator app, so that one request will do"},
+        metadata={
+            "description": "Code of an authenticator app, to sign in with MFA in one request."
+        },
     )
     trusted_device = Text(
         min=1,
         max=100,
         blank=True,
-        metadata={"description": "Its secret, in the place of the header X-Trusted-Device"},
+        metadata={
+            "description": "Secret of a trusted device, instead of the header `X-Trusted-Device`."
+        },
     )
 
 
 class PasswordRecovery(RequestSchema):
-    email = Text(min=1, blank=True, max=320, required=True)
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address of the account."},
+    )
 
 
 class VerifyToken(RequestSchema):
@@ -63,9 +81,17 @@ class VerifyToken(RequestSchema):
         }
 
     token = Text(
-        min=1, max=1024, required=True, metadata={"description": "The long token, or the code"}
+        min=1,
+        max=1024,
+        required=True,
+        metadata={"description": "Long token or short code from the email."},
     )
-    email = Text(min=1, blank=True, max=320, metadata={"description": "Required with a code"})
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        metadata={"description": "Email address of the account; required with a short code."},
+    )
 
     @validates_schema
     def require_email_with_code(self, data: Loaded, **kwargs: object) -> None:
@@ -74,13 +100,14 @@ class VerifyToken(RequestSchema):
 
 
 class NewPassword(Text):
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, *, metadata: JsonObject | None = None, **more: Any) -> None:
+        text = (metadata or {}).get("description", "New password.")
         super().__init__(
             min=MIN_LENGTH,
             max=MAX_BYTES,
             metadata={
                 "format": "password",
-                "description": f"{MAX_BYTES} bytes in UTF-8 at the most, and no NUL",
+                "description": f"{text} At most {MAX_BYTES} bytes in UTF-8, without NUL.",
             },
             **{"required": True, **more},
         )
@@ -93,24 +120,31 @@ class NewPassword(Text):
 
 
 class ResetPassword(VerifyToken):
-    new_password = NewPassword()
+    new_password = NewPassword(metadata={"description": "New password."})
 
 
 class ChangePassword(RequestSchema):
     current_password = PasswordField(
         max=1024,
         load_default=None,
-        metadata={"format": "password", "description": "Required where the account has one"},
+        metadata={
+            "format": "password",
+            "description": "Current password; required if the account has one.",
+        },
     )
-    new_password = NewPassword()
+    new_password = NewPassword(metadata={"description": "New password."})
 
 
 class ChangeEmail(RequestSchema):
-    email = Text(min=1, max=320, required=True)
+    email = Text(min=1, max=320, required=True, metadata={"description": "New email address."})
     password = PasswordField(
         max=1024,
         load_default=None,
-        metadata={"format": "password", "description": "Or a sign-in of the last 15 minutes"},
+        metadata={
+            "format": "password",
+            "description": "Password of the account; required if the last sign-in is older than"
+            " `AUTH__FRESH_MINUTES`.",
+        },
     )
 
 
@@ -118,12 +152,15 @@ class ConfirmEmailChange(VerifyToken):
     password = PasswordField(
         max=1024,
         load_default=None,
-        metadata={"format": "password", "description": "Required without a sign-in"},
+        metadata={
+            "format": "password",
+            "description": "Password of the account; required without an access token.",
+        },
     )
 
 
 class MailedToken(RequestSchema):
-    token = Text(min=1, max=1024, required=True)
+    token = Text(min=1, max=1024, required=True, metadata={"description": "Token from the email."})
 
 
 class RedirectUri(Text):
@@ -136,7 +173,11 @@ class RedirectUri(Text):
 
 class IdpLogin(RequestSchema):
     redirect_uri = RedirectUri(
-        max=500, metadata={"description": "Where the provider leads back to; else IDP_REDIRECT_URI"}
+        max=500,
+        metadata={
+            "description": "URL to which the identity provider returns the browser. Default:"
+            " `IDP_REDIRECT_URI`."
+        },
     )
 
     @pre_load
@@ -153,12 +194,20 @@ class IdpLogin(RequestSchema):
 
 
 class IdpCallback(IdpLogin):
-    code = Text(min=1, max=4096, required=True)
+    code = Text(
+        min=1,
+        max=4096,
+        required=True,
+        metadata={"description": "Authorization code from the identity provider."},
+    )
     state = Text(
-        max=512, load_default=None, metadata={"description": "What came back beside the code"}
+        max=512,
+        load_default=None,
+        metadata={"description": "`state` that the identity provider returned with the code."},
     )
     auth_data = fields.Dict(
-        keys=fields.String(), metadata={"description": "What the host's signup needs to know"}
+        keys=fields.String(),
+        metadata={"description": "Additional data for the application's sign-up."},
     )
 
     @pre_load
@@ -176,11 +225,26 @@ class IdpCallback(IdpLogin):
 class LoginRead(Schema):
     """The login response. A host that wants more fields in it subclasses this."""
 
-    access_token = fields.String(required=True)
-    expires = Timestamp(required=True, metadata={"description": "When the token ends"})
-    token_type = EnumField(TOKEN_TYPE, required=True)
-    account = fields.Nested(AccountRead, required=True)
-    user = fields.Raw(required=True, allow_none=True, metadata={"type": "object", "default": None})
+    access_token = fields.String(
+        required=True,
+        metadata={"description": "Access token (JWT) for the header `Authorization: Bearer`."},
+    )
+    expires = Timestamp(required=True, metadata={"description": "When the access token expires."})
+    token_type = EnumField(
+        TOKEN_TYPE, required=True, metadata={"description": "Type of the token, always `bearer`."}
+    )
+    account = fields.Nested(
+        AccountRead, required=True, metadata={"description": "Account that is signed in."}
+    )
+    user = fields.Raw(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Membership in the current workspace, or `null`.",
+            "type": "object",
+            "default": None,
+        },
+    )
 
 
 def account_read() -> type[Schema]:

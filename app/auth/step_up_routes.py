@@ -38,7 +38,11 @@ def shown_otherwise() -> Iterable[type[Problem]]:
 @takes(json=Reauthenticate)
 @answers(200, login_read)
 def reauthenticate(json: Loaded) -> JsonObject:
-    """Show once more who one is: the sign-in is as good as new, and the answer has another token"""
+    """Re-authenticate
+
+    Confirms the identity of the caller with a password, an MFA method, a passkey or a one-time
+    code. Returns a new access token for routes that require a recent sign-in.
+    """
     way = next(each for each in WAYS if each in json)
     given = (json["login_id"], json["code"]) if way == "code" else json[way]
     options = sign_in_options(caller=caller())

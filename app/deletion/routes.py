@@ -49,7 +49,10 @@ def deletion_required() -> None:
 @answers(202, DeletionRead, description="The account will be deleted after the grace period")
 @answers(200, Message)
 def delete_account(json: Loaded) -> JsonObject | Response:
-    """Delete the caller's account"""
+    """Delete the caller's account
+
+    With a grace period, the account is deleted at its end and can be restored until then.
+    """
     deletes_at = service(Deletion).request(caller(), json["password"], address())
     if deletes_at is None:
         return {"message": "Account deleted"}

@@ -17,13 +17,17 @@ class DeleteAccount(RequestSchema):
         load_default=None,
         metadata={
             "format": "password",
-            "description": "Not needed if the sign-in is at most 15 minutes old",
+            "description": "Password of the account; required if the last sign-in is older than"
+            " `AUTH__FRESH_MINUTES`.",
         },
     )
 
 
 class DeletionRead(Message):
-    deletes_at = Timestamp(required=True, metadata={"description": "The end of the grace period"})
+    deletes_at = Timestamp(
+        required=True,
+        metadata={"description": "When the account is deleted; until then it can be restored."},
+    )
 
 
 class DeletionOff(Forbidden):

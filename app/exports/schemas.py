@@ -18,24 +18,29 @@ class ExportCreate(RequestSchema):
         load_default=None,
         metadata={
             "format": "password",
-            "description": "Not needed if the sign-in is at most 15 minutes old",
+            "description": "Password of the account; required if the last sign-in is older than"
+            " `AUTH__FRESH_MINUTES`.",
         },
     )
 
 
 class ExportRead(Schema):
-    id = fields.Integer(required=True)
-    state = EnumField(EXPORT_STATE, required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the data export."})
+    state = EnumField(
+        EXPORT_STATE, required=True, metadata={"description": "State of the data export."}
+    )
     size = fields.Integer(
         required=True,
         allow_none=True,
-        metadata={"description": "The size in bytes, once the export is ready"},
+        metadata={"description": "Size in bytes when the data export is ready."},
     )
-    created_at = Timestamp(required=True)
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the data export was created."}
+    )
     expires_at = Timestamp(
         required=True,
         allow_none=True,
-        metadata={"description": "The end of the download"},
+        metadata={"description": "When the data export is deleted."},
     )
 
 

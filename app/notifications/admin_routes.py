@@ -60,9 +60,11 @@ def account_model_required(view: View) -> View:
 @takes(query=BroadcastQuery, json=Broadcast)
 @answers(201, NotificationRead, ready=True)
 def send_notification(query: Loaded, json: Loaded) -> SentItem:
-    """Send to some accounts, or to all
+    """Send a notification
 
-    The receivers' ids are repeated in the query; a long list can be in the body, next to `data`.
+    Sends to the accounts in `account_receiver_ids`, or to all accounts. Repeat the parameter for
+    several accounts, or send a long list in the body next to `data`. Include `inapp` in the
+    channels.
     """
     chosen = [*query.get("account_receiver_ids", ()), *json.get("account_receiver_ids", ())]
     # Without ids in both places, the notification is sent to all accounts.
@@ -101,7 +103,7 @@ def list_sent_notifications(query: Loaded) -> list[SentItem]:
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
 def get_sent_notification(notification_id: int) -> SentItem:
-    """Get a notification that the caller has sent"""
+    """Get a sent notification"""
     return service(SentNotifications).get(caller().account.id, notification_id)
 
 
@@ -111,7 +113,10 @@ def get_sent_notification(notification_id: int) -> SentItem:
 @raises(NotificationNotFound)
 @answers(200, NotificationRead, ready=True)
 def delete_sent_notification(notification_id: int) -> SentItem:
-    """Delete a notification that the caller has sent, from every inbox"""
+    """Delete a sent notification
+
+    Deletes the notification from all inboxes.
+    """
     return service(SentNotifications).delete(caller().account.id, notification_id)
 
 

@@ -22,12 +22,8 @@ from .schemas import InboxItemRead, InboxPage, Mark, UnreadCount
 
 blueprint = Blueprint("notifications", __name__, about="The caller's inbox")
 # An item has two ids, and the wrong one identifies another item: its `links` have the right ones.
-by_id = variables(
-    notification_id="The item's `id`, and not its `notification_id`; `links.self` has it"
-)
-by_notification = variables(
-    notification_id="The item's `notification_id`, and not its `id`; `links.mark` has it"
-)
+by_id = variables(notification_id="`id` of the inbox item (not its `notification_id`).")
+by_notification = variables(notification_id="`notification_id` of the inbox item (not its `id`).")
 
 
 def add_links(items: list[Item]) -> list[Item]:
@@ -56,7 +52,10 @@ def _inbox_path() -> str:
 @polled
 @answers(200, InboxItemRead, paged=True, ready=True)
 def list_inbox(query: Loaded) -> list[Item]:
-    """List the caller's inbox, the newest first"""
+    """List the caller's inbox
+
+    Returns the newest first. Send the `ETag` as `If-None-Match` to poll.
+    """
     return add_links(service(Inbox).page(caller().account.id, **query))
 
 
@@ -88,7 +87,7 @@ def mark_inbox(query: Loaded) -> dict[str, str]:
 @raises(NotificationNotFound)
 @answers(200, InboxItemRead, ready=True)
 def get_inbox_item(notification_id: int) -> Item:
-    """Get an item of the caller's inbox"""
+    """Get an inbox item"""
     return add_links([service(Inbox).get(caller().account.id, notification_id)])[0]
 
 
@@ -100,7 +99,7 @@ def get_inbox_item(notification_id: int) -> Item:
 @takes(query=Mark)
 @answers(200, InboxItemRead, ready=True)
 def mark_inbox_item(notification_id: int, query: Loaded) -> Item:
-    """Mark an item as read or unread"""
+    """Mark an inbox item as read or unread"""
     return add_links([service(Inbox).mark(caller().account.id, notification_id, query["status"])])[
         0
     ]

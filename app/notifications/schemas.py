@@ -36,12 +36,18 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
-    is_read = StrictBoolean(metadata={"description": "Only read, or only unread items"})
+    is_read = StrictBoolean(
+        metadata={"description": "Only read (`true`) or unread (`false`) items."}
+    )
 
 
 class Mark(RequestSchema):
     status = StrictBoolean(
-        load_default=None, metadata={"description": "Read or unread; default: toggle"}
+        load_default=None,
+        metadata={
+            "description": "`true` marks as read, `false` as unread. If omitted, the state is"
+            " toggled."
+        },
     )
 
 
@@ -58,11 +64,26 @@ class WithReceivers(RequestSchema):
 
 
 class NotificationCreate(WithReceivers):
-    title = Text(min=1, max=TITLE_LENGTH, required=True, pattern=ONE_LINE, validate=one_line)
-    message = Text(min=1, max=MESSAGE_LENGTH, required=True)
+    title = Text(
+        min=1,
+        max=TITLE_LENGTH,
+        required=True,
+        pattern=ONE_LINE,
+        validate=one_line,
+        metadata={"description": "Title of the notification."},
+    )
+    message = Text(
+        min=1,
+        max=MESSAGE_LENGTH,
+        required=True,
+        metadata={"description": "Text of the notification."},
+    )
     # An empty list gets a separate error.
     channels = fields.List(
-        EnumField(CHANNEL), required=True, validate=validate.Length(max=MAX_CHANNELS)
+        EnumField(CHANNEL),
+        required=True,
+        validate=validate.Length(max=MAX_CHANNELS),
+        metadata={"description": "Channels on which the notification is sent."},
     )
 
 
@@ -79,106 +100,191 @@ class AccountIds(fields.List[Any]):
 
 
 class Broadcast(WithReceivers):
-    data = fields.Nested(NotificationCreate, required=True)
+    data = fields.Nested(
+        NotificationCreate, required=True, metadata={"description": "The notification to send."}
+    )
     account_receiver_ids = AccountIds(
-        metadata={"description": "For long lists, in addition to those of the query"}
+        metadata={
+            "description": "IDs of the receiving accounts, for lists that are too long for the"
+            " query."
+        }
     )
 
 
 class BroadcastQuery(WithReceivers):
     account_receiver_ids = AccountIds(
-        metadata={"description": "Ids of accounts; default: all accounts"}
+        metadata={
+            "description": "IDs of the receiving accounts. If omitted, all accounts receive the"
+            " notification."
+        }
     )
 
 
 class ReachQuestion(WithReceivers):
     channels = fields.List(
-        EnumField(CHANNEL), required=True, validate=validate.Length(min=1, max=MAX_CHANNELS)
+        EnumField(CHANNEL),
+        required=True,
+        validate=validate.Length(min=1, max=MAX_CHANNELS),
+        metadata={"description": "Channels on which the notification is sent."},
     )
     account_receiver_ids = AccountIds(
-        metadata={"description": "Ids of accounts; default: all accounts"}
+        metadata={
+            "description": "IDs of the receiving accounts. If omitted, all accounts are counted."
+        }
     )
 
 
 class LeftOut(Schema):
-    reason = fields.String(required=True)
-    receivers = fields.Integer(required=True)
+    reason = fields.String(
+        required=True, metadata={"description": "Why the message is not sent to these recipients."}
+    )
+    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
 
 
 class ChannelReach(Schema):
-    reached = fields.Integer(required=True)
-    left_out = fields.List(fields.Nested(LeftOut), required=True)
+    reached = fields.Integer(
+        required=True, metadata={"description": "Number of recipients that the channel reaches."}
+    )
+    left_out = fields.List(
+        fields.Nested(LeftOut),
+        required=True,
+        metadata={"description": "Recipients that the channel does not reach, by reason."},
+    )
 
 
 class ReachRead(Schema):
-    receivers = fields.Integer(required=True)
-    channels = fields.Dict(keys=fields.String(), values=fields.Nested(ChannelReach), required=True)
+    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
+    channels = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(ChannelReach),
+        required=True,
+        metadata={"description": "Result for each channel."},
+    )
 
 
 class OutcomeQuery(RequestSchema):
-    state = EnumField(DELIVERY_STATE, load_default=FAILED)
-    channel = EnumField(CHANNEL)
+    state = EnumField(
+        DELIVERY_STATE,
+        load_default=FAILED,
+        metadata={"description": "Only deliveries in this state."},
+    )
+    channel = EnumField(CHANNEL, metadata={"description": "Only deliveries on this channel."})
     limit = StrictInteger(
-        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+        load_default=100,
+        min=1,
+        max=500,
+        metadata={"description": "Maximum number of items to return."},
     )
     after = StrictInteger(
-        metadata={"description": "The `id` of the last item of the previous page"}
+        metadata={"description": "`id` of the last delivery of the previous page."}
     )
 
 
 class OutcomeRead(Schema):
     """The result of a delivery of a notification."""
 
-    id = fields.Integer(required=True)
-    receiver_id = AccountId(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the delivery."})
+    receiver_id = AccountId(required=True, metadata={"description": "ID of the receiving account."})
     # None if the account was deleted.
-    email = fields.String(required=True, allow_none=True)
-    channel = fields.String(required=True)
-    state = EnumField(DELIVERY_STATE, required=True)
-    attempts = fields.Integer(required=True)
-    reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why it is not sent"}
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Email address of the recipient; `null` if the account is deleted."
+        },
     )
-    finished_at = Timestamp(required=True, allow_none=True)
+    channel = fields.String(required=True, metadata={"description": "Channel of the delivery."})
+    state = EnumField(
+        DELIVERY_STATE, required=True, metadata={"description": "State of the delivery."}
+    )
+    attempts = fields.Integer(required=True, metadata={"description": "Number of attempts so far."})
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why the message was not sent."}
+    )
+    finished_at = Timestamp(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the message was sent, or finally failed."},
+    )
 
 
 class InboxItemLinks(Schema):
     """Paths with the right ids, for GET, PATCH and DELETE."""
 
-    self_ = fields.String(data_key="self", required=True)
-    mark = fields.String(required=True)
-    delete = fields.String(required=True)
+    self_ = fields.String(
+        data_key="self", required=True, metadata={"description": "Path of the inbox item."}
+    )
+    mark = fields.String(
+        required=True, metadata={"description": "Path that marks the inbox item as read."}
+    )
+    delete = fields.String(
+        required=True, metadata={"description": "Path that deletes the inbox item."}
+    )
 
 
 class InboxItemRow(Schema):
     """The columns of an inbox item and of its notification."""
 
-    id = fields.Integer(required=True)
-    notification_id = fields.Integer(required=True)
-    receiver_id = AccountId(required=True)
-    is_read = fields.Boolean(required=True)
-    title = fields.String(required=True)
-    message = fields.String(required=True)
-    channels = fields.List(EnumField(CHANNEL), required=True)
-    sender_id = AccountId(required=True, allow_none=True)
-    notification_type = EnumField(NOTIFICATION_TYPE, required=True)
-    scope = fields.String(required=True)
-    created_at = Timestamp(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the inbox item."})
+    notification_id = fields.Integer(
+        required=True,
+        metadata={"description": "ID of the notification that the inbox item belongs to."},
+    )
+    receiver_id = AccountId(required=True, metadata={"description": "ID of the receiving account."})
+    is_read = fields.Boolean(
+        required=True, metadata={"description": "Whether the recipient has read the notification."}
+    )
+    title = fields.String(required=True, metadata={"description": "Title of the notification."})
+    message = fields.String(required=True, metadata={"description": "Text of the notification."})
+    channels = fields.List(
+        EnumField(CHANNEL),
+        required=True,
+        metadata={"description": "Channels on which the notification is sent."},
+    )
+    sender_id = AccountId(
+        required=True, allow_none=True, metadata={"description": "ID of the sending account."}
+    )
+    notification_type = EnumField(
+        NOTIFICATION_TYPE,
+        required=True,
+        metadata={"description": "Who sent the notification: an administrator or the system."},
+    )
+    scope = fields.String(
+        required=True,
+        metadata={
+            "description": "Scope of the notification; `account` for notifications to accounts."
+        },
+    )
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the inbox item was created."}
+    )
 
 
 class InboxItemRead(InboxItemRow):
-    links = fields.Nested(InboxItemLinks, required=True)
+    links = fields.Nested(
+        InboxItemLinks,
+        required=True,
+        metadata={"description": "Paths of the operations on this inbox item."},
+    )
 
 
 class UnreadCount(Schema):
-    unread = fields.Integer(required=True)
+    unread = fields.Integer(
+        required=True, metadata={"description": "Number of unread notifications."}
+    )
 
 
 class DeliveryCounts(Schema):
-    pending = fields.Integer(required=True)
-    sent = fields.Integer(required=True)
-    failed = fields.Integer(required=True)
-    skipped = fields.Integer(required=True)
+    pending = fields.Integer(required=True, metadata={"description": "Number of queued messages."})
+    sent = fields.Integer(required=True, metadata={"description": "Number of sent messages."})
+    failed = fields.Integer(required=True, metadata={"description": "Number of failed messages."})
+    skipped = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Number of skipped messages, such as SMS to accounts without a phone"
+            " number."
+        },
+    )
 
 
 def _deliveries(*, allow_none: bool = False) -> Any:
@@ -188,25 +294,52 @@ def _deliveries(*, allow_none: bool = False) -> Any:
         values=fields.Nested(DeliveryCounts),
         required=True,
         allow_none=allow_none,
+        metadata={"description": "Number of messages in each state, by channel."},
     )
 
 
 class NotificationRead(Schema):
-    id = fields.Integer(required=True)
-    title = fields.String(required=True)
-    message = fields.String(required=True)
-    channels = fields.List(EnumField(CHANNEL), required=True)
-    sender_id = AccountId(required=True, allow_none=True)
-    notification_type = EnumField(NOTIFICATION_TYPE, required=True)
-    scope = fields.String(required=True)
-    created_at = Timestamp(required=True)
-    receivers = fields.Integer(required=True)
-    read = fields.Integer(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the notification."})
+    title = fields.String(required=True, metadata={"description": "Title of the notification."})
+    message = fields.String(required=True, metadata={"description": "Text of the notification."})
+    channels = fields.List(
+        EnumField(CHANNEL),
+        required=True,
+        metadata={"description": "Channels on which the notification is sent."},
+    )
+    sender_id = AccountId(
+        required=True, allow_none=True, metadata={"description": "ID of the sending account."}
+    )
+    notification_type = EnumField(
+        NOTIFICATION_TYPE,
+        required=True,
+        metadata={"description": "Who sent the notification: an administrator or the system."},
+    )
+    scope = fields.String(
+        required=True,
+        metadata={
+            "description": "Scope of the notification; `account` for notifications to accounts."
+        },
+    )
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the notification was created."}
+    )
+    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
+    read = fields.Integer(
+        required=True, metadata={"description": "Number of recipients who read the notification."}
+    )
     deliveries = _deliveries()
 
 
 class ListedNotificationRead(NotificationRead):
     """In a list, large notifications have no counts before they are counted."""
 
-    read = fields.Integer(required=True, allow_none=True)
+    read = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Number of recipients who read the notification; can be outdated or"
+            " `null`."
+        },
+    )
     deliveries = _deliveries(allow_none=True)

@@ -10,7 +10,7 @@ from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.decorators import Guard, check_named, guard
+from ..auth.decorators import Guard, check_named, guard, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import service
 from ..core.db.transaction import AnySession
@@ -57,6 +57,7 @@ SCOPE = PathThenHeader()
     NotAMember,
     MemberInactive,
     name="scoped",
+    access="active member of the workspace, if the request names one",
     headers=lambda: SCOPE.documented_headers,
 )
 def _check_scope() -> None:
@@ -87,7 +88,11 @@ def self_or_roles_required(*roles: str) -> Guard:
     """Require the account in the path, or one of these roles."""
     check_named("self_or_roles_required", roles)
 
-    @guard(NotAuthorized, name="self_or_roles_required")
+    @guard(
+        NotAuthorized,
+        name="self_or_roles_required",
+        access=f"the account itself, or role {one_of(roles)}",
+    )
     def check() -> None:
         account = caller().account
         if account.id != (request.view_args or {}).get("account_id") and account.role not in roles:

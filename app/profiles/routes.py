@@ -156,7 +156,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 @blueprint.get("/<account_id:account_id>")
 @active_account_required
 @scoped
-@variables(account_id="The account's id, not the profile's")
+@variables(account_id="ID of an account (not of a profile).")
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
@@ -171,7 +171,7 @@ def get_account_profile(account_id: AccountKey) -> ProfileResponse:
 @scoped
 @self_or_roles_required("admin", "root")
 @root_required_for_root
-@variables(account_id="The account's id, not the profile's")
+@variables(account_id="ID of an account (not of a profile).")
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=update_schema)

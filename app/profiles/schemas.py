@@ -55,24 +55,28 @@ class ProfileCreate(RequestSchema):
     class Meta:
         unknown = INCLUDE
 
-    first_name = Text(min=1, max=100, required=True)
-    last_name = Text(min=1, max=100, required=True)
-    date_of_birth = Day(required=True)
-    gender = Text(min=1, max=50, required=True)
-    marital_status = Text(min=1, max=50, required=True)
-    phone = Text(max=50, allow_none=True)
-    address = Text(max=255, allow_none=True)
-    city = Text(max=100, allow_none=True)
-    state = Text(max=100, allow_none=True)
-    country = Text(max=100, allow_none=True)
-    postal_code = Text(max=20, allow_none=True)
+    first_name = Text(min=1, max=100, required=True, metadata={"description": "First name."})
+    last_name = Text(min=1, max=100, required=True, metadata={"description": "Last name."})
+    date_of_birth = Day(
+        required=True, metadata={"description": "Date of birth, as an ISO 8601 date."}
+    )
+    gender = Text(min=1, max=50, required=True, metadata={"description": "Gender, as free text."})
+    marital_status = Text(
+        min=1, max=50, required=True, metadata={"description": "Marital status, as free text."}
+    )
+    phone = Text(max=50, allow_none=True, metadata={"description": "Phone number, as free text."})
+    address = Text(max=255, allow_none=True, metadata={"description": "Street address."})
+    city = Text(max=100, allow_none=True, metadata={"description": "City."})
+    state = Text(max=100, allow_none=True, metadata={"description": "State or region."})
+    country = Text(max=100, allow_none=True, metadata={"description": "Country."})
+    postal_code = Text(max=20, allow_none=True, metadata={"description": "Postal code."})
     avatar = PictureUrl(
         max=URL_LENGTH,
         allow_none=True,
         pattern=r"^(https?://|/)[^\s\x00]+$",
         metadata={"description": "An http or https URL, or that of the stored avatar"},
     )
-    bio = Text(max=2000, allow_none=True)
+    bio = Text(max=2000, allow_none=True, metadata={"description": "Short text about the person."})
 
     @validates_schema(skip_on_field_errors=False)
     def check_extra(self, data: Loaded, **kwargs: object) -> None:
@@ -125,25 +129,45 @@ class ProfileRead(Schema):
     class Meta:
         unknown = INCLUDE
 
-    id = fields.Integer(required=True)
-    account_id = AccountId(required=True)
-    first_name = fields.String(required=True)
-    last_name = fields.String(required=True)
-    date_of_birth = fields.Date(required=True)
-    gender = fields.String(required=True)
-    marital_status = fields.String(required=True)
-    phone = fields.String(required=True, allow_none=True)
-    address = fields.String(required=True, allow_none=True)
-    city = fields.String(required=True, allow_none=True)
-    state = fields.String(required=True, allow_none=True)
-    country = fields.String(required=True, allow_none=True)
-    postal_code = fields.String(required=True, allow_none=True)
-    avatar = fields.String(
-        required=True, allow_none=True, metadata={"description": "Usable as an image source"}
+    id = fields.Integer(required=True, metadata={"description": "ID of the profile."})
+    account_id = AccountId(
+        required=True, metadata={"description": "ID of the account that the profile belongs to."}
     )
-    bio = fields.String(required=True, allow_none=True)
-    created_at = Timestamp(required=True)
-    updated_at = Timestamp(required=True)
+    first_name = fields.String(required=True, metadata={"description": "First name."})
+    last_name = fields.String(required=True, metadata={"description": "Last name."})
+    date_of_birth = fields.Date(
+        required=True, metadata={"description": "Date of birth, as an ISO 8601 date."}
+    )
+    gender = fields.String(required=True, metadata={"description": "Gender, as free text."})
+    marital_status = fields.String(
+        required=True, metadata={"description": "Marital status, as free text."}
+    )
+    phone = fields.String(
+        required=True, allow_none=True, metadata={"description": "Phone number, as free text."}
+    )
+    address = fields.String(
+        required=True, allow_none=True, metadata={"description": "Street address."}
+    )
+    city = fields.String(required=True, allow_none=True, metadata={"description": "City."})
+    state = fields.String(
+        required=True, allow_none=True, metadata={"description": "State or region."}
+    )
+    country = fields.String(required=True, allow_none=True, metadata={"description": "Country."})
+    postal_code = fields.String(
+        required=True, allow_none=True, metadata={"description": "Postal code."}
+    )
+    avatar = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "URL of the avatar, usable as an image source."},
+    )
+    bio = fields.String(
+        required=True, allow_none=True, metadata={"description": "Short text about the person."}
+    )
+    created_at = Timestamp(required=True, metadata={"description": "When the profile was created."})
+    updated_at = Timestamp(
+        required=True, metadata={"description": "When the profile was last changed."}
+    )
 
     @post_dump(pass_original=True)
     def add_extra(self, data: Loaded, profile: Values, **kwargs: object) -> JsonObject:

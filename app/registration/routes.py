@@ -28,7 +28,7 @@ from .service import Registration
 from .verification import Verification
 
 blueprint = Blueprint(
-    "registration", __name__, needs=Accounts, about="Registration and email verification"
+    "registration", __name__, needs=Accounts, about="Sign-up and email verification"
 )
 
 
@@ -47,10 +47,14 @@ def registration_required() -> None:
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)
 @raises(CommonPassword, BreachedPassword)
 @takes(json=registration_create)
-@answers(202, Message, description="The email must be verified first")
+@answers(202, Message, description="An email to verify the email address was sent")
 @answers(201, login_read)
 def register(json: Loaded) -> JsonObject | Response:
-    """Register an account"""
+    """Sign up
+
+    Creates an account. With required email verification, the account becomes active when the email
+    address is verified.
+    """
     outcome = service(Registration).register(sign_in_options(), **json)
     if outcome is None:
         return json_response({"message": "Check your email to finish registering"}, 202)
@@ -64,7 +68,10 @@ def register(json: Loaded) -> JsonObject | Response:
 @takes(json=VerifyToken)
 @answers(200, Message)
 def verify_email(json: Loaded) -> dict[str, str]:
-    """Verify an account's email with the token or code of the email"""
+    """Verify an email address
+
+    Requires the token or code from the verification email.
+    """
     service(Verification).verify(json["token"], json.get("email"))
     return {"message": "Email verified"}
 
@@ -76,6 +83,6 @@ def verify_email(json: Loaded) -> dict[str, str]:
 @takes(json=VerificationMail)
 @answers(202, Message)
 def mail_verification(json: Loaded) -> dict[str, str]:
-    """Send the verification email again, with a new code"""
+    """Send the verification email again"""
     service(Verification).send_again(json["email"], address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -16,18 +16,28 @@ class RegistrationCreate(RequestSchema):
     """The data of a registration. Applications subclass it to add fields, which are stored in the
     columns of the account with the same names."""
 
-    email = Text(min=1, max=320, required=True)
-    password = NewPassword()
+    email = Text(
+        min=1, max=320, required=True, metadata={"description": "Email address of the new account."}
+    )
+    password = NewPassword(metadata={"description": "Password of the new account."})
     invitation = Text(
         min=1,
         max=TOKEN_LENGTH,
         load_default=None,
-        metadata={"description": "The secret of an emailed invitation, which verifies the email"},
+        metadata={
+            "description": "Secret from an invitation email, which verifies the email address."
+        },
     )
 
 
 class VerificationMail(RequestSchema):
-    email = Text(min=1, blank=True, max=320, required=True)
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address to verify."},
+    )
 
 
 def registration_create() -> type[Schema]:

@@ -19,7 +19,7 @@ from .models import Task
 from .schemas import Owner, TaskCreate, TaskNotFound, TaskRead, TaskUpdate, TooManyTasks
 from .service import Tasks, assemble
 
-blueprint = Blueprint("tasks", __name__, assemble=assemble, about="The sample resource")
+blueprint = Blueprint("tasks", __name__, assemble=assemble, about="Tasks, a sample resource")
 
 
 def create_schema() -> type[Schema]:
@@ -36,7 +36,10 @@ def update_schema() -> type[Schema]:
 @takes(headers=Owner, query=Page)
 @answers(200, TaskRead, paged=True)
 def list_tasks(headers: Loaded, query: Loaded) -> Sequence[Task]:
-    """List the owner's tasks"""
+    """List tasks
+
+    Returns the tasks of the owner in the header `X-Owner`.
+    """
     return service(Tasks).page(headers["owner"], **query)
 
 
@@ -69,7 +72,7 @@ def get_task(task_id: int, headers: Loaded) -> Task:
 @takes(headers=Owner, json=update_schema)
 @answers(200, TaskRead)
 def update_task(task_id: int, headers: Loaded, json: Loaded) -> Task:
-    """Change a task"""
+    """Update a task"""
     return service(Tasks).update(headers["owner"], task_id, json)
 
 

@@ -14,28 +14,42 @@ class Owner(RequestSchema):
         min=1,
         max=255,
         load_default="anonymous",
-        metadata={"description": "The owner of the tasks. A sample value, not authentication."},
+        metadata={
+            "description": "Owner of the tasks. This header is a sample and does not authenticate."
+        },
     )
 
 
 class TaskCreate(RequestSchema):
-    title = Text(min=1, max=200, required=True, metadata={"example": "Water the plants"})
-    done = StrictBoolean(load_default=False)
-    priority = Text(min=1, max=50, load_default="normal", metadata={"example": "high"})
+    title = Text(
+        min=1,
+        max=200,
+        required=True,
+        metadata={"description": "Title of the task.", "example": "Water the plants"},
+    )
+    done = StrictBoolean(load_default=False, metadata={"description": "Whether the task is done."})
+    priority = Text(
+        min=1,
+        max=50,
+        load_default="normal",
+        metadata={"description": "Priority of the task, as free text.", "example": "high"},
+    )
 
 
 class TaskUpdate(RequestSchema):
-    title = Text(min=1, max=200)
-    done = StrictBoolean()
-    priority = Text(min=1, max=50)
+    title = Text(min=1, max=200, metadata={"description": "Title of the task."})
+    done = StrictBoolean(metadata={"description": "Whether the task is done."})
+    priority = Text(min=1, max=50, metadata={"description": "Priority of the task, as free text."})
 
 
 class TaskRead(Schema):
-    id = fields.Integer(required=True)
-    title = fields.String(required=True)
-    done = fields.Boolean(required=True)
-    priority = fields.String(required=True)
-    owner = fields.String(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the task."})
+    title = fields.String(required=True, metadata={"description": "Title of the task."})
+    done = fields.Boolean(required=True, metadata={"description": "Whether the task is done."})
+    priority = fields.String(
+        required=True, metadata={"description": "Priority of the task, as free text."}
+    )
+    owner = fields.String(required=True, metadata={"description": "Owner of the task."})
 
 
 class TaskNotFound(NotFound):

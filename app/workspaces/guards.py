@@ -15,7 +15,7 @@ from flask import has_request_context, request
 from werkzeug.local import LocalProxy
 
 from ..auth.caller import caller, known_account, outside_request
-from ..auth.decorators import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like
+from ..auth.decorators import CREDENTIAL_PROBLEMS, Guard, check_named, guard, named_like, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import current_frontdesk
 from ..core.errors import Problem
@@ -103,7 +103,7 @@ class WorkspaceGuard(Protocol):
 
 
 def workspace_guard(
-    *problems: type[Problem], name: str = "", bearer: bool = True
+    *problems: type[Problem], name: str = "", bearer: bool = True, access: str = ""
 ) -> Callable[[WorkspaceCheck], WorkspaceGuard]:
     """Return a decorator like `guard`, for a check of the request's workspace."""
 
@@ -122,7 +122,7 @@ def workspace_guard(
             def headers() -> Mapping[str, str]:
                 return documented_headers(resolver or _default_resolver())
 
-            @guard(*problems, name=shown, bearer=bearer, headers=headers)
+            @guard(*problems, name=shown, bearer=bearer, headers=headers, access=access)
             def resolve_and_check() -> None:
                 if bearer:
                     caller()
@@ -139,7 +139,7 @@ def _default_resolver() -> WorkspaceResolver:
     return current_frontdesk.hooks.workspace_resolver
 
 
-@workspace_guard(*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS)
+@workspace_guard(*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS, access="any account")
 def workspace_required(access: WorkspaceAccess) -> None:
     """Require a valid token and a workspace, without membership."""
 
@@ -149,13 +149,13 @@ def workspace_anonymous(access: WorkspaceAccess) -> None:
     """Require a workspace, without a token."""
 
 
-@workspace_guard(*_MEMBER_PROBLEMS)
+@workspace_guard(*_MEMBER_PROBLEMS, access="member of the workspace")
 def member_required(access: WorkspaceAccess) -> None:
     """Require a member of the workspace, with any status."""
     require_member(access)
 
 
-@workspace_guard(*_MEMBER_PROBLEMS, MemberInactive)
+@workspace_guard(*_MEMBER_PROBLEMS, MemberInactive, access="active member of the workspace")
 def active_member_required(access: WorkspaceAccess) -> None:
     """Require a member of the workspace with the status `active`."""
     check_active_member(access)
@@ -166,7 +166,12 @@ def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = N
     `active_member_required`."""
     check_named("workspace_roles_required", types)
 
-    @workspace_guard(*_MEMBER_PROBLEMS, NotAuthorized, name="workspace_roles_required")
+    @workspace_guard(
+        *_MEMBER_PROBLEMS,
+        NotAuthorized,
+        name="workspace_roles_required",
+        access=f"role {one_of(types)} in the workspace",
+    )
     def check(access: WorkspaceAccess) -> None:
         if require_member(access).type not in types:
             raise NotAuthorized

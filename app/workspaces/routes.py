@@ -65,7 +65,7 @@ from .settings import WorkspacesSettings
 blueprint = Blueprint("workspaces", __name__, needs=Accounts, about="Workspaces and their members")
 # The application's default resolver is for its routes; here the slug is in the path.
 IN_PATH = PathResolver()
-slug_in_path = variables(workspace_slug="A workspace's slug, or `current` or `default`")
+slug_in_path = variables(workspace_slug="Slug of a workspace, or `current` or `default`.")
 
 
 def members_only(view: View) -> View:
@@ -93,7 +93,10 @@ def list_workspaces(query: Loaded) -> Sequence[WorkspaceAccess]:
 @takes(json=WorkspaceCreate)
 @answers(200, WorkspaceRead)
 def create_workspace(json: Loaded) -> WorkspaceAccess:
-    """Create a workspace that the caller owns"""
+    """Create a workspace
+
+    The caller becomes its owner.
+    """
     return service(Workspaces).create(caller().account, **json)
 
 
@@ -113,7 +116,7 @@ def switch_workspace(json: Loaded) -> WorkspaceAccess:
 @example(answer=schemas.TEAM_READ)
 @answers(200, WorkspaceRead)
 def get_workspace(workspace_slug: str) -> WorkspaceAccess:
-    """Get a workspace that the caller is a member of"""
+    """Get a workspace"""
     return WorkspaceAccess(current_workspace, current_member)
 
 
@@ -175,7 +178,10 @@ def add_member(workspace_slug: str, json: Loaded) -> ListedMember:
 @takes(json=MemberUpdate)
 @answers(200, MemberRead)
 def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> ListedMember:
-    """Change a member's type or status; only owners change owners"""
+    """Update a member's role or status
+
+    Only owners can change owners.
+    """
     return service(Members).update(current_member, account_id, json.get("type"), json.get("status"))
 
 
@@ -187,7 +193,10 @@ def update_member(workspace_slug: str, account_id: AccountKey, json: Loaded) -> 
 @raises(MemberNotFound, LastOwner, MemberInactive, NotAuthorized)
 @answers(200, MemberRead)
 def remove_member(workspace_slug: str, account_id: AccountKey) -> ListedMember:
-    """Remove a member, or leave"""
+    """Remove a member, or leave a workspace
+
+    Only owners can remove owners. The last owner cannot leave.
+    """
     return service(Members).remove(current_member, account_id)
 
 
@@ -208,7 +217,10 @@ def list_invitations(workspace_slug: str, query: Loaded) -> Sequence[InvitationR
 @takes(json=InvitationCreate)
 @answers(201, InvitationRead, many=True)
 def invite(workspace_slug: str, json: Loaded) -> Sequence[InvitationRow]:
-    """Invite one address or several; only owners invite owners"""
+    """Invite email addresses to a workspace
+
+    Only owners can invite owners.
+    """
     return service(Invitations).invite(current_member, json["email"], json["type"], json["message"])
 
 

@@ -27,63 +27,105 @@ class NewSlug(Text):
 
 
 class WorkspaceCreate(RequestSchema):
-    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
+    name = Text(
+        min=1,
+        max=NAME_LENGTH,
+        strip=True,
+        required=True,
+        metadata={"description": "Name of the workspace."},
+    )
     slug = NewSlug(
         min=MIN_LENGTH,
         max=MAX_LENGTH,
         pattern=PATTERN,
         metadata={
-            "description": "Default: derived from the name. First segments of the API's paths, such"
-            " as `admin`, are reserved."
+            "description": "Slug of the workspace; derived from the name if omitted. Path"
+            " segments such as `admin` are reserved."
         },
     )
 
 
 class WorkspaceChange(RequestSchema):
-    name = Text(min=1, max=NAME_LENGTH, strip=True)
-    slug = NewSlug(min=MIN_LENGTH, max=MAX_LENGTH, pattern=PATTERN)
+    name = Text(
+        min=1, max=NAME_LENGTH, strip=True, metadata={"description": "New name of the workspace."}
+    )
+    slug = NewSlug(
+        min=MIN_LENGTH,
+        max=MAX_LENGTH,
+        pattern=PATTERN,
+        metadata={"description": "New slug of the workspace. The old slug stops working."},
+    )
 
 
 class WorkspaceEnd(RequestSchema):
     name = Text(
         max=NAME_LENGTH,
         load_default=None,
-        metadata={"description": "The workspace's name, as a confirmation"},
+        metadata={
+            "description": "Name of the workspace: deletes the workspace only if the name matches."
+        },
     )
 
 
 class WorkspaceSwitch(RequestSchema):
-    slug = Text(min=1, max=MAX_LENGTH, required=True)
+    slug = Text(
+        min=1,
+        max=MAX_LENGTH,
+        required=True,
+        metadata={"description": "Slug of the new current workspace."},
+    )
 
 
 class WorkspaceRead(Schema):
-    id = fields.Integer(required=True, attribute="workspace.id")
-    slug = fields.String(required=True, attribute="workspace.slug")
-    name = fields.String(required=True, attribute="workspace.name")
-    is_default = fields.Boolean(required=True, attribute="workspace.is_default")
-    created_at = Timestamp(required=True, attribute="workspace.created_at")
+    id = fields.Integer(
+        required=True, attribute="workspace.id", metadata={"description": "ID of the workspace."}
+    )
+    slug = fields.String(
+        required=True,
+        attribute="workspace.slug",
+        metadata={"description": "Slug of the workspace, for paths and the header `X-Workspace`."},
+    )
+    name = fields.String(
+        required=True,
+        attribute="workspace.name",
+        metadata={"description": "Name of the workspace."},
+    )
+    is_default = fields.Boolean(
+        required=True,
+        attribute="workspace.is_default",
+        metadata={"description": "Whether the workspace is the default workspace."},
+    )
+    created_at = Timestamp(
+        required=True,
+        attribute="workspace.created_at",
+        metadata={"description": "When the workspace was created."},
+    )
     type = EnumField(
         MEMBER_TYPE,
         required=True,
         attribute="member.type",
-        metadata={"description": "The caller's type"},
+        metadata={"description": "Role of the caller in the workspace."},
     )
     status = EnumField(
         MEMBER_STATUS,
         required=True,
         attribute="member.status",
-        metadata={"description": "The caller's status"},
+        metadata={"description": "Status of the caller's membership."},
     )
 
 
 class CommonWorkspaceRead(Schema):
     """A workspace for an operator, who has no membership."""
 
-    id = fields.Integer(required=True)
-    slug = fields.String(required=True)
-    name = fields.String(required=True)
-    is_default = fields.Boolean(required=True)
-    created_at = Timestamp(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the workspace."})
+    slug = fields.String(required=True, metadata={"description": "Slug of the workspace."})
+    name = fields.String(required=True, metadata={"description": "Name of the workspace."})
+    is_default = fields.Boolean(
+        required=True, metadata={"description": "Whether the workspace is the default workspace."}
+    )
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the workspace was created."}
+    )
 
 
 class MemberPage(Page):
@@ -92,57 +134,137 @@ class MemberPage(Page):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "The beginning of the email address, case-insensitive"},
+        metadata={"description": "Start of an email address, in any case."},
     )
 
 
 class MemberCreate(RequestSchema):
-    email = Text(min=1, blank=True, max=320, required=True)
-    type = EnumField(MEMBER_TYPE, load_default="member")
-    status = EnumField(MEMBER_STATUS, min=1, max=STATUS_LENGTH, load_default=ACTIVE)
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address of the new member."},
+    )
+    type = EnumField(
+        MEMBER_TYPE, load_default="member", metadata={"description": "Role of the new member."}
+    )
+    status = EnumField(
+        MEMBER_STATUS,
+        min=1,
+        max=STATUS_LENGTH,
+        load_default=ACTIVE,
+        metadata={"description": "Status of the new membership."},
+    )
 
 
 class MemberUpdate(RequestSchema):
-    type = EnumField(MEMBER_TYPE)
-    status = EnumField(MEMBER_STATUS, min=1, max=STATUS_LENGTH)
+    type = EnumField(MEMBER_TYPE, metadata={"description": "New role of the member."})
+    status = EnumField(
+        MEMBER_STATUS,
+        min=1,
+        max=STATUS_LENGTH,
+        metadata={"description": "New status of the membership."},
+    )
 
 
 class UserRead(Schema):
     """The caller's membership in the login response."""
 
-    id = fields.Integer(required=True)
-    workspace_id = fields.Integer(required=True)
-    account_id = AccountId(required=True)
-    type = EnumField(MEMBER_TYPE, required=True)
-    status = EnumField(MEMBER_STATUS, required=True)
-    created_at = Timestamp(required=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the membership."})
+    workspace_id = fields.Integer(required=True, metadata={"description": "ID of the workspace."})
+    account_id = AccountId(required=True, metadata={"description": "ID of the member's account."})
+    type = EnumField(
+        MEMBER_TYPE, required=True, metadata={"description": "Role of the member in the workspace."}
+    )
+    status = EnumField(
+        MEMBER_STATUS,
+        required=True,
+        metadata={
+            "description": "Status of the membership. Only members with the status `active` can"
+            " use the workspace."
+        },
+    )
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the membership was created."}
+    )
 
 
 class MemberRead(Schema):
-    id = fields.Integer(required=True, attribute="member.id")
-    workspace_id = fields.Integer(required=True, attribute="member.workspace_id")
-    account_id = AccountId(required=True, attribute="member.account_id")
-    email = fields.String(required=True)
-    type = EnumField(MEMBER_TYPE, required=True, attribute="member.type")
-    status = EnumField(MEMBER_STATUS, required=True, attribute="member.status")
-    created_at = Timestamp(required=True, attribute="member.created_at")
+    id = fields.Integer(
+        required=True, attribute="member.id", metadata={"description": "ID of the membership."}
+    )
+    workspace_id = fields.Integer(
+        required=True,
+        attribute="member.workspace_id",
+        metadata={"description": "ID of the workspace."},
+    )
+    account_id = AccountId(
+        required=True,
+        attribute="member.account_id",
+        metadata={"description": "ID of the member's account."},
+    )
+    email = fields.String(
+        required=True, metadata={"description": "Email address of the member's account."}
+    )
+    type = EnumField(
+        MEMBER_TYPE,
+        required=True,
+        attribute="member.type",
+        metadata={"description": "Role of the member in the workspace."},
+    )
+    status = EnumField(
+        MEMBER_STATUS,
+        required=True,
+        attribute="member.status",
+        metadata={
+            "description": "Status of the membership. Only members with the status `active` can"
+            " use the workspace."
+        },
+    )
+    created_at = Timestamp(
+        required=True,
+        attribute="member.created_at",
+        metadata={"description": "When the membership was created."},
+    )
 
 
 class AddedRead(MemberRead):
     """The added member. Before an invitation is accepted, `id` and `account_id` are null."""
 
-    id = fields.Integer(required=True, allow_none=True, attribute="member.id")
-    account_id = AccountId(required=True, allow_none=True, attribute="member.account_id")
+    id = fields.Integer(
+        required=True,
+        allow_none=True,
+        attribute="member.id",
+        metadata={"description": "ID of the membership."},
+    )
+    account_id = AccountId(
+        required=True,
+        allow_none=True,
+        attribute="member.account_id",
+        metadata={"description": "ID of the member's account; `null` for an invitation."},
+    )
 
 
 class WorkspaceLoginRead(LoginRead):
     """The login response of an application with workspaces."""
 
     user = fields.Nested(  # type: ignore[assignment]
-        UserRead, required=True, allow_none=True
+        UserRead,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Membership in the current workspace, or `null`."},
     )
-    workspaces = fields.List(fields.Nested(WorkspaceRead), required=True)
-    current_workspace_id = fields.Integer(required=True, allow_none=True)
+    workspaces = fields.List(
+        fields.Nested(WorkspaceRead),
+        required=True,
+        metadata={"description": "Workspaces of the account, at most 100."},
+    )
+    current_workspace_id = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "ID of the account's current workspace."},
+    )
 
 
 TEAM = {"name": "Gardeners", "slug": "gardeners"}

@@ -179,6 +179,28 @@ def test_every_operation_has_a_summary_a_tag_and_a_name_of_its_own(
         assert set(described["tags"]) <= tags, name
 
 
+def test_everything_is_described(document: dict[str, Any]) -> None:
+    bare = []
+    for name, described in operations(document):
+        if not described.get("description", "").rstrip().endswith("."):
+            bare.append(name)
+        parameters = described["parameters"]
+        bare += [f"{name} {each['name']}" for each in parameters if not each.get("description")]
+        responses = described["responses"].items()
+        bare += [f"{name} {status}" for status, each in responses if not each["description"]]
+    for name, schema in document["components"]["schemas"].items():
+        fields = schema.get("properties", {}).items()
+        # The code of an operation's own problem is described by `Problem`.
+        known = {"code"} if name.endswith("Problem") and name != "Problem" else set()
+        bare += [
+            f"{name}.{field}"
+            for field, each in fields
+            if not each.get("description") and field not in known
+        ]
+    bare += [tag["name"] for tag in document["tags"] if not tag.get("description")]
+    assert bare == []
+
+
 def test_operations_are_named_as_a_client_would_call_them(document: dict[str, Any]) -> None:
     names = [described["operationId"] for _, described in operations(document)]
     assert set(names) >= {"health", "login", "getAccount", "listTasks", "getWorkspaceProfile"}
@@ -279,7 +301,8 @@ def test_what_may_be_left_out_is_not_required(document: dict[str, Any]) -> None:
             name for name, each in schema.get("properties", {}).items() if "default" in each
         ] == []
     assert schemas["MemberCreate"]["required"] == ["email"]
-    assert schemas["MemberCreate"]["properties"]["status"]["description"] == "Left out: `active`."
+    status = schemas["MemberCreate"]["properties"]["status"]
+    assert status["description"] == "Status of the new membership. Default: `active`."
 
 
 REFUSED = [
@@ -337,8 +360,10 @@ def test_an_items_two_ids_are_told_apart(document: dict[str, Any]) -> None:
     item = paths["/api/v1/notifications/{notification_id}"]
     mark = paths["/api/v1/notifications/{notification_id}/mark"]
     for described, id_ in ((item["get"], "id"), (item["delete"], "id")):
-        assert described["parameters"][0]["description"].startswith(f"The item's `{id_}`, and not")
-    assert mark["patch"]["parameters"][0]["description"].startswith("The item's `notification_id`")
+        assert described["parameters"][0]["description"].startswith(
+            f"`{id_}` of the inbox item (not"
+        )
+    assert mark["patch"]["parameters"][0]["description"].startswith("`notification_id` of")
 
 
 def test_every_operation_says_how_it_fails(document: dict[str, Any]) -> None:

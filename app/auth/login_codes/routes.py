@@ -36,27 +36,44 @@ blueprint = Blueprint(
     "login_codes",
     __name__,
     needs=LoginByCode,
-    about="Signing in by a code that is mailed",
+    about="Sign-in with a one-time code by email",
     remedy="switch AUTH.LOGIN_BY_CODE on.",
 )
 
 
 class AskForCode(RequestSchema):
-    email = Text(min=1, max=320, required=True)
+    email = Text(
+        min=1,
+        max=320,
+        required=True,
+        metadata={"description": "Email address that receives the code."},
+    )
 
 
 class CodeAskedFor(Schema):
     login_id = fields.String(
         required=True,
-        metadata={"description": "For whoever asked alone: the code counts only together with it"},
+        metadata={
+            "description": "Identifier of this sign-in. The code is valid only together with it."
+        },
     )
 
 
 class MailedCode(RequestSchema):
     login_id = Text(
-        min=1, blank=True, max=ID_LENGTH, required=True, metadata={"description": "Of the answer"}
+        min=1,
+        blank=True,
+        max=ID_LENGTH,
+        required=True,
+        metadata={"description": "`login_id` from the response of `POST /login/code`."},
     )
-    code = Text(min=1, blank=True, max=64, required=True, metadata={"description": "Of the mail"})
+    code = Text(
+        min=1,
+        blank=True,
+        max=64,
+        required=True,
+        metadata={"description": "One-time code from the email."},
+    )
 
 
 @blueprint.post("/login/code")
@@ -66,7 +83,10 @@ class MailedCode(RequestSchema):
 @takes(json=AskForCode)
 @answers(202, CodeAskedFor)
 def ask_for_code(json: Loaded) -> dict[str, str]:
-    """Mail a code that signs in; every address is answered alike"""
+    """Send a one-time code for sign-in
+
+    The response is the same whether the email address has an account or not.
+    """
     return {"login_id": service(LoginByCode).ask(json["email"], address())}
 
 
@@ -78,7 +98,10 @@ def ask_for_code(json: Loaded) -> dict[str, str]:
 @takes(json=MailedCode)
 @answers(200, login_read)
 def log_in_by_code(json: Loaded) -> JsonObject:
-    """Log in with the mailed code; where registration is open, it makes an account"""
+    """Sign in with a one-time code
+
+    Creates an account if the email address has none and registration is open.
+    """
     return _sign_in(json)
 
 
@@ -91,7 +114,10 @@ def log_in_by_code(json: Loaded) -> JsonObject:
 @takes(json=MailedCode)
 @answers(200, cookie_session_read)
 def open_cookie_session_by_code(json: Loaded) -> JsonObject:
-    """Sign in by a cookie, with the mailed code that was asked for at `/login/code`"""
+    """Sign in with a cookie session and a one-time code
+
+    Request the code with `POST /login/code`.
+    """
     return _sign_in(json)
 
 

@@ -79,7 +79,7 @@ blueprint = Blueprint(
     "mfa",
     __name__,
     needs=Authenticators,
-    about="Second factors, recovery codes and trusted devices",
+    about="Multi-factor authentication: authenticator apps, recovery codes, trusted devices",
 )
 
 
@@ -90,7 +90,11 @@ def factors_required() -> None:
         raise FactorsOff
 
 
-@guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired)
+@guard(
+    *CREDENTIAL_PROBLEMS,
+    ReauthenticationRequired,
+    access="recent sign-in, with MFA if the account uses it",
+)
 def fresh_factor_required() -> None:
     """Require a recent sign-in, with a second factor if the account has one."""
     service(Freshness).require_with_factor(caller())
@@ -105,9 +109,10 @@ def fresh_factor_required() -> None:
 @takes(json=SecondStepForm)
 @answers(200, second_step_read)
 def finish_login(json: Loaded) -> JsonObject:
-    """Finish a sign-in with a second factor
+    """Finish a sign-in with MFA
 
-    `mfa_token` comes with the 403 `mfa_required`, and is valid for five minutes and five tries.
+    Send the `mfa_token` of the response with the code `mfa_required`. It is valid for five minutes
+    and five attempts.
     """
     return _finish(json)
 
@@ -117,7 +122,7 @@ def finish_login(json: Loaded) -> JsonObject:
 @example(answer=[schemas.AUTHENTICATOR])
 @answers(200, AuthenticatorRead, many=True)
 def list_authenticators() -> Sequence[Authenticator]:
-    """List the caller's authenticators: apps and passkeys"""
+    """List the caller's MFA methods and passkeys"""
     return service(Authenticators).list(caller().account.id)
 
 
@@ -149,10 +154,10 @@ def begin_app(json: Loaded) -> JsonObject:
 @takes(json=AppConfirm)
 @answers(200, enrolled_read)
 def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
-    """Confirm an authenticator app with one of its codes
+    """Confirm an authenticator app
 
-    Every earlier sign-in ends, and the response has a new one. With the first authenticator come
-    ten recovery codes.
+    Activates the app with its current code, ends all other sessions and returns a new access token.
+    The first MFA method also returns ten recovery codes.
     """
     enrollee, options = find_enrollee(json["mfa_token"]), sign_in_options(caller=find_caller())
     enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, json["otp"], options)
@@ -179,7 +184,10 @@ def rename_authenticator(authenticator_id: int, json: Loaded) -> Authenticator:
 @raises(AuthenticatorNotFound, LastFactor)
 @answers(200, AuthenticatorRead)
 def remove_authenticator(authenticator_id: int) -> Authenticator:
-    """Remove an authenticator; recovery codes and trusted devices go with the last one"""
+    """Remove an MFA method
+
+    Removing the last MFA method also removes recovery codes and trusted devices.
+    """
     return service(Authenticators).remove(caller().attached_account, authenticator_id)
 
 

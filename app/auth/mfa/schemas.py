@@ -19,7 +19,8 @@ from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 AUTHENTICATOR_KIND = NamedEnum("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
 _SHOWN_ONCE = "Not shown again"
 _MFA_TOKEN = {
-    "description": "Replaces the access token of an account that must set up a second factor"
+    "description": "Token from a response with the code `mfa_enrolment_required`, instead of an"
+    " access token."
 }
 # The field of a request for each kind of factor.
 FACTOR_FIELDS = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
@@ -41,15 +42,28 @@ class MfaTokenField(Text):
 
 
 class SecondStepForm(RequestSchema):
-    mfa_token = MfaTokenField(required=True)
+    mfa_token = MfaTokenField(
+        required=True,
+        metadata={"description": "Token from the response with the code `mfa_required`."},
+    )
     otp = one_time_code()
-    recovery_code = Text(min=1, max=32, blank=True)
-    credential = fields.Nested(AssertedCredential)
+    recovery_code = Text(
+        min=1, max=32, blank=True, metadata={"description": "An unused recovery code."}
+    )
+    credential = fields.Nested(
+        AssertedCredential,
+        metadata={
+            "description": "Passkey assertion for the options of `POST /login/passkey/options`."
+        },
+    )
     trust = fields.Boolean(
         load_default=False,
         truthy={True},
         falsy={False},
-        metadata={"description": "Require no second factor on this device for some days"},
+        metadata={
+            "description": "Trust this device: do not ask it for MFA for `AUTH__MFA_TRUST_DAYS`"
+            " days."
+        },
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -63,7 +77,14 @@ class AppBegin(RequestSchema):
         # A signed-in caller needs no body: the name is optional.
         may_be_missing = True
 
-    name = Text(min=1, max=NAME_LENGTH, strip=True, load_default=None, allow_none=True)
+    name = Text(
+        min=1,
+        max=NAME_LENGTH,
+        strip=True,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Name of the authenticator app."},
+    )
     mfa_token = MfaTokenField(load_default=None, metadata=_MFA_TOKEN)
 
 
@@ -73,50 +94,84 @@ class AppConfirm(RequestSchema):
 
 
 class AuthenticatorEdit(RequestSchema):
-    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
+    name = Text(
+        min=1,
+        max=NAME_LENGTH,
+        strip=True,
+        required=True,
+        metadata={"description": "New name of the MFA method."},
+    )
 
 
 class AuthenticatorRead(Schema):
-    id = fields.Integer(required=True)
-    kind = EnumField(AUTHENTICATOR_KIND, required=True)
-    name = fields.String(required=True)
-    created_at = Timestamp(required=True)
-    last_used_at = Timestamp(required=True, allow_none=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the MFA method."})
+    kind = EnumField(
+        AUTHENTICATOR_KIND, required=True, metadata={"description": "Type of the MFA method."}
+    )
+    name = fields.String(required=True, metadata={"description": "Name of the MFA method."})
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the MFA method was created."}
+    )
+    last_used_at = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When it was last used."}
+    )
 
 
 class AppRead(Schema):
-    id = fields.Integer(required=True)
-    secret = fields.String(required=True, metadata={"description": f"In base 32. {_SHOWN_ONCE}"})
-    uri = fields.String(required=True, metadata={"description": "The content of the QR code"})
-    qr = fields.String(required=True, metadata={"description": "The QR code, as SVG"})
+    id = fields.Integer(required=True, metadata={"description": "ID of the authenticator app."})
+    secret = fields.String(
+        required=True,
+        metadata={"description": "Secret key in Base32. It is shown only in this response."},
+    )
+    uri = fields.String(
+        required=True, metadata={"description": "`otpauth:` URI that the QR code contains."}
+    )
+    qr = fields.String(required=True, metadata={"description": "QR code as an SVG document."})
 
 
 class RecoveryCodesRead(Schema):
     recovery_codes = fields.List(
-        fields.String(), required=True, metadata={"description": _SHOWN_ONCE}
+        fields.String(),
+        required=True,
+        metadata={"description": "Recovery codes. They are shown only in this response."},
     )
 
 
 class RecoveryCodesLeft(Schema):
-    left = fields.Integer(required=True)
+    left = fields.Integer(
+        required=True, metadata={"description": "Number of unused recovery codes."}
+    )
 
 
 class TrustedDeviceRead(Schema):
-    id = fields.Integer(required=True)
-    user_agent = fields.String(required=True, allow_none=True)
+    id = fields.Integer(required=True, metadata={"description": "ID of the trusted device."})
+    user_agent = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "`User-Agent` header of the client."},
+    )
     ip = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The part of the IP address that AUTH.SESSION_ADDRESSES stores"},
+        metadata={
+            "description": "IP address or network of the device, as `AUTH__SESSION_ADDRESSES`"
+            " stores it."
+        },
     )
-    created_at = Timestamp(required=True)
-    last_used_at = Timestamp(required=True, allow_none=True)
-    expires_at = Timestamp(required=True)
+    created_at = Timestamp(
+        required=True, metadata={"description": "When the trusted device was created."}
+    )
+    last_used_at = Timestamp(
+        required=True, allow_none=True, metadata={"description": "When it was last used."}
+    )
+    expires_at = Timestamp(
+        required=True, metadata={"description": "When the device is no longer trusted."}
+    )
 
 
 class FactorsReset(Schema):
     authenticators = fields.Integer(
-        required=True, metadata={"description": "The number of removed authenticators"}
+        required=True, metadata={"description": "Number of MFA methods that were removed."}
     )
 
 
@@ -127,7 +182,7 @@ def second_step_read() -> type[Schema]:
 @cache
 def with_trusted_device(name: str, base: type[Schema]) -> type[Schema]:
     """Return the response of a sign-in with the secret of a newly trusted device."""
-    about = {"description": f"For the header X-Trusted-Device. {_SHOWN_ONCE}"}
+    about = {"description": f"Secret for the header `X-Trusted-Device`. {_SHOWN_ONCE}"}
     return type(name, (base,), {"trusted_device": fields.String(metadata=about)})
 
 

@@ -14,9 +14,12 @@ from ..sessions.by_cookie import SESSION as SESSION
 from .schemas import AssertedCredential, CreatedCredential
 
 _ENROLLMENT = {
-    "description": "Replaces the access token of an account that must set up a second factor"
+    "description": "Token from a response with the code `mfa_enrolment_required`, instead of an"
+    " access token."
 }
-_CHALLENGE_TOKEN = {"description": "For a passkey as the second factor of a sign-in"}
+_CHALLENGE_TOKEN = {
+    "description": "Token from a response with the code `mfa_required`, to use a passkey for MFA."
+}
 
 
 class PasskeyBegin(RequestSchema):
@@ -28,8 +31,18 @@ class PasskeyBegin(RequestSchema):
 
 
 class NewPasskey(RequestSchema):
-    name = Text(min=1, max=NAME_LENGTH, strip=True, required=True)
-    credential = fields.Nested(CreatedCredential, required=True)
+    name = Text(
+        min=1,
+        max=NAME_LENGTH,
+        strip=True,
+        required=True,
+        metadata={"description": "Name of the passkey."},
+    )
+    credential = fields.Nested(
+        CreatedCredential,
+        required=True,
+        metadata={"description": "Credential that `navigator.credentials.create()` returned."},
+    )
     mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLMENT)
 
 
@@ -41,7 +54,11 @@ class PasskeyLoginBegin(RequestSchema):
 
 
 class ShownPasskey(RequestSchema):
-    credential = fields.Nested(AssertedCredential, required=True)
+    credential = fields.Nested(
+        AssertedCredential,
+        required=True,
+        metadata={"description": "Credential that `navigator.credentials.get()` returned."},
+    )
 
 
 _CHALLENGE = "AAAAAHDbmgB5Tm90IGEgbm9uY2Ugb2YgYW55Ym9keSdzLi4u"

@@ -50,31 +50,66 @@ def as_base64url(data: bytes) -> str:
 
 
 class CreationResponse(RequestSchema):
-    clientDataJSON = Base64Url(max_bytes=CLIENT_DATA, required=True)
-    attestationObject = Base64Url(max_bytes=ATTESTATION, required=True)
+    clientDataJSON = Base64Url(
+        max_bytes=CLIENT_DATA,
+        required=True,
+        metadata={"description": "Client data of the ceremony, in base64url."},
+    )
+    attestationObject = Base64Url(
+        max_bytes=ATTESTATION,
+        required=True,
+        metadata={"description": "Attestation object, in base64url."},
+    )
     transports = fields.List(
         Text(max=32),
         validate=lambda transports: len(transports) <= MAX_TRANSPORTS,
         load_default=list,
+        metadata={"description": "Transports of the authenticator, such as `internal`."},
     )
 
 
 class AssertionResponse(RequestSchema):
-    clientDataJSON = Base64Url(max_bytes=CLIENT_DATA, required=True)
-    authenticatorData = Base64Url(max_bytes=AUTHENTICATOR_DATA, required=True)
-    signature = Base64Url(max_bytes=SIGNATURE, required=True)
-    userHandle = Base64Url(max_bytes=USER_HANDLE, empty=True, allow_none=True, load_default=None)
+    clientDataJSON = Base64Url(
+        max_bytes=CLIENT_DATA,
+        required=True,
+        metadata={"description": "Client data of the ceremony, in base64url."},
+    )
+    authenticatorData = Base64Url(
+        max_bytes=AUTHENTICATOR_DATA,
+        required=True,
+        metadata={"description": "Authenticator data, in base64url."},
+    )
+    signature = Base64Url(
+        max_bytes=SIGNATURE, required=True, metadata={"description": "Signature, in base64url."}
+    )
+    userHandle = Base64Url(
+        max_bytes=USER_HANDLE,
+        empty=True,
+        allow_none=True,
+        load_default=None,
+        metadata={"description": "User handle, in base64url."},
+    )
 
 
 class _Credential(RequestSchema):
-    id = Base64Url(max_bytes=CREDENTIAL_ID, required=True)
-    type = EnumField(CREDENTIAL_TYPE, required=True)
+    id = Base64Url(
+        max_bytes=CREDENTIAL_ID,
+        required=True,
+        metadata={"description": "Credential ID, in base64url."},
+    )
+    type = EnumField(
+        CREDENTIAL_TYPE, required=True, metadata={"description": "Type of the credential."}
+    )
 
 
 class CreatedCredential(_Credential):
     """The `toJSON()` of a created passkey."""
 
-    response = fields.Nested(CreationResponse, required=True)
+    response = fields.Nested(
+        CreationResponse,
+        required=True,
+        metadata={"description": "Response of the authenticator to the registration."},
+    )
 
     @post_load
     def as_creation(self, data: Loaded, **kwargs: object) -> Creation:
@@ -87,7 +122,11 @@ class CreatedCredential(_Credential):
 class AssertedCredential(_Credential):
     """The `toJSON()` of a used passkey."""
 
-    response = fields.Nested(AssertionResponse, required=True)
+    response = fields.Nested(
+        AssertionResponse,
+        required=True,
+        metadata={"description": "Response of the authenticator to the sign-in."},
+    )
 
     @post_load
     def as_assertion(self, data: Loaded, **kwargs: object) -> Assertion:
@@ -105,21 +144,56 @@ class AssertedCredential(_Credential):
 class CreationOptions(Schema):
     """For `PublicKeyCredential.parseCreationOptionsFromJSON`."""
 
-    rp = fields.Dict(required=True)
-    user = fields.Dict(required=True)
-    challenge = fields.String(required=True)
-    pubKeyCredParams = fields.List(fields.Dict(), required=True)
-    timeout = fields.Integer(required=True, metadata={"description": "Milliseconds"})
-    excludeCredentials = fields.List(fields.Dict(), required=True)
-    authenticatorSelection = fields.Dict(required=True)
-    attestation = fields.String(required=True)
+    rp = fields.Dict(
+        required=True,
+        metadata={"description": "Relying party: the name and domain of the service."},
+    )
+    user = fields.Dict(
+        required=True, metadata={"description": "User for whom the passkey is created."}
+    )
+    challenge = fields.String(
+        required=True,
+        metadata={
+            "description": "Challenge, in base64url. It is valid for five minutes and one use."
+        },
+    )
+    pubKeyCredParams = fields.List(
+        fields.Dict(),
+        required=True,
+        metadata={"description": "Accepted signature algorithms, in order of preference."},
+    )
+    timeout = fields.Integer(
+        required=True, metadata={"description": "Time to wait for the user, in milliseconds."}
+    )
+    excludeCredentials = fields.List(
+        fields.Dict(),
+        required=True,
+        metadata={"description": "Passkeys that the account already has."},
+    )
+    authenticatorSelection = fields.Dict(
+        required=True, metadata={"description": "Requirements for the authenticator."}
+    )
+    attestation = fields.String(required=True, metadata={"description": "Requested attestation."})
 
 
 class RequestOptions(Schema):
     """For `PublicKeyCredential.parseRequestOptionsFromJSON`."""
 
-    rpId = fields.String(required=True)
-    challenge = fields.String(required=True)
-    timeout = fields.Integer(required=True, metadata={"description": "Milliseconds"})
-    allowCredentials = fields.List(fields.Dict(), required=True)
-    userVerification = fields.String(required=True)
+    rpId = fields.String(required=True, metadata={"description": "Domain of the service."})
+    challenge = fields.String(
+        required=True,
+        metadata={
+            "description": "Challenge, in base64url. It is valid for five minutes and one use."
+        },
+    )
+    timeout = fields.Integer(
+        required=True, metadata={"description": "Time to wait for the user, in milliseconds."}
+    )
+    allowCredentials = fields.List(
+        fields.Dict(),
+        required=True,
+        metadata={"description": "Passkeys that are accepted; an empty list accepts all."},
+    )
+    userVerification = fields.String(
+        required=True, metadata={"description": "Whether the user must unlock the authenticator."}
+    )

@@ -35,21 +35,33 @@ def forget_cookie() -> None:
 
 
 class CookieSignIn(RequestSchema):
-    email = Text(min=1, blank=True, max=320, required=True)
-    password = PasswordField(max=1024, required=True, metadata={"format": "password"})
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address of the account."},
+    )
+    password = PasswordField(
+        max=1024,
+        required=True,
+        metadata={"description": "Password of the account.", "format": "password"},
+    )
     otp = Text(
         max=64,
         load_default=None,
-        metadata={"description": "The code of a second factor, where the account has one"},
+        metadata={"description": "Code of an authenticator app, if the account uses MFA."},
     )
 
 
 class CookieSessionRead(Schema):
     """The response of a sign-in by cookie, without a token that a script could read."""
 
-    account = fields.Nested(AccountRead, required=True)
+    account = fields.Nested(
+        AccountRead, required=True, metadata={"description": "Account that is signed in."}
+    )
     expires = Timestamp(
-        required=True, metadata={"description": "When the session ends at the latest"}
+        required=True, metadata={"description": "When the session expires at the latest."}
     )
 
 

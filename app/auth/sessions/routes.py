@@ -55,7 +55,7 @@ blueprint = Blueprint(
     "sessions",
     __name__,
     needs=Sessions,
-    about="Where an account is signed in, and ending that",
+    about="Sessions, refresh tokens and cookie sign-in",
     remedy="switch AUTH.SESSIONS on.",
 )
 
@@ -66,7 +66,10 @@ blueprint = Blueprint(
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
 def list_sessions(query: Loaded) -> Sequence[OwnSession]:
-    """List where the caller's account is signed in, the newest first"""
+    """List the caller's sessions
+
+    Returns the newest first.
+    """
     return service(OwnSessions).list(caller(), caller().account, **query)
 
 
@@ -76,7 +79,10 @@ def list_sessions(query: Loaded) -> Sequence[OwnSession]:
 @takes(query=EndSessions)
 @answers(200, EndedSessions)
 def end_sessions(query: Loaded) -> dict[str, int]:
-    """End all of the caller's sessions, or all but the one that asks"""
+    """End the caller's sessions
+
+    Ends all sessions. With `others=true`, the session that sends the request stays.
+    """
     ended = service(OwnSessions).end_all(caller(), others=query["others"])
     if not query["others"]:
         forget_cookie()
@@ -85,12 +91,15 @@ def end_sessions(query: Loaded) -> dict[str, int]:
 
 @blueprint.delete("/sessions/<session_id>")
 @account_required
-@variables(session_id="As `GET /sessions` tells it")
+@variables(session_id="ID of a session from `GET /sessions`.")
 @example(answer=schemas.SESSION)
 @raises(SessionNotFound)
 @answers(200, SessionRead)
 def end_session(session_id: str) -> OwnSession:
-    """End one of the caller's sessions, at once and everywhere; the answer is the ended one"""
+    """End a session
+
+    Signs the device out immediately and returns the ended session.
+    """
     ended = service(OwnSessions).end(caller(), session_id)
     if ended.current:
         forget_cookie()
@@ -107,10 +116,10 @@ REFRESH_TOKEN = "refresh_token"
 @takes(form=Grant)
 @answers(200, login_read)
 def refresh(form: Loaded) -> JsonObject:
-    """Exchange a refresh token for an access token, and for the refresh token that follows it
+    """Refresh an access token
 
-    The same one is answered once more for some seconds. After that a token that was used ends the
-    session: somebody has a copy of it.
+    Returns a new access token and a new refresh token. A refresh token that is used again after
+    `AUTH__REFRESH_REUSE_SECONDS` ends the session, because it may be stolen.
     """
     if form["grant_type"] != REFRESH_TOKEN:
         raise UnsupportedGrant
@@ -125,7 +134,10 @@ def refresh(form: Loaded) -> JsonObject:
 @takes(query=Page)
 @answers(200, SessionRead, paged=True)
 def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[OwnSession]:
-    """List where an account is signed in, the newest first"""
+    """List an account's sessions
+
+    Returns the newest first.
+    """
     account = service(Accounts).by_id(account_id)
     if account is None:
         raise AccountNotFound
@@ -142,7 +154,10 @@ def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[Own
 @takes(json=CookieSignIn)
 @answers(200, cookie_session_read)
 def open_cookie_session(json: Loaded) -> JsonObject:
-    """Sign in by a cookie, with email and password"""
+    """Sign in with a cookie session
+
+    Sets a session cookie instead of returning an access token.
+    """
     options = sign_in_options(otp=json["otp"])
     return payload_of(service(Login).with_password(json["email"], json["password"], options))
 
@@ -152,7 +167,10 @@ def open_cookie_session(json: Loaded) -> JsonObject:
 @example(answer=by_cookie.SESSION)
 @answers(200, cookie_session_read)
 def get_cookie_session() -> JsonObject:
-    """Get who is signed in, and until when"""
+    """Get the current cookie session
+
+    Returns the signed-in account and the end of the session.
+    """
     found = caller()
     if found.session is None:
         raise InvalidCredentials
@@ -165,7 +183,10 @@ def get_cookie_session() -> JsonObject:
 @raises(CrossSite)
 @answers(200, Message)
 def close_cookie_session() -> dict[str, str]:
-    """Sign out of this browser: its session ends, and its cookie goes in any case"""
+    """Sign out of a cookie session
+
+    Ends the session of this browser and deletes its cookie.
+    """
     service(CookieSessions).leave()
     clear_browser_cache()
     return {"message": "Signed out"}

@@ -13,40 +13,61 @@ KIND = NamedEnum("SessionKind", (TOKEN, COOKIE))
 
 
 class SessionRead(Schema):
-    id = fields.String(required=True, metadata={"description": "The `sid` of its tokens"})
-    current = fields.Boolean(
-        required=True, metadata={"description": "Whether it is the one that asks"}
+    id = fields.String(
+        required=True,
+        metadata={"description": "ID of the session, the claim `sid` of its access tokens."},
     )
-    kind = EnumField(KIND, required=True)
-    created_at = Timestamp(required=True)
-    used_at = Timestamp(required=True, metadata={"description": "To the hour"})
-    expires_at = Timestamp(required=True, metadata={"description": "Its end at the latest"})
+    current = fields.Boolean(
+        required=True, metadata={"description": "Whether this session sent the request."}
+    )
+    kind = EnumField(
+        KIND,
+        required=True,
+        metadata={"description": "Whether the session uses access tokens or a cookie."},
+    )
+    created_at = Timestamp(required=True, metadata={"description": "When the session was created."})
+    used_at = Timestamp(
+        required=True, metadata={"description": "When the session was last used, to the hour."}
+    )
+    expires_at = Timestamp(
+        required=True, metadata={"description": "When the session expires at the latest."}
+    )
     ip = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "As much of the address as is kept, such as its network"},
+        metadata={
+            "description": "IP address or network of the sign-in, as `AUTH__SESSION_ADDRESSES`"
+            " stores it."
+        },
     )
-    user_agent = fields.String(required=True, allow_none=True)
+    user_agent = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "`User-Agent` header of the client."},
+    )
     label = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "What the device says that it is, such as Firefox on Linux"},
+        metadata={"description": "Browser and operating system, such as `Firefox on Linux`."},
     )
     amr = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "What was shown at the sign-in, in the words of RFC 8176"},
+        metadata={"description": "Authentication methods of the sign-in (RFC 8176)."},
     )
 
 
 class EndSessions(RequestSchema):
     others = StrictBoolean(
-        load_default=False, metadata={"description": "true: all but the one that asks"}
+        load_default=False,
+        metadata={"description": "`true` keeps the session that sends the request."},
     )
 
 
 class EndedSessions(Schema):
-    ended = fields.Integer(required=True, metadata={"description": "How many"})
+    ended = fields.Integer(
+        required=True, metadata={"description": "Number of sessions that were ended."}
+    )
 
 
 class TokenField(Text):
@@ -60,8 +81,17 @@ class TokenField(Text):
 
 
 class Grant(RequestSchema):
-    grant_type = Text(min=1, max=64, required=True, metadata={"description": "`refresh_token`"})
-    refresh_token = TokenField(max=1024, required=True, metadata={"format": "password"})
+    grant_type = Text(
+        min=1, max=64, required=True, metadata={"description": "Always `refresh_token`."}
+    )
+    refresh_token = TokenField(
+        max=1024,
+        required=True,
+        metadata={
+            "description": "Refresh token from the last sign-in or refresh.",
+            "format": "password",
+        },
+    )
 
 
 class SessionNotFound(NotFound):

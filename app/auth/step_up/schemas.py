@@ -14,20 +14,35 @@ class Reauthenticate(RequestSchema):
     class Meta(RequestSchema.Meta):
         json_schema = {"oneOf": [{"required": [way]} for way in WAYS]}
 
-    password = PasswordField(max=1024, metadata={"format": "password"})
-    otp = Text(min=1, blank=True, max=64, metadata={"description": "A code of an app"})
-    recovery_code = Text(min=1, blank=True, max=64)
+    password = PasswordField(
+        max=1024, metadata={"description": "Password of the account.", "format": "password"}
+    )
+    otp = Text(min=1, blank=True, max=64, metadata={"description": "Code of an authenticator app."})
+    recovery_code = Text(
+        min=1, blank=True, max=64, metadata={"description": "An unused recovery code."}
+    )
     credential = fields.Dict(
         keys=fields.String(),
-        metadata={"description": "A passkey's, for `POST /reauthenticate/passkey/options`"},
+        metadata={
+            "description": "Passkey assertion for the options of `POST"
+            " /reauthenticate/passkey/options`."
+        },
     )
-    code = Text(min=1, blank=True, max=64, metadata={"description": "One that was mailed"})
+    code = Text(
+        min=1,
+        blank=True,
+        max=64,
+        metadata={"description": "One-time code from the email of `POST /login/code`."},
+    )
     login_id = Text(
         min=1,
         blank=True,
         max=64,
         load_default=None,
-        metadata={"description": "Required with a mailed code: of `POST /login/code`"},
+        metadata={
+            "description": "`login_id` from the response of `POST /login/code`; required with"
+            " `code`."
+        },
     )
 
     @validates_schema

@@ -222,13 +222,18 @@ class RequestSchema(Schema):
 class Page(RequestSchema):
     """The bounds of every list."""
 
-    offset = StrictInteger(load_default=0, metadata={"description": "How many to pass over"})
+    offset = StrictInteger(load_default=0, metadata={"description": "Number of items to skip."})
     limit = StrictInteger(
-        load_default=100, min=1, max=500, metadata={"description": "How many to return at most"}
+        load_default=100,
+        min=1,
+        max=500,
+        metadata={"description": "Maximum number of items to return."},
     )
 
 
 class Message(Schema):
     """The response of a route that has no resource to return."""
 
-    message = fields.String(required=True, metadata={"example": "Done"})
+    message = fields.String(
+        required=True, metadata={"description": "What happened, for people.", "example": "Done"}
+    )

@@ -68,6 +68,8 @@ class Operation:
     # depend on the application.
     headers: list[Callable[[], Mapping[str, str]]] = field(default_factory=list)
     guard: str | None = None
+    # What a caller must have, for the document: all of these hold.
+    access: list[str] = field(default_factory=list)
     bearer: bool = False
     # A request without credentials is anonymous.
     optional: bool = False

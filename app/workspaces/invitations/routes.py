@@ -30,7 +30,9 @@ from .schemas import (
     ReceivedInvitationRead,
 )
 
-blueprint = Blueprint("invitations", __name__, needs=Accounts)
+blueprint = Blueprint(
+    "invitations", __name__, needs=Accounts, about="Invitations to the caller, and by email"
+)
 
 DECLINED = {"message": "Invitation declined"}
 
@@ -52,7 +54,7 @@ def list_received_invitations(query: Loaded) -> Sequence[InvitationRow]:
 @raises(AddressNotVerified, InvitationNotFound, InviterGone)
 @answers(200, MemberRead)
 def accept_received_invitation(invitation_id: int) -> ListedMember:
-    """Accept an invitation from the caller's list"""
+    """Accept an invitation"""
     return service(ReceivedInvitations).accept(caller().attached_account, invitation_id)
 
 
@@ -62,7 +64,7 @@ def accept_received_invitation(invitation_id: int) -> ListedMember:
 @raises(AddressNotVerified, InvitationNotFound)
 @answers(200, Message)
 def decline_received_invitation(invitation_id: int) -> dict[str, str]:
-    """Decline an invitation from the caller's list"""
+    """Decline an invitation"""
     service(ReceivedInvitations).decline(caller().account, invitation_id)
     return DECLINED
 

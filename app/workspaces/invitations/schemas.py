@@ -16,14 +16,23 @@ INVITATION_STATE = NamedEnum("InvitationState", STATES)
 
 
 class InvitationCreate(RequestSchema):
-    email = Text(min=1, max=320)
+    email = Text(min=1, max=320, metadata={"description": "Email address to invite."})
     emails = fields.List(
         Text(min=1, max=320),
         validate=validate.Length(min=1, max=MAX_AT_ONCE),
-        metadata={"description": "Several addresses, instead of `email`"},
+        metadata={"description": "Email addresses to invite, instead of `email`."},
     )
-    type = EnumField(MEMBER_TYPE, load_default="member")
-    message = Text(max=MESSAGE_LENGTH, load_default=None, strip=True)
+    type = EnumField(
+        MEMBER_TYPE,
+        load_default="member",
+        metadata={"description": "Role that the invited account gets."},
+    )
+    message = Text(
+        max=MESSAGE_LENGTH,
+        load_default=None,
+        strip=True,
+        metadata={"description": "Personal message in the invitation email."},
+    )
 
     @validates_schema(skip_on_field_errors=True)
     def require_one_of_both(self, data: Loaded, **kwargs: object) -> None:
@@ -41,52 +50,128 @@ class InvitationCreate(RequestSchema):
 
 
 class InvitationPage(Page):
-    state = EnumField(INVITATION_STATE, load_default=None)
+    state = EnumField(
+        INVITATION_STATE,
+        load_default=None,
+        metadata={"description": "Only invitations in this state."},
+    )
 
 
 class InvitationSecret(RequestSchema):
-    token = Text(min=1, max=TOKEN_LENGTH, required=True)
+    token = Text(
+        min=1,
+        max=TOKEN_LENGTH,
+        required=True,
+        metadata={"description": "Secret from the invitation email."},
+    )
 
 
 class InvitationRead(Schema):
     """An invitation for the workspace's owners and admins."""
 
-    id = fields.Integer(required=True, attribute="invitation.id")
-    workspace_id = fields.Integer(required=True, attribute="invitation.workspace_id")
-    email = fields.String(required=True, attribute="invitation.email")
-    type = EnumField(MEMBER_TYPE, required=True, attribute="invitation.type")
-    state = EnumField(INVITATION_STATE, required=True)
-    message = fields.String(required=True, allow_none=True, attribute="invitation.message")
+    id = fields.Integer(
+        required=True, attribute="invitation.id", metadata={"description": "ID of the invitation."}
+    )
+    workspace_id = fields.Integer(
+        required=True,
+        attribute="invitation.workspace_id",
+        metadata={"description": "ID of the workspace."},
+    )
+    email = fields.String(
+        required=True,
+        attribute="invitation.email",
+        metadata={"description": "Invited email address."},
+    )
+    type = EnumField(
+        MEMBER_TYPE,
+        required=True,
+        attribute="invitation.type",
+        metadata={"description": "Role that the invited account gets."},
+    )
+    state = EnumField(
+        INVITATION_STATE, required=True, metadata={"description": "State of the invitation."}
+    )
+    message = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="invitation.message",
+        metadata={"description": "Personal message in the invitation email."},
+    )
     inviter = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The inviter's email address; null if the account was deleted"},
+        metadata={
+            "description": "Email address of the inviting account; `null` if the account is"
+            " deleted."
+        },
     )
     sends = fields.Integer(
         required=True,
         attribute="invitation.sends",
-        metadata={"description": "The number of emails"},
+        metadata={"description": "Number of invitation emails sent."},
     )
-    sent_at = Timestamp(required=True, allow_none=True, attribute="invitation.sent_at")
-    expires_at = Timestamp(required=True, attribute="invitation.expires_at")
-    created_at = Timestamp(required=True, attribute="invitation.created_at")
+    sent_at = Timestamp(
+        required=True,
+        allow_none=True,
+        attribute="invitation.sent_at",
+        metadata={"description": "When the last invitation email was sent."},
+    )
+    expires_at = Timestamp(
+        required=True,
+        attribute="invitation.expires_at",
+        metadata={"description": "When the invitation expires."},
+    )
+    created_at = Timestamp(
+        required=True,
+        attribute="invitation.created_at",
+        metadata={"description": "When the invitation was created."},
+    )
 
 
 class InvitingWorkspace(Schema):
-    slug = fields.String(required=True)
-    name = fields.String(required=True)
+    slug = fields.String(required=True, metadata={"description": "Slug of the workspace."})
+    name = fields.String(required=True, metadata={"description": "Name of the workspace."})
 
 
 class ReceivedInvitationRead(Schema):
     """An invitation in the list of the invited account."""
 
-    id = fields.Integer(required=True, attribute="invitation.id")
-    workspace = fields.Nested(InvitingWorkspace, required=True)
-    inviter = fields.String(required=True, allow_none=True)
-    type = EnumField(MEMBER_TYPE, required=True, attribute="invitation.type")
-    message = fields.String(required=True, allow_none=True, attribute="invitation.message")
-    expires_at = Timestamp(required=True, attribute="invitation.expires_at")
-    created_at = Timestamp(required=True, attribute="invitation.created_at")
+    id = fields.Integer(
+        required=True, attribute="invitation.id", metadata={"description": "ID of the invitation."}
+    )
+    workspace = fields.Nested(
+        InvitingWorkspace, required=True, metadata={"description": "Workspace of the invitation."}
+    )
+    inviter = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Email address of the inviting account; `null` if the account is"
+            " deleted."
+        },
+    )
+    type = EnumField(
+        MEMBER_TYPE,
+        required=True,
+        attribute="invitation.type",
+        metadata={"description": "Role that the account gets in the workspace."},
+    )
+    message = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="invitation.message",
+        metadata={"description": "Personal message of the inviting account."},
+    )
+    expires_at = Timestamp(
+        required=True,
+        attribute="invitation.expires_at",
+        metadata={"description": "When the invitation expires."},
+    )
+    created_at = Timestamp(
+        required=True,
+        attribute="invitation.created_at",
+        metadata={"description": "When the invitation was created."},
+    )
 
 
 class MailedInvitationRead(ReceivedInvitationRead):
@@ -95,10 +180,14 @@ class MailedInvitationRead(ReceivedInvitationRead):
     email_hint = fields.Function(
         lambda invited: _hint(invited.invitation.email),
         required=True,
-        metadata={"type": "string", "example": "g…@example.com"},
+        metadata={
+            "description": "Start and domain of the invited email address.",
+            "type": "string",
+            "example": "g…@example.com",
+        },
     )
     account_exists = fields.Boolean(
-        required=True, metadata={"description": "Whether the invited address has an account"}
+        required=True, metadata={"description": "Whether the invited email address has an account."}
     )
 
 

@@ -20,17 +20,15 @@ from .samples import Components, completed
 
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _DESCRIPTION = """\
-Every failure is a problem document (RFC 9457). `detail` is for people; `code` is a stable word for
-programs, and each operation names those that it may answer with. A 422 names all the faults at
-once, in `errors`.
+Errors are problem documents (RFC 9457). Show `detail` to people; use `code`, which is stable, in
+programs. Each operation lists its codes. A 422 lists all invalid values in `errors`.
 
-Lists are pages, by `offset` and `limit`. `Link` with `rel="next"` leads to the next page where
-there is one; `X-Total-Count` says how many there are where the page itself shows it, which is on
-the last one.
+Lists are pages, selected by `offset` and `limit`. If there is a next page, the header `Link` with
+`rel="next"` has its path. The last page has the total in `X-Total-Count`.
 
-Times are in UTC with an offset. Texts take every character but NUL and lone surrogates; where a
-text must say something, blanks alone are refused. Unknown properties are passed over. Every answer
-carries `X-Request-ID`, the client's own where it sends one, and the log has it too.
+Times are in ISO 8601, in UTC with an offset. Texts must not contain NUL or lone surrogates;
+required texts must not be blank. Unknown properties are ignored. Each response has the header
+`X-Request-ID`, which the log contains too.
 """
 
 

@@ -26,22 +26,47 @@ PLACES = NamedEnum("FaultLocation", ("json", "form", "files", "query", "headers"
 
 
 class FaultRead(Schema):
-    location = EnumField(PLACES, required=True, metadata={"description": "Where it was sent"})
-    field = fields.String(required=True, metadata={"example": "title"})
-    message = fields.String(required=True, metadata={"example": "Missing data for required field."})
+    location = EnumField(
+        PLACES,
+        required=True,
+        metadata={"description": "Part of the request that contains the invalid value."},
+    )
+    field = fields.String(
+        required=True,
+        metadata={
+            "description": "Name of the invalid field; nested names are separated by dots.",
+            "example": "title",
+        },
+    )
+    message = fields.String(
+        required=True,
+        metadata={
+            "description": "What is wrong with the value.",
+            "example": "Missing data for required field.",
+        },
+    )
 
 
 class ProblemRead(Schema):
     class Meta:
         description = "RFC 9457"
 
-    type = fields.String(required=True)
-    title = fields.String(required=True)
-    status = fields.Integer(required=True)
-    detail = fields.String(required=True, metadata={"description": "For people"})
-    code = fields.String(required=True, metadata={"description": "A stable word for programs"})
+    type = fields.String(
+        required=True,
+        metadata={"description": "URL of the description of the error code, or `about:blank`."},
+    )
+    title = fields.String(
+        required=True,
+        metadata={
+            "description": "Meaning of the error code. It is the same for each error with the code."
+        },
+    )
+    status = fields.Integer(required=True, metadata={"description": "HTTP status."})
+    detail = fields.String(required=True, metadata={"description": "What happened, for people."})
+    code = fields.String(required=True, metadata={"description": "Stable error code for programs."})
     errors = fields.List(
-        fields.Nested(FaultRead), metadata={"description": "In a 422 only: all that is wrong"}
+        fields.Nested(FaultRead),
+        metadata={"description": "All invalid values; only in a response with the status 422."},
     )
 
 

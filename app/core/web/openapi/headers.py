@@ -13,16 +13,16 @@ def _header(description: str, **schema: object) -> JsonObject:
 
 
 HEADERS: dict[str, JsonObject] = {
-    "X-Request-ID": _header("Names the request, in the log too", maxLength=128),
+    "X-Request-ID": _header("ID of the request, which the log contains too.", maxLength=128),
     "Retry-After": {
-        "description": "In how many seconds to try again",
+        "description": "Number of seconds to wait before the next request.",
         "schema": {"type": "integer", "minimum": 1},
     },
-    "WWW-Authenticate": _header("How to say who one is"),
-    "ETag": _header("Names this state of the answer, for `If-None-Match`"),
-    "Link": _header('Where there is a next page: `<path>; rel="next"`, a path of the same origin'),
+    "WWW-Authenticate": _header("Authentication that the route accepts."),
+    "ETag": _header("Version of the response, for the header `If-None-Match`."),
+    "Link": _header('Next page, if there is one: `<path>; rel="next"`, a path on the same origin.'),
     "X-Total-Count": {
-        "description": "How many there are in all; on the last page alone, where it costs nothing",
+        "description": "Total number of items; only on the last page.",
         "schema": {"type": "integer", "minimum": 0},
     },
 }

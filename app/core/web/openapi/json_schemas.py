@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
@@ -100,6 +101,10 @@ def _without_null(found: JsonSchema) -> JsonSchema:
     return found
 
 
+def _in_json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _default_in_words(found: JsonSchema) -> JsonSchema:
     """Generators take a property that has a default for one that is always there."""
     if "default" not in found:
@@ -107,5 +112,5 @@ def _default_in_words(found: JsonSchema) -> JsonSchema:
     default = found.pop("default")
     if default is None:
         return found
-    words = [found.pop("description", ""), f"Left out: `{default}`."]
+    words = [found.pop("description", ""), f"Default: `{_in_json(default)}`."]
     return _by_itself({**found, "description": " ".join(filter(None, words))})

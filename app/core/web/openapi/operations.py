@@ -27,10 +27,46 @@ _CONVERTERS: dict[str | None, JsonObject] = {
     "float": {"type": "number", "minimum": 0},
     "uuid": {"type": "string", "format": "uuid"},
 }
+# What the variables in our paths mean; a route describes its exceptions with `variables`.
+_VARIABLES = {
+    "account_id": "ID of the account.",
+    "authenticator_id": "ID of the MFA method.",
+    "device_id": "ID of the trusted device.",
+    "export_id": "ID of the data export.",
+    "invitation_id": "ID of the invitation.",
+    "name": "File name from the URL of an avatar.",
+    "notification_id": "ID of the notification.",
+    "task_id": "ID of the task.",
+    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
+}
+# What the variables in our paths mean; a route describes its exceptions with `variables`.
+_VARIABLES = {
+    "account_id": "ID of the account.",
+    "authenticator_id": "ID of the MFA method.",
+    "device_id": "ID of the trusted device.",
+    "export_id": "ID of the data export.",
+    "invitation_id": "ID of the invitation.",
+    "name": "File name from the URL of an avatar.",
+    "notification_id": "ID of the notification.",
+    "task_id": "ID of the task.",
+    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
+}
+# What the variables in our paths mean; a route describes its exceptions with `variables`.
+_VARIABLES = {
+    "account_id": "ID of the account.",
+    "authenticator_id": "ID of the MFA method.",
+    "device_id": "ID of the trusted device.",
+    "export_id": "ID of the data export.",
+    "invitation_id": "ID of the invitation.",
+    "name": "File name from the URL of an avatar.",
+    "notification_id": "ID of the notification.",
+    "task_id": "ID of the task.",
+    "workspace_slug": "Slug of the workspace, or `current` or `default`.",
+}
 _IF_NONE_MATCH = {
     "in": "header",
     "name": "If-None-Match",
-    "description": "The `ETag` of the answer that the client has",
+    "description": "`ETag` of the response that the client has. While it is current: 304.",
     "required": False,
     "schema": {"type": "string"},
 }
@@ -68,8 +104,8 @@ class Operations:
             "responses": _answers(described) | failures(self._spec, name, described, method, rule),
             "security": self._security(described),
         }
-        if description.strip():
-            written["description"] = " ".join(description.split())
+        access = f"Access: {'; '.join(dict.fromkeys(described.access)) or 'anyone'}."
+        written["description"] = " ".join([*description.split(), access])
         for place, kind in _BODIES.items():
             if place in described.reads:
                 written["requestBody"] = _body(described, place, kind)
@@ -88,7 +124,7 @@ def _path_parameters(rule: Rule, described: Operation) -> list[JsonObject]:
     for name, converter in variables_of(rule):
         schema = _schema_of(converter)
         parameter = {"in": "path", "name": name, "required": True, "schema": schema}
-        if meaning := described.variables.get(name):
+        if meaning := described.variables.get(name, _VARIABLES.get(name)):
             parameter["description"] = meaning
         found.append(parameter)
     return found
@@ -118,7 +154,7 @@ def _body(described: Operation, place: str, kind: str) -> JsonObject:
 def _answers(described: Operation) -> JsonObject:
     answers = dict(described.answers)
     if described.polled:
-        nothing_new = "Nothing has changed since the answer that `If-None-Match` names"
+        nothing_new = "Not changed since the response with the `ETag` in `If-None-Match`"
         answers[HTTPStatus.NOT_MODIFIED] = DocumentedResponse(None, description=nothing_new)
     return {
         str(int(status)): {
