@@ -15,7 +15,7 @@ from ..workspaces.ownership import Ownership
 from ..workspaces.service import Workspaces
 from .search import AccountSearch
 from .service import Administration
-from .view import AccountRelations, AccountView
+from .view import AccountView
 
 
 def assemble(context: Context) -> None:
@@ -23,7 +23,9 @@ def assemble(context: Context) -> None:
     if context.has(AccountView):
         return
     accounts, recovery = context.get(Accounts), context.get(Recovery)
-    view = AccountView(accounts)
+    view = AccountView(
+        accounts, context.get(ReceivedDeliveries), context.get(Workspaces), context.get(Records)
+    )
     context.add(view)
     context.add(
         AccountSearch(accounts, view, context.tables.account_ids, _has_factor(context, accounts))
@@ -39,8 +41,6 @@ def assemble(context: Context) -> None:
             context.get(Verification),
         )
     )
-    received, workspaces = context.get(ReceivedDeliveries), context.get(Workspaces)
-    context.add(AccountRelations(accounts, received, workspaces, context.get(Records)))
 
 
 def _has_factor(context: Context, accounts: Accounts) -> ColumnElement[bool] | None:

@@ -37,7 +37,7 @@ from .schemas import (
 )
 from .search import AccountSearch
 from .service import Administration
-from .view import AccountRelations, AccountView, Details
+from .view import AccountView, Details
 
 blueprint = Blueprint(
     "administration",
@@ -166,7 +166,7 @@ def verify_account(account_id: AccountKey) -> Details:
 @answers(200, DeliveryRead, sliced=True, ready=True)
 def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
     """List the deliveries to an account, the newest first"""
-    return service(AccountRelations).deliveries(account_id, **query)
+    return service(AccountView).deliveries(account_id, **query)
 
 
 @blueprint.get("/<account_id:account_id>/memberships")
@@ -177,7 +177,7 @@ def list_account_deliveries(account_id: AccountKey, query: Loaded) -> Slice:
 @answers(200, MembershipRead, paged=True)
 def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[WorkspaceAccess]:
     """List the workspaces of an account"""
-    return service(AccountRelations).memberships(account_id, **query)
+    return service(AccountView).memberships(account_id, **query)
 
 
 @blueprint.get("/<account_id:account_id>/events")
@@ -188,4 +188,4 @@ def list_account_memberships(account_id: AccountKey, query: Loaded) -> Sequence[
 @answers(200, RecordRead, sliced=True, ready=True)
 def list_account_events(account_id: AccountKey, query: Loaded) -> Slice:
     """List an account's audit log, the newest first"""
-    return service(AccountRelations).events(account_id, **query)
+    return service(AccountView).events(account_id, **query)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -32,8 +31,17 @@ _SINCE, _HAS_PASSWORD = "email_unverified_since", "has_password"
 
 
 class AccountView:
-    def __init__(self, accounts: Accounts) -> None:
+    def __init__(
+        self,
+        accounts: Accounts,
+        received: ReceivedDeliveries,
+        workspaces: Workspaces,
+        records: Records,
+    ) -> None:
         self.accounts = accounts
+        self.received = received
+        self.workspaces = workspaces
+        self.records = records
         model = accounts.model
         self._names = [name for name in field_names(AccountDetails) if name != "email_verified"]
         self.rows = select(*(self._column(model, name) for name in [*self._names, _SINCE]))
@@ -51,32 +59,6 @@ class AccountView:
         details["email_verified"] = getattr(row, _SINCE) is None
         self._end_suspension(details, self.accounts.clock.now())
         return details
-
-    def _end_suspension(self, details: Details, now: datetime) -> None:
-        """Show an expired suspension as active. The next sign-in stores its end."""
-        until = details["suspended_until"]
-        if details["status"] == SUSPENDED and until is not None and until <= now:
-            details["status"] = self.accounts.active_status
-        if details["status"] != SUSPENDED:
-            details["suspended_until"] = details["suspended_reason"] = None
-
-    @staticmethod
-    def _column(model: AccountModel, name: str) -> Any:
-        if name == _HAS_PASSWORD:
-            return model.password_hash.is_not(None).label(name)
-        if getattr(model, name, None) is None:
-            return null().label(name)
-        return to_read(model, name).label(name)
-
-
-@dataclass(eq=False)
-class AccountRelations:
-    """The deliveries, memberships and audit log of an account."""
-
-    accounts: Accounts
-    received: ReceivedDeliveries
-    workspaces: Workspaces
-    records: Records
 
     def deliveries(self, account_id: AccountKey, *, limit: int, after: int | None = None) -> Slice:
         self._get(account_id)
@@ -99,3 +81,19 @@ class AccountRelations:
         if account is None:
             raise AccountNotFound
         return account
+
+    def _end_suspension(self, details: Details, now: datetime) -> None:
+        """Show an expired suspension as active. The next sign-in stores its end."""
+        until = details["suspended_until"]
+        if details["status"] == SUSPENDED and until is not None and until <= now:
+            details["status"] = self.accounts.active_status
+        if details["status"] != SUSPENDED:
+            details["suspended_until"] = details["suspended_reason"] = None
+
+    @staticmethod
+    def _column(model: AccountModel, name: str) -> Any:
+        if name == _HAS_PASSWORD:
+            return model.password_hash.is_not(None).label(name)
+        if getattr(model, name, None) is None:
+            return null().label(name)
+        return to_read(model, name).label(name)

@@ -20,8 +20,7 @@ from .mail.settings import MailSettings
 from .mail.templates import Templates
 from .outbox.batches import Batches
 from .outbox.enqueue import Outbox
-from .outbox.export import export_deliveries
-from .outbox.received import ReceivedDeliveries
+from .outbox.received import ReceivedDeliveries, export_deliveries
 from .settings import DeliverySettings
 from .sms.gateway import SmsChannel, SmsGateway
 from .worker.celery import CeleryEngine

@@ -1,12 +1,14 @@
-"""The messages that were sent to one account."""
+"""The deliveries to one account: shown to admins, and in its data export."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, String, case, cast, literal, select
 
+from ...core.data_export import DataSubject, ExportReader
 from ...core.db.account_ids import MAX_STRING_LENGTH, IdKind, IntegerIds
 from ...core.db.transaction import AnySession
 from ...core.types import AccountKey, JsonObject
@@ -24,6 +26,10 @@ class ReceivedDeliveries:
         self, account_id: AccountKey, subject_kind: str, *, before: int | None, limit: int
     ) -> list[JsonObject]:
         """Return deliveries, the newest first, with the subject's id if it has this kind."""
+        receiver: Any = literal(account_id, self.ids.type)
+        if not isinstance(self.ids, IntegerIds):
+            # The database has converted the id of the delivery's row to text.
+            receiver = cast(receiver, String(MAX_STRING_LENGTH))
         about = case((OutgoingMessage.subject_kind == subject_kind, OutgoingMessage.subject_id))
         rows = (
             select(
@@ -38,7 +44,7 @@ class ReceivedDeliveries:
                 Delivery.finished_at,
             )
             .join(OutgoingMessage, OutgoingMessage.id == Delivery.outgoing_id)
-            .where(*self._is_received_by(account_id))
+            .where(Delivery.receiver_id == receiver, _is_to_account(self.channels))
             .order_by(Delivery.id.desc())
             .limit(limit)
         )
@@ -46,18 +52,37 @@ class ReceivedDeliveries:
             rows = rows.where(Delivery.id < before)
         return [dict(row) for row in self.session.execute(rows).mappings()]
 
-    def _is_received_by(self, account_id: AccountKey) -> list[ColumnElement[bool]]:
-        receiver: Any = literal(account_id, self.ids.type)
-        if not isinstance(self.ids, IntegerIds):
-            # The database has converted the id of the delivery's row to text.
-            receiver = cast(receiver, String(MAX_STRING_LENGTH))
-        conditions = [Delivery.receiver_id == receiver]
-        # On channels with other kinds of receivers, the id belongs to another receiver.
-        other_channels = [
+
+def export_deliveries(
+    channels: Channels, subject: DataSubject, reader: ExportReader
+) -> Iterator[tuple[str, Any]]:
+    if not reader.has(Delivery, OutgoingMessage):
+        return
+    deliveries = (
+        select(
+            Delivery.id,
+            Delivery.channel,
+            Delivery.state,
+            Delivery.attempts,
+            Delivery.reason,
+            Delivery.reference,
+            Delivery.finished_at,
+            OutgoingMessage.title,
+            OutgoingMessage.message,
+            OutgoingMessage.created_at,
+        )
+        .join(OutgoingMessage, OutgoingMessage.id == Delivery.outgoing_id)
+        .where(Delivery.receiver_id == subject.receiver_id, _is_to_account(channels))
+    )
+    yield "deliveries.jsonl", reader.rows_in_ranges(deliveries, Delivery.id)
+
+
+def _is_to_account(channels: Channels) -> ColumnElement[bool]:
+    """Exclude channels with other receivers than accounts, whose ids can be equal."""
+    return Delivery.channel.not_in(
+        [
             channel.name
-            for channel in self.channels.built_in
+            for channel in channels.built_in
             if not isinstance(channel.address_book, AccountAddressBook)
         ]
-        if other_channels:
-            conditions.append(Delivery.channel.not_in(other_channels))
-        return conditions
+    )
