@@ -36,7 +36,7 @@ def ada(frontdesk: Kit) -> Person:
 
 
 def code_of(secret: str, frontdesk: Kit) -> str:
-    """What the app shows now (RFC 6238)."""
+    """Return the app's current code (RFC 6238)."""
     counter = struct.pack(">Q", int(frontdesk.clock.now().timestamp()) // 30)
     padded = secret + "=" * (-len(secret) % 8)
     digest = hmac.digest(base64.b32decode(padded), counter, hashlib.sha1)
@@ -67,7 +67,7 @@ def browser(app: Flask, ada: Person) -> FlaskClient:
 
 @pytest.fixture
 def secret(browser: FlaskClient, frontdesk: Kit) -> str:
-    """Ada's app, which is set up."""
+    """Return the secret of Ada's authenticator app."""
     page = send(browser, "/authenticators").text
     [secret] = re.findall(r'id="secret">([^<]+)<', page)
     secret = secret.replace(" ", "")

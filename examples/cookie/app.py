@@ -1,7 +1,7 @@
 """An application that keeps its cookie: Flask-Login and Flask-WTF, with Frontdesk behind them.
 
-People sign in on the application's own page and have a session; programs bring Frontdesk's token.
-Both see the same views.
+Users sign in on the application's page and have a session; API clients send Frontdesk's token. Both
+use the same views.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def ada(frontdesk: Kit) -> Person:
 
 
 def enter(app: Flask, ada: Person, password: str | None = None) -> tuple[FlaskClient, Any]:
-    """A browser: it shows the form, fills it in and sends it."""
+    """Show, fill in and send the form, as a browser does."""
     browser = app.test_client()
     token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/enter").text)
     assert token is not None

@@ -1,5 +1,4 @@
-"""A shop whose own pages live in the console: beside the inbox of its customers, and beside the
-accounts that its admins look after."""
+"""A shop with pages in the console, for its customers and for its admins."""
 
 from __future__ import annotations
 

@@ -70,10 +70,10 @@ def test_nobody_else_gets_in(app: Flask, frontdesk: Kit, signed_in: SignedIn) ->
     mine = signed_in(ada)
     assert mine.get("/desk/sending").status_code == 403
     assert mine.post("/desk/sending/1", headers=OWN).status_code == 403
-    stranger = {"Sec-Fetch-Site": "cross-site"}
+    other_site = {"Sec-Fetch-Site": "cross-site"}
     assert (
         signed_in(frontdesk.account("boss", role="admin"))
-        .post("/desk/sending/1", headers=stranger)
+        .post("/desk/sending/1", headers=other_site)
         .status_code
         == 403
     )

@@ -27,7 +27,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
     app = create_app(Settings(SECRET_KEY=SecretStr("x" * 32)), SQLALCHEMY_DATABASE_URI="sqlite://")
     with app.app_context():
         db.create_all()
-    decisions.letters.clear()
+    decisions.sent_emails.clear()
     return app
 
 
@@ -46,7 +46,7 @@ def log_in(frontdesk: Kit, person: Person, status: int = 200) -> Any:
 
 def test_claims(frontdesk: Kit, ada: Person) -> None:
     token = log_in(frontdesk, ada)["access_token"]
-    # Between the dots, for whoever wants to read it; the last part is the signature.
+    # The part between the dots is readable; the last part is the signature.
     claims = json.loads(urlsafe_b64decode(token.split(".")[1] + "=="))
     assert claims["role"] == "user"
     assert claims["card"].startswith("L-")
@@ -66,7 +66,7 @@ def test_active_statuses(frontdesk: Kit) -> None:
 def test_recovery_mail(frontdesk: Kit, ada: Person) -> None:
     frontdesk.api("/desk").post("/password-recovery", json={"email": ada.email})
     code = frontdesk.last_code(ada.email)
-    assert decisions.letters == [(ada.email, f"Your code is {code}")]
+    assert decisions.sent_emails == [(ada.email, f"Your code is {code}")]
     body = {"token": code, "email": ada.email, "new_password": NEW_PASSWORD}
     frontdesk.api("/desk").post("/reset-password", json=body)
     mail = frontdesk.mails.assert_sent(ada.email, subject="password was changed")
@@ -114,7 +114,7 @@ def test_task_schemas(frontdesk: Kit) -> None:
 
 
 def test_guards(frontdesk: Kit, ada: Person) -> None:
-    assert frontdesk.api().get("/").json == {"welcome": "stranger"}
+    assert frontdesk.api().get("/").json == {"welcome": "guest"}
     assert ada.api().get("/").json == {"welcome": "Ada"}
     assert ada.api().get("/stacks", 403).detail == "Not authorized"
 
@@ -174,8 +174,8 @@ def test_receivers_and_channels(frontdesk: Kit, ada: Person) -> None:
     boss.post("/desk/mailings/", 201, json={"data": data})
     frontdesk.deliver()
     assert ada.api().get("/desk/post/unread-count").json == {"unread": 1}
-    assert f"{ada.email}: Closed" in decisions.shouted
-    assert not [line for line in decisions.shouted if eve.email in line]
+    assert f"{ada.email}: Closed" in decisions.sent_to_discord
+    assert not [line for line in decisions.sent_to_discord if eve.email in line]
 
 
 # [end]

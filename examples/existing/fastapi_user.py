@@ -1,4 +1,4 @@
-"""An application that has its users from fastapi-users, as Frontdesk finds them."""
+"""An application with users from fastapi-users, which Frontdesk uses unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ frontdesk = flask_frontdesk.Frontdesk()
 
 
 class GUID(TypeDecorator[UUID]):
-    """As `fastapi_users_db_sqlalchemy.generics` has it, which may be imported instead."""
+    """The type from `fastapi_users_db_sqlalchemy.generics`, which can be imported instead."""
 
     impl = CHAR(36)
     cache_ok = True
@@ -42,7 +42,7 @@ class GUID(TypeDecorator[UUID]):
 
 # [model]
 class User(db.Model):
-    # As it was.
+    # The existing columns.
     id: Mapped[UUID] = mapped_column(GUID, primary_key=True, default=uuid4)
     address: Mapped[str] = mapped_column("email", String(320), unique=True)
     hashed_password: Mapped[str] = mapped_column(String(1024))
@@ -50,7 +50,7 @@ class User(db.Model):
     is_superuser: Mapped[bool] = mapped_column(default=False)
     is_verified: Mapped[bool] = mapped_column(default=False)
 
-    # What Frontdesk calls it.
+    # The name that Frontdesk uses.
     password_hash = synonym("hashed_password")
 
     @hybrid_property
@@ -93,7 +93,7 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.is_superuser, "root"), else_="user")
 
-    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    # New columns. A boolean cannot store that an account is pending, suspended or being deleted.
     other_status: Mapped[str | None] = mapped_column(String(50))
     phone: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
@@ -107,7 +107,7 @@ class User(db.Model):
 
 
 def render_item(kind: str, item: Any, context: Any) -> Any:
-    """Our columns that name accounts have the type of their ids."""
+    """Frontdesk's columns that refer to accounts have the type of their ids."""
     if kind == "type" and isinstance(item, GUID):
         context.imports.add(f"from {__name__} import GUID")
         return "GUID()"

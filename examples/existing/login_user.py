@@ -1,4 +1,4 @@
-"""The new application beside the old one (old.py): the same users, the same database."""
+"""The new application next to the old one (old.py): the same users, the same database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ frontdesk = flask_frontdesk.Frontdesk()
 class User(db.Model):
     __tablename__ = "users"
 
-    # As it was.
+    # The existing columns.
     id: Mapped[int] = mapped_column(primary_key=True)
     mail: Mapped[str] = mapped_column(unique=True)
     pw: Mapped[str] = mapped_column(default="!")
@@ -69,7 +69,7 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.admin, "admin"), else_="user")
 
-    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    # New columns. A boolean cannot store that an account is pending, suspended or being deleted.
     other_status: Mapped[str | None] = mapped_column(String(50))
     phone: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
@@ -79,30 +79,30 @@ class User(db.Model):
     email_unverified_since: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
 
     # [both]
-    # The old application does not know our hashes: while it runs, ours have a column of their own,
-    # which counts for as long as the old hash is the one that it was made beside.
+    # The old application cannot verify Frontdesk's hashes. While it runs, they have a separate
+    # column, which is valid until the old application changes its hash.
     new_hash: Mapped[str | None] = mapped_column(String(255))
-    made_beside: Mapped[str | None]
+    old_hash: Mapped[str | None]
 
     @hybrid_property
     def password_hash(self) -> str | None:
-        return self.new_hash if self.made_beside == self.pw else self.pw
+        return self.new_hash if self.old_hash == self.pw else self.pw
 
     @password_hash.inplace.setter
     def _set_password_hash(self, password_hash: str | None) -> None:
         self.pw = self.pw or "!"
-        self.new_hash, self.made_beside = password_hash, self.pw
+        self.new_hash, self.old_hash = password_hash, self.pw
 
     @password_hash.inplace.expression
     @classmethod
     def _password_hash(cls) -> Any:
-        return case((cls.made_beside == cls.pw, cls.new_hash), else_=cls.pw)
+        return case((cls.old_hash == cls.pw, cls.new_hash), else_=cls.pw)
 
 
 @frontdesk.on("password-reset")
 def end_the_old_password(account: User, options: dict[str, Any]) -> None:
-    """What is set here opens the old application no more: no hash looks like this."""
-    account.pw = account.made_beside = "!"
+    """Disable the old password: the old application accepts no password for this value."""
+    account.pw = account.old_hash = "!"
 
 
 # [end]

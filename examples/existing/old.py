@@ -1,4 +1,4 @@
-"""The application as it is: its own users, Flask-Login's cookie, werkzeug's hashes."""
+"""The old application: its users, Flask-Login's cookie, werkzeug's hashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application that has its users from Flask-Security, as Frontdesk finds them."""
+"""An application with users from Flask-Security, which Frontdesk uses unchanged."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Role(db.Model):
 
 # [model]
 class User(db.Model):
-    # As it was; the address has another name here, since people write it in capitals too.
+    # The existing columns. The email column has another name, since its values can have capitals.
     id: Mapped[int] = mapped_column(primary_key=True)
     address: Mapped[str] = mapped_column("email", String(255), unique=True)
     password: Mapped[str | None] = mapped_column(String(255))
@@ -43,7 +43,7 @@ class User(db.Model):
     us_phone_number: Mapped[str | None] = mapped_column(String(128))
     roles: Mapped[list[Role]] = relationship(secondary=roles_users)
 
-    # What Frontdesk calls it.
+    # The name that Frontdesk uses.
     password_hash = synonym("password")
     phone = synonym("us_phone_number")
     created_at = synonym("create_datetime")
@@ -91,7 +91,7 @@ class User(db.Model):
     def _role(cls) -> Any:
         return case((cls.roles.any(Role.name == "admin"), "admin"), else_="user")
 
-    # What is new. A yes or no cannot store that an account is pending, suspended or being deleted.
+    # New columns. A boolean cannot store that an account is pending, suspended or being deleted.
     other_status: Mapped[str | None] = mapped_column(String(50))
     current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)
     tokens_valid_from: Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)
@@ -101,7 +101,7 @@ class User(db.Model):
 
 @frontdesk.on("account-deleted")
 def forget_roles(account: User, options: dict[str, Any]) -> None:
-    """Its rows in the second table would hold it back."""
+    """Delete the account's rows in the second table, which would block its deletion."""
     account.roles = []
     options["session"].flush()
 

@@ -1,4 +1,4 @@
-"""Users that were there before Frontdesk: one migration that only adds, and they sign in."""
+"""Existing users sign in after one migration, which only adds columns and tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PASSWORD, NEW_PASSWORD = token_urlsafe(), token_urlsafe()
 HASH = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
 ADA = "a5f5f2f2-5b8e-4f5e-9a55-0d2f6a3b7c11"
 
-# The tables as they were, with two people in them, the second of whom may not come in.
+# The existing tables with two users, the second of whom is inactive.
 BEFORE: dict[ModuleType, list[str]] = {
     security_user: [
         "CREATE TABLE role (id {serial} NOT NULL, name VARCHAR(80) NOT NULL, PRIMARY KEY (id),"
@@ -92,7 +92,7 @@ def there_before(module: ModuleType, url: str) -> None:
 
 
 def migrated(module: ModuleType, url: str, migrations: Path) -> Flask:
-    """The first to come writes the migration; those after it find the tables as the first did."""
+    """Return the migrated application. The first call writes the migration, later ones use it."""
     app: Flask = module.create_app(url)
     with app.app_context():
         if not migrations.exists():
@@ -135,7 +135,7 @@ def ada(app: Flask, password: str = PASSWORD) -> Person:
 
 
 def test_they_sign_in_with_what_they_had(frontdesk: Kit, app: Flask, module: ModuleType) -> None:
-    for _ in range(2):  # with the hash that they brought, and with ours
+    for _ in range(2):  # with the existing hash, and with the new one
         shown = ada(app).api().get("/api/account").json
         assert shown.items() >= {**SHOWN[module], "email": "ada@example.com"}.items()
     form = {"username": "bob@example.com", "password": PASSWORD}

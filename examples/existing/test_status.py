@@ -94,5 +94,5 @@ def test_an_account_signs_in_after_its_suspension_was_lifted(frontdesk: Kit) -> 
 
 
 def _admin_role(frontdesk: Kit) -> str:
-    """fastapi-users knows superusers and users alone."""
+    """fastapi-users only has superusers and users."""
     return "root" if frontdesk.app.name == "fastapi_user" else "admin"

@@ -1,4 +1,4 @@
-"""The same application with Frontdesk: its users have become accounts, its orders are untouched."""
+"""The same application with Frontdesk: its users are accounts, its orders are unchanged."""
 
 from __future__ import annotations
 

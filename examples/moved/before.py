@@ -1,4 +1,4 @@
-"""The application as it was: users of its own, and orders that refer to them."""
+"""The application before Frontdesk: users, and orders that refer to them."""
 
 from __future__ import annotations
 

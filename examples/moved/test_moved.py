@@ -1,4 +1,4 @@
-"""Both applications on one database, one after the other, as on the day of the move."""
+"""Both applications on one database, one after the other, as in the migration."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_the_move(app: Flask, frontdesk: Kit) -> None:
     assert eve.api().get("/orders").json == []
 
     with app.app_context():
-        # Nothing is left that a further migration would have to change.
+        # A further migration would have nothing to change.
         check(MIGRATIONS)

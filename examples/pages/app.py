@@ -1,5 +1,5 @@
-"""A shopping list whose pages know people by Frontdesk's cookie: a form that works without script,
-htmx, and a script that fetches."""
+"""A shopping list with pages that use Frontdesk's cookie: a form without JavaScript, htmx, and a
+script that fetches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ frontdesk = flask_frontdesk.Frontdesk()
 
 
 class Account(flask_frontdesk.AccountMixin, db.Model):
-    """Who shops."""
+    """A customer."""
 
 
 ENTER = """<!doctype html><title>Enter</title>

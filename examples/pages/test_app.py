@@ -26,7 +26,7 @@ def ada(frontdesk: Kit) -> Person:
 
 @pytest.fixture
 def browser(app: Flask, ada: Person) -> FlaskClient:
-    """Where Ada has filled in the form."""
+    """A client after Ada has signed in with the form."""
     browser = app.test_client()
     form = {"email": ada.email, "password": ada.password}
     answer = browser.post("/enter", data=form, headers=OWN, **AT)

@@ -1,4 +1,4 @@
-// Passkeys in a page of yours; a test does all of this in a real browser.
+// Passkeys in your page; a test does all of this in a real browser.
 
 const API = "/api/v1";
 
@@ -82,7 +82,7 @@ export async function signIn(more = {}, door = "/login/passkey") {
 // [end]
 
 // [fill-in]
-// Beside <input name="username" autocomplete="username webauthn">: the browser offers passkeys there.
+// Next to <input name="username" autocomplete="username webauthn">: the browser offers passkeys there.
 export async function offerPasskeys(whenSignedIn, renewAfter = 4 * 60 * 1000) {
   if (!(await window.PublicKeyCredential?.isConditionalMediationAvailable?.())) return;
   for (let isOver = true; isOver; ) {

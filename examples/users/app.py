@@ -1,6 +1,6 @@
-"""An application with users of its own: UUIDs, werkzeug's hashes, Flask-Login and Flask-WTF.
+"""An application with existing users: UUIDs, werkzeug's hashes, Flask-Login and Flask-WTF.
 
-Nothing of theirs moves: Frontdesk is given the class that is there.
+The table stays as it is: Frontdesk uses the existing class.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ csrf = CSRFProtect()
 class User(flask_frontdesk.AccountMixin, UserMixin, Base):
     __tablename__ = "users"
 
-    # As they were: a UUID, and werkzeug's hash in a column of another name.
+    # The existing columns: a UUID, and werkzeug's hash in a column with another name.
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     password_hash: Mapped[str | None] = mapped_column("pw_hash", String(255))
     name: Mapped[str] = mapped_column(String(100))
@@ -44,8 +44,8 @@ class User(flask_frontdesk.AccountMixin, UserMixin, Base):
         return frontdesk.accounts.is_active(self)
 
     def get_id(self) -> str:
-        """The value of the cookie: a new password or email address changes it, and so ends cookies
-        from before."""
+        """The value of the cookie. A new password or email address changes it and ends older
+        cookies."""
         since = self.tokens_valid_from
         return str(self.id) if since is None else f"{self.id} {since.timestamp()}"
 
@@ -89,7 +89,7 @@ def create_app(database_url: str = "") -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = database_url
     # [app]
     db.init_app(app)
-    # In batches, so that SQLite can add a column whose default is the current time.
+    # Batch mode: SQLite cannot add a column with the current time as its default.
     Migrate(app, db, render_as_batch=True, render_item=flask_frontdesk.render_item)
     login_manager.init_app(app)
     csrf.init_app(app)
@@ -120,13 +120,13 @@ def create_app(database_url: str = "") -> Flask:
     @app.get("/orders")
     @login_required
     def page() -> dict[str, Any]:
-        """The page that was there, by the cookie that was there"""
+        """The existing page, with the existing cookie"""
         return {"name": current_user.name, "orders": orders_of(current_user)}
 
     @app.get("/api/orders")
     @active_account_required
     def api() -> list[str]:
-        """The same for programs, by token"""
+        """The same data for API clients, with a token"""
         return orders_of(frontdesk.current_account)
 
     # [end]

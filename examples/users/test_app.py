@@ -30,12 +30,12 @@ def app() -> Iterator[Flask]:
 
 @pytest.fixture
 def ada(app: Flask) -> UUID:
-    """As the application's own code has always made its users."""
+    """Create a user with the application's existing code."""
     with app.app_context():
         user = User(
             email="ada@example.com",
             name="Ada",
-            # Of its usual cost it would keep each test waiting.
+            # The default cost would slow each test down.
             password_hash=generate_password_hash(PASSWORD, method="scrypt:1024:8:1"),
         )
         db.session.add(user)

@@ -1,4 +1,4 @@
-"""A library's application, in which everything that Frontdesk lets a host decide is decided."""
+"""A library's application, which uses every hook and setting of Frontdesk."""
 
 from __future__ import annotations
 

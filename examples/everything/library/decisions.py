@@ -1,4 +1,4 @@
-"""What the library decides, and what it listens to."""
+"""The library's hooks and listeners."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def may_register(email: str, door: str, session: Any) -> bool:
 # [recovery-mail]
 @frontdesk.recovery_mail
 def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> None:
-    letters.append((email_to, f"Your code is {code}"))
+    sent_emails.append((email_to, f"Your code is {code}"))
 
 
-letters: list[tuple[str, str]] = []  # stands in for the library's own way of mailing
+sent_emails: list[tuple[str, str]] = []  # replaces the library's mailer
 # [end]
 
 
@@ -175,7 +175,7 @@ def keep_the_bookshop_out(invitation: Any, options: dict[str, Any]) -> None:
 class NoBooksellers(flask_frontdesk.Problem):
     status = 403
     code = "no_booksellers"
-    detail = "Nobody from the bookshop"
+    detail = "Booksellers cannot be invited"
 
 
 # [end]
@@ -224,11 +224,11 @@ def leave_out_the_suspended(accounts: list[Account], session: Any) -> list[Accou
 # [channel]
 @frontdesk.channel("discord")
 def to_discord(message: Any, receiver: Any) -> str | None:
-    shouted.append(f"{receiver.email}: {message.title}")
+    sent_to_discord.append(f"{receiver.email}: {message.title}")
     return None
 
 
-shouted: list[str] = []  # stands in for the call to Discord
+sent_to_discord: list[str] = []  # replaces the call to Discord
 # [end]
 
 

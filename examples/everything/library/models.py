@@ -15,7 +15,7 @@ db = SQLAlchemy(model_class=Base)
 
 
 class Account(flask_frontdesk.AccountMixin, Base):
-    # The library does not want to know when its readers come.
+    # The library does not store when its readers sign in.
     last_login_date = None
 
     card: Mapped[str | None] = mapped_column(String(20), unique=True)

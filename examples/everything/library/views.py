@@ -31,7 +31,7 @@ views = Blueprint("library", __name__)
 @account_optional
 def entrance() -> dict[str, Any]:
     account = frontdesk.current_account_or_none
-    return {"welcome": account.nickname if account else "stranger"}
+    return {"welcome": account.nickname if account else "guest"}
 
 
 @views.get("/visits")

@@ -1,4 +1,4 @@
-// A page's script knows nobody's token: the browser adds the cookie by itself.
+// The page's script has no token: the browser adds the cookie.
 
 // [fetch]
 export async function ask(path, { method = "GET", json } = {}) {

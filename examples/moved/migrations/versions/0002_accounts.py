@@ -26,7 +26,7 @@ def upgrade() -> None:
         sa.Column("current_workspace_id", Id),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("tokens_valid_from", sa.DateTime(timezone=True)),
-        # …and our own.
+        # …and those of the application.
         sa.Column("name", sa.String(200), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_accounts"),
         sa.UniqueConstraint("email", name="uq_accounts_email"),
