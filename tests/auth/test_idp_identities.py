@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.accounts.service import Accounts
 from app.auth.idp.models import Identity
-from app.auth.idp.oidc import SEATS
+from app.auth.idp.oidc import MAX_CALLS
 from app.core.context import current_frontdesk, service
 from app.testing.client import Api
 from app.testing.clock import SteppingClock
@@ -219,29 +219,29 @@ class TestAtOnce:
     def test_one_user_is_linked_once(
         self, visitor: Visitor, ada: Person, mails: MailOutbox
     ) -> None:
-        visits = [Visitor(Api(ada.app)) for _ in range(SEATS)]
+        visits = [Visitor(Api(ada.app)) for _ in range(MAX_CALLS)]
         calls = [make_callback(visit, visit.go("ada")) for visit in visits]
-        assert at_once(*calls) == [200] * SEATS
+        assert at_once(*calls) == [200] * MAX_CALLS
         assert (subjects(ada.app), len(mails.sent)) == (["ada"], 1)
 
     def test_one_new_user_gets_one_account(self, make_idp_app: MakeApp) -> None:
         app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
-        visits = [Visitor(Api(app)) for _ in range(SEATS)]
+        visits = [Visitor(Api(app)) for _ in range(MAX_CALLS)]
         calls = [make_callback(visit, visit.go("zoe")) for visit in visits]
-        assert at_once(*calls) == [200] * SEATS
+        assert at_once(*calls) == [200] * MAX_CALLS
         assert subjects(app) == ["zoe"]
 
     def test_only_one_of_two_subjects_with_one_email_is_linked(self, ada: Person) -> None:
-        visits = [(Visitor(Api(ada.app)), login) for login in ("ada", "twin") * (SEATS // 2)]
+        visits = [(Visitor(Api(ada.app)), login) for login in ("ada", "twin") * (MAX_CALLS // 2)]
         calls = [make_callback(visit, visit.go(login)) for visit, login in visits]
-        assert at_once(*calls) == [200] * (SEATS // 2) + [400] * (SEATS // 2)
+        assert at_once(*calls) == [200] * (MAX_CALLS // 2) + [400] * (MAX_CALLS // 2)
         assert len(identities(ada.app)) == 1
 
     def test_started_sign_in_is_finished_once(self, visitor: Visitor, ada: Person) -> None:
         url = visitor.begin()
-        callbacks = [visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(SEATS)]
+        callbacks = [visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(MAX_CALLS)]
         calls = [make_callback(with_cookie_of(visitor), callback) for callback in callbacks]
-        assert at_once(*calls) == [200] + [400] * (SEATS - 1)
+        assert at_once(*calls) == [200] + [400] * (MAX_CALLS - 1)
 
 
 def test_copied_cookie_does_not_finish_a_sign_in_again(visitor: Visitor, ada: Person) -> None:

@@ -173,7 +173,7 @@ def test_wrong_client_secret_is_logged(
 def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
     idp_app: Flask, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only `SEATS` requests wait for a provider that hangs; other requests get a 502 at once."""
+    """Only `MAX_CALLS` requests wait for a provider that hangs; other requests get a 502 at once."""
     monkeypatch.setattr(oidc, "STEP_SECONDS", 2)
     monkeypatch.setattr(oidc, "SEAT_SECONDS", 0.1)
     proxy.delay(DISCOVERY, 3)
@@ -186,7 +186,7 @@ def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
 
     with ThreadPoolExecutor(16) as threads:
         seconds = sorted(threads.map(begin, range(16)))
-    assert seconds[16 - oidc.SEATS - 1] < 1.5
+    assert seconds[16 - oidc.MAX_CALLS - 1] < 1.5
     proxy.reset()
     # Cut-off requests finish a moment later and free their seats.
     time.sleep(1.5)

@@ -13,7 +13,7 @@ from marshmallow import Schema, fields
 from app import Schemas
 from app.accounts.service import Accounts
 from app.auth.actions import ACCOUNT_CREATE
-from app.auth.idp.oidc import SEATS
+from app.auth.idp.oidc import MAX_CALLS
 from app.auth.idp.service import IdpUserInfo
 from app.core.actions import Listener
 from app.core.context import Context, service
@@ -52,9 +52,9 @@ def emails(app: Flask) -> list[str]:
 
 def sign_in_together(app: Flask, login: str) -> set[int]:
     """Run as many concurrent callbacks as the client allows; return the IDs of their accounts."""
-    visits = [Visitor(Api(app)) for _ in range(SEATS)]
+    visits = [Visitor(Api(app)) for _ in range(MAX_CALLS)]
     callbacks = [visit.go(login) for visit in visits]
-    with ThreadPoolExecutor(SEATS) as threads:
+    with ThreadPoolExecutor(MAX_CALLS) as threads:
         answers = threads.map(lambda visit, callback: visit.finish(callback), visits, callbacks)
         return {answer.json["account"]["id"] for answer in answers}
 

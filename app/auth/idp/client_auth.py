@@ -1,9 +1,9 @@
-"""Redeeming a code, by whichever way of saying who we are the token endpoint takes.
+"""Exchanges codes for tokens, with the method of client authentication that the server accepts.
 
-A discovery document lists every way that a server knows, and not the one agreed upon for this
-client; and of Basic there are two, as some servers decode the percent-encoding that RFC 6749 asks
-for and others compare what they were sent. A server that refuses a client has not looked at the
-code yet, so the next way may carry the same one.
+A discovery document lists all methods of a server, and not the method that is registered for this
+client. There are two variants of Basic: some servers decode the percent-encoding of RFC 6749, and
+others compare it undecoded. A server that refuses the client has not used the code, so the next
+method can send the same code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BASIC, POST, NONE = "client_secret_basic", "client_secret_post", "none"
 UNENCODED = f"{BASIC} without encoding"
 
 CLIENT_ERRORS = ("invalid_client", "unauthorized_client")
-# `invalid_code` is Glewlwyd's word for a code that was used before.
+# Glewlwyd returns `invalid_code` for a code that was used before.
 CODE_ERRORS = ("invalid_grant", "invalid_code")
 
 
@@ -36,49 +36,48 @@ class AuthMethod(NamedTuple):
 
 
 class ClientRefused(Exception):
-    """The token endpoint does not take us for the client we say we are."""
+    """The token endpoint rejects the authentication of the client."""
 
 
 class TokenEndpoint:
-    """How one client shows who it is; the way that was taken is tried first from then on."""
+    """Authenticates the client; the method that was accepted is tried first from then on."""
 
     def __init__(self, client_id: str, client_secret: str) -> None:
         self._client_id = client_id
         self._client_secret = client_secret
-        self._taken: str | None = None
+        self._accepted: str | None = None
 
     def redeem(self, client: object, methods: Sequence[str], **request: object) -> JsonObject:
         """Return the tokens for a code; the discovery document lists the `methods`."""
         refused = []
-        ways = self._ways(methods if self._client_secret else [NONE])
-        for way in sorted(ways, key=lambda way: way.name != self._taken):
+        candidates = self._methods(methods if self._client_secret else [NONE])
+        for method in sorted(candidates, key=lambda each: each.name != self._accepted):
             try:
-                return self._redeem_by(way, client, request)
+                return self._redeem_with(method, client, request)
             except ClientRefused as error:
-                log.warning("The identity provider refused %s: %s", way.name, error)
-                refused.append(f"{way.name} ({error})")
+                log.warning("The identity provider refused %s: %s", method.name, error)
+                refused.append(f"{method.name} ({error})")
         raise ClientRefused(", ".join(refused))
 
-    def _redeem_by(self, way: AuthMethod, client: Any, request: JsonObject) -> JsonObject:
+    def _redeem_with(self, method: AuthMethod, client: Any, request: JsonObject) -> JsonObject:
         try:
-            token = client.fetch_access_token(auth=way.credentials, **request)
+            token = client.fetch_access_token(auth=method.credentials, **request)
         except OAuthError as error:
-            if way.name == UNENCODED and error.error == "invalid_request":
-                # So says a server that decodes, of what then makes no sense to it.
+            if method.name == UNENCODED and error.error == "invalid_request":
+                # The error of a server that decodes credentials which were not encoded.
                 raise ClientRefused(error.error) from error
-            # Who finds fault with the code has let the client in.
+            # A server that rejects the code has accepted the client.
             if error.error in CODE_ERRORS:
-                self._taken = way.name
+                self._accepted = method.name
             raise
-        self._taken = way.name
+        self._accepted = method.name
         return dict(token)
 
-    def _ways(self, methods: Sequence[str]) -> Iterator[AuthMethod]:
-        for method in methods:
-            if method != BASIC:
-                yield AuthMethod(
-                    method, OAuth2ClientAuth(self._client_id, self._client_secret, method)
-                )
+    def _methods(self, names: Sequence[str]) -> Iterator[AuthMethod]:
+        for name in names:
+            if name != BASIC:
+                credentials = OAuth2ClientAuth(self._client_id, self._client_secret, name)
+                yield AuthMethod(name, credentials)
                 continue
             plain = self._client_id, self._client_secret
             encoded = quote_plus(self._client_id), quote_plus(self._client_secret)
@@ -88,16 +87,16 @@ class TokenEndpoint:
 
 
 def _basic(name: str, secret: str) -> AuthBase:
-    # As bytes: of text, requests would take what Latin-1 has and no more.
+    # As bytes: requests encodes strings in Latin-1.
     return HTTPBasicAuth(name.encode(), secret.encode())
 
 
-def tell_refusals(session: Any) -> None:
-    """Authlib looks at the error that an answer names; some servers say it by the status alone."""
-    session.register_compliance_hook("access_token_response", _let_pass)
+def detect_refusals(session: Any) -> None:
+    """Make Authlib raise ClientRefused: some servers report it by the status alone."""
+    session.register_compliance_hook("access_token_response", _check_client)
 
 
-def _let_pass(response: requests.Response) -> requests.Response:
+def _check_client(response: requests.Response) -> requests.Response:
     error = _error_of(response)
     by_status = response.status_code in (401, 403) and error not in CODE_ERRORS
     if error in CLIENT_ERRORS or by_status:

@@ -1,7 +1,7 @@
-"""The provider's discovery document, read with suspicion and made into a client.
+"""Creates a client from the provider's discovery document, which is not trusted.
 
-Only what was looked at is handed on to Authlib, which takes the options of its HTTP session (such
-as whether to verify certificates) from the same dictionary.
+Only checked values are passed to Authlib, which reads the options of its HTTP session (such as
+whether to verify certificates) from the same dictionary.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from authlib.integrations.flask_client import FlaskIntegration, FlaskOAuth2App
 
 from ...core.types import JsonObject
 from ...core.web.fields import is_storable
-from .client_auth import BASIC, POST, tell_refusals
+from .client_auth import BASIC, POST, detect_refusals
 from .models import LONGEST_ISSUER
 
-# The first counts for each address of a host, the second for each read.
+# For each connection attempt, and for each read.
 TIMEOUTS = (2.0, 10.0)
 KEEP_SECONDS = 3600
 
 SCOPES = ["openid", "email", "profile"]
-# Signatures by a key of the provider's. Its own list may name `none`, which Authlib would accept.
+# Signatures with a key of the provider. The document may list `none`, which Authlib would accept.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]
 ALGORITHMS += ["ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 
 class InvalidProviderResponse(Exception):
-    """The provider's answer makes no sense; the text says why, and quotes none of it."""
+    """The provider's response is invalid; the text says why, without quoting it."""
 
 
 @dataclass
 class ProviderClient:
-    """A client that is ready to use. The provider's keys live in it, and end with it."""
+    """A client with the cached keys of the provider."""
 
     client: Any
     auth_methods: list[str]
@@ -51,11 +51,11 @@ def discover(
     response = requests.get(metadata_url, timeout=TIMEOUTS, allow_redirects=False)
     if response.status_code != 200:
         raise InvalidProviderResponse(
-            f"the discovery document was answered with {response.status_code}"
+            f"the discovery document has the status {response.status_code}"
         )
     metadata = response.json()
     if not isinstance(metadata, dict):
-        raise InvalidProviderResponse("the discovery document is no JSON object")
+        raise InvalidProviderResponse("the discovery document is not a JSON object")
     client = FlaskOAuth2App(
         FlaskIntegration("idp"),
         "idp",
@@ -64,15 +64,15 @@ def discover(
         authorize_url=_url(metadata, "authorization_endpoint"),
         access_token_url=_url(metadata, "token_endpoint"),
         client_kwargs=_session_options(metadata, pkce),
-        compliance_fix=tell_refusals,
+        compliance_fix=detect_refusals,
         issuer=_issuer(metadata),
         jwks_uri=_url(metadata, "jwks_uri"),
         userinfo_endpoint=_url(metadata, "userinfo_endpoint", optional=True),
-        id_token_signing_alg_values_supported=_among(
+        id_token_signing_alg_values_supported=_supported(
             ALGORITHMS, metadata, "id_token_signing_alg_values_supported", default=["RS256"]
         ),
     )
-    methods = _among(
+    methods = _supported(
         [BASIC, POST], metadata, "token_endpoint_auth_methods_supported", default=[BASIC]
     )
     return ProviderClient(client, methods, until=time.monotonic() + KEEP_SECONDS)
@@ -80,10 +80,10 @@ def discover(
 
 def _session_options(metadata: object, pkce: bool) -> JsonObject:
     options = {
-        "scope": " ".join(_among(SCOPES, metadata, "scopes_supported", default=SCOPES)),
+        "scope": " ".join(_supported(SCOPES, metadata, "scopes_supported", default=SCOPES)),
         "default_timeout": TIMEOUTS,
         "max_redirects": 0,
-        # An access token is used at once; by default one with less than a minute left would not be.
+        # Authlib would not use an access token that expires within a minute.
         "leeway": 0,
     }
     return options | {"code_challenge_method": "S256"} if pkce else options
@@ -97,7 +97,7 @@ def _text(metadata: Any, name: str) -> str:
 
 
 def _issuer(metadata: object) -> str:
-    """Return the issuer, which is stored with each linked person."""
+    """Return the issuer, which is stored with each linked identity."""
     value = _text(metadata, "issuer")
     if len(value) > LONGEST_ISSUER or not is_storable(value):
         raise InvalidProviderResponse("the issuer in the discovery document cannot be stored")
@@ -109,11 +109,11 @@ def _url(metadata: Any, name: str, *, optional: bool = False) -> str | None:
         return None
     value = _text(metadata, name)
     if not value.startswith(("https://", "http://")):
-        raise InvalidProviderResponse(f"{name} in the discovery document is no URL")
+        raise InvalidProviderResponse(f"{name} in the discovery document is not a URL")
     return value
 
 
-def _among(ours: list[str], metadata: Any, name: str, *, default: list[str]) -> list[str]:
-    theirs = metadata.get(name)
-    known = [value for value in ours if value in theirs] if isinstance(theirs, list) else []
-    return known or default
+def _supported(known: list[str], metadata: Any, name: str, *, default: list[str]) -> list[str]:
+    listed = metadata.get(name)
+    found = [value for value in known if value in listed] if isinstance(listed, list) else []
+    return found or default

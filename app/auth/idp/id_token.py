@@ -42,7 +42,7 @@ _UNKNOWN = (
 
 
 class UnknownSignature(Exception):
-    """An ID token with an algorithm or key that the provider's metadata, as we know it, lacks."""
+    """An ID token has an algorithm or key that the cached metadata of the provider lacks."""
 
 
 class _IdToken(CodeIDToken):  # type: ignore[misc]
@@ -53,24 +53,24 @@ class _IdToken(CodeIDToken):  # type: ignore[misc]
             if not subject or len(subject) > LONGEST_SUBJECT or not is_storable(subject):
                 raise InvalidClaimError("sub")
         except ClaimError as error:
-            _tell(error, self)
+            _log(error, self)
             raise
 
 
-def verified(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
-    """The claims of the ID token in the token endpoint's answer.
+def verify(client: object, token: JsonObject, nonce: str | None) -> JsonObject:
+    """Return the claims of the ID token in the response of the token endpoint.
 
-    Raises `UnknownSignature` where newer metadata of the provider may verify it.
+    Raises `UnknownSignature` if newer metadata of the provider may verify the token.
     """
     if not isinstance(token.get("id_token"), str):
-        raise InvalidProviderResponse("the token endpoint gave no ID token")
-    # Looked at beforehand, so that what goes wrong below is the token's fault and not the keys'.
+        raise InvalidProviderResponse("the token endpoint returned no ID token")
+    # Checked first, so that errors below are errors of the token.
     _fetch_keys(client)
     try:
         try:
             return _parse(client, token, nonce)
         except BadSignatureError:
-            # Authlib asks for new keys when a key's id is unknown; some providers keep the id.
+            # Authlib fetches new keys if a key's id is unknown; some providers reuse the id.
             _fetch_keys(client, again=True)
             return _parse(client, token, nonce)
     except (requests.RequestException, InvalidProviderResponse):
@@ -80,7 +80,7 @@ def verified(client: object, token: JsonObject, nonce: str | None) -> JsonObject
     except _UNKNOWN as error:
         raise UnknownSignature(f"{type(error).__name__} {error.description!r:.200}") from error
     except Exception as error:
-        # A forger chooses what the parser stumbles over, so every stumble means the same.
+        # A forged token can cause any error of the parser.
         reason = error.description if isinstance(error, JoseError) else ""
         log.warning("An ID token was refused: %s %.200r", type(error).__name__, reason)
         raise SignInRefused from error
@@ -99,15 +99,15 @@ def _parse(client: Any, token: JsonObject, nonce: str | None) -> JsonObject:
     )
 
 
-def _tell(error: ClaimError, claims: _IdToken) -> None:
-    """Nonce and hashes are secrets of this sign-in, or made of them: for those the name must do."""
+def _log(error: ClaimError, claims: _IdToken) -> None:
+    """Log a wrong claim. The values of nonce and hashes are secrets of the sign-in."""
     name, client_id = error.claim, repr(claims.options["aud"]["value"])
     expected = {
         "iss": repr(claims.options["iss"]["value"]),
         "aud": client_id,
         "azp": client_id,
-        "sub": f"a text of at most {LONGEST_SUBJECT} characters",
-        **dict.fromkeys(TIMES, f"a moment that fits {int(time.time())}"),
+        "sub": f"a string of at most {LONGEST_SUBJECT} characters",
+        **dict.fromkeys(TIMES, f"a time that fits {int(time.time())}"),
     }
     if name in expected:
         log.warning(

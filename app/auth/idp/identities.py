@@ -2,27 +2,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import select, update
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
 from ...core.clock import Clock
 from ...core.context import report_action
-from ...core.db.transaction import AnySession, insert_new, lock_row, transaction
+from ...core.db.pruning import delete_rows
+from ...core.db.transaction import AnySession, insert_new, lock_loaded, transaction
 from ...core.types import AccountKey
 from ..actions import IDENTITY_LINKED, IDENTITY_UNLINKED
 from ..errors import LinkedToAnother
 from .models import Identity
 
-# The one provider of the settings.
+# The only provider of the settings.
 DEFAULT = "default"
 
 
 @dataclass(eq=False)
 class Identities:
-    """Links between accounts and persons at a provider, independent of their email addresses."""
+    """Links between accounts and users of a provider, independent of their email addresses."""
 
     session: AnySession
     accounts: Accounts
@@ -37,19 +37,17 @@ class Identities:
         )
         return found
 
-    def of(self, account_id: AccountKey) -> Sequence[Identity]:
+    def list(self, account_id: AccountKey) -> Sequence[Identity]:
         return self.session.scalars(
             select(Identity).where(Identity.account_id == account_id).order_by(Identity.id)
         ).all()
 
     def link(self, account: AccountLike, issuer: str, subject: str, email: str) -> bool:
-        """Whether it was not linked before.
+        """Link an account; return False if it was linked before. Raise LinkedToAnother.
 
-        The account's row is held, so that of two people who come at once with one address the
-        second finds the first.
+        The account is locked: of two users with one address at once, the second finds the link.
         """
-        model = self.accounts.model
-        lock_row(self.session, model, model.id == account.id)
+        lock_loaded(self.session, account)
         linked = self.session.scalars(
             select(Identity.subject).where(
                 Identity.account_id == account.id, Identity.issuer == issuer
@@ -60,7 +58,7 @@ class Identities:
         if linked:
             raise LinkedToAnother(note={"account_id": account.id})
         now = self.clock.now()
-        made = insert_new(
+        link = insert_new(
             self.session,
             Identity,
             account_id=account.id,
@@ -71,11 +69,11 @@ class Identities:
             linked_at=now,
             last_used_at=now,
         )
-        if made is not None:
+        if link is not None:
             report_action(self.session, IDENTITY_LINKED, account_id=account.id, issuer=issuer)
-        return made is not None
+        return link is not None
 
-    def used(self, issuer: str, subject: str) -> None:
+    def record_use(self, issuer: str, subject: str) -> None:
         self.session.execute(
             update(Identity)
             .where(Identity.issuer == issuer, Identity.subject == subject)
@@ -87,8 +85,6 @@ class Identities:
         """Delete the account's links; the next sign-in with its verified address creates a new
         one."""
         with transaction(self.session):
-            gone: Any = self.session.execute(
-                delete(Identity).where(Identity.account_id == account.id)
-            )
+            removed = delete_rows(self.session, Identity, Identity.account_id == account.id)
             report_action(self.session, IDENTITY_UNLINKED, account_id=account.id)
-            return int(gone.rowcount)
+            return removed

@@ -7,23 +7,23 @@ from ...core.db.base import Base, Id, UtcDateTime, account_key
 from ...core.types import AccountKey
 
 LONGEST_ISSUER = 255
-# As OpenID Connect Core says, section 2.
+# The limit of OpenID Connect Core, section 2.
 LONGEST_SUBJECT = 255
 
 
 class Identity(Base):
-    """A person at an identity provider, and the account that a sign-in there opens."""
+    """The link between a user of an identity provider and an account."""
 
     __tablename__ = "frontdesk_identities"
     __table_args__ = (UniqueConstraint("issuer", "subject"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     account_id: Mapped[AccountKey] = account_key(index=True)
-    # The provider's name in the settings; issuer and subject identify the person.
+    # The provider's name in the settings; issuer and subject identify the user.
     provider: Mapped[str] = mapped_column(String(50))
     issuer: Mapped[str] = mapped_column(String(LONGEST_ISSUER))
     subject: Mapped[str] = mapped_column(String(LONGEST_SUBJECT))
-    # As the provider had verified it when they were linked; it may be another one there by now.
+    # The verified address at the time of linking; the user may have changed it at the provider.
     email: Mapped[str] = mapped_column(String(320))
     linked_at: Mapped[datetime] = mapped_column(UtcDateTime)
     last_used_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -1,13 +1,12 @@
-"""One OpenID Connect provider, spoken to through Authlib's Flask client.
+"""An OpenID Connect provider, through Authlib's Flask client.
 
-In order of time: its discovery document is fetched and kept for an hour, with its keys, or until an
-ID token has an algorithm or key that is not in them; `begin`
-says where the browser signs in; `claims` redeems the code that comes back and returns what the
-provider vouches for, after the ID token's signature, issuer, audience, nonce and expiry have been
-checked. Two words leave this module: `SignInRefused` (what was sent is no good) and
-`ProviderUnavailable` (out of reach, slow, or talking nonsense).
+The discovery document and the provider's keys are cached for an hour, or until an ID token has an
+unknown algorithm or key. `begin` returns where the browser signs in. `claims` exchanges the code
+for tokens, verifies the ID token's signature, issuer, audience, nonce and expiry, and returns the
+claims. Errors are `SignInRefused` (invalid input) and `ProviderUnavailable` (unreachable, slow, or
+an invalid response).
 
-Authlib is heavy: this module is imported when somebody first signs in by a provider.
+Authlib is a large library: this module is imported at the first sign-in through a provider.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ from ...core.types import JsonObject
 from ..errors import ProviderUnavailable, SignInRefused
 from .client_auth import CODE_ERRORS, ClientRefused, TokenEndpoint
 from .discovery import InvalidProviderResponse, ProviderClient, discover
-from .id_token import UnknownSignature, verified
+from .id_token import UnknownSignature, verify
 from .pending import PendingSignIn
 
 log = logging.getLogger(__name__)
 # Authlib writes each PKCE verifier into its debug log.
 logging.getLogger("authlib").setLevel(logging.INFO)
 
-# For all the calls together that one step of a sign-in makes.
+# The time limit of all calls in one step of a sign-in.
 STEP_SECONDS = 10.0
-# A provider that hangs holds so many of our threads and no more; others wait this long for a seat.
-SEATS = 4
-SEAT_SECONDS = 0.5
+# A provider that hangs blocks at most this number of threads. Other requests wait for a short time.
+MAX_CALLS = 4
+WAIT_SECONDS = 0.5
 
-# How often ID tokens that cannot be verified have the discovery document fetched again.
+# The shortest time between two fetches of the discovery document after unverifiable ID tokens.
 REFETCH_SECONDS = 60.0
 
-# Errors that are the visitor's; all others are about us or the provider.
+# Errors of the user; all other errors are about this client or the provider.
 REFUSALS = (*CODE_ERRORS, "invalid_request", "access_denied")
 
 EMAIL_CLAIMS = {"email", "email_verified"}
@@ -64,41 +63,43 @@ class OpenIdProvider:
         self._known: ProviderClient | None = None
         self._refetching = Lock()
         self._next_refetch = 0.0
-        self._seats = BoundedSemaphore(SEATS)
+        self._slots = BoundedSemaphore(MAX_CALLS)
 
     def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
-        """Where to send the browser, and what to remember until it is back."""
-        made = self._ask(lambda: self._discovered().client.create_authorization_url(redirect_uri))
-        pending = PendingSignIn(
-            state=made["state"],
-            redirect_uri=redirect_uri,
-            nonce=made["nonce"],
-            code_verifier=made.get("code_verifier", ""),
+        """Return the URL for the browser, and what to remember until the callback."""
+        authorization = self._call(
+            lambda: self._discovered().client.create_authorization_url(redirect_uri)
         )
-        return made["url"], pending
+        pending = PendingSignIn(
+            state=authorization["state"],
+            redirect_uri=redirect_uri,
+            nonce=authorization["nonce"],
+            code_verifier=authorization.get("code_verifier", ""),
+        )
+        return authorization["url"], pending
 
     def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> JsonObject:
-        """What the provider vouches for about the person who came back with `code`."""
+        """Return the verified claims of the user for whom the provider issued `code`."""
         nonce = pending.nonce if pending else None
         request = {"code": code, "redirect_uri": redirect_uri}
         if pending and pending.code_verifier:
             request["code_verifier"] = pending.code_verifier
 
-        def ask() -> JsonObject:
+        def fetch() -> JsonObject:
             known = self._discovered()
             token = self._token_endpoint.redeem(known.client, known.auth_methods, **request)
             try:
-                claims = verified(known.client, token, nonce)
+                claims = verify(known.client, token, nonce)
             except UnknownSignature as error:
                 known = self._discovered_after(known, error)
-                claims = verified(known.client, token, nonce)
+                claims = verify(known.client, token, nonce)
             if claims.keys() >= EMAIL_CLAIMS:
                 return claims
-            # An address of one document must not pass for the verified one of the other.
+            # `email` and `email_verified` must come from the same document.
             signed = {name: claims[name] for name in claims.keys() - EMAIL_CLAIMS}
             return _userinfo(known.client, token, claims["sub"]) | signed
 
-        return self._ask(ask)
+        return self._call(fetch)
 
     def _discovered(self) -> ProviderClient:
         if self._known is None or not self._known.is_fresh:
@@ -109,7 +110,7 @@ class OpenIdProvider:
         return discover(self._metadata_url, self._client_id, self._client_secret, pkce=self._pkce)
 
     def _discovered_after(self, known: ProviderClient, error: UnknownSignature) -> ProviderClient:
-        """What the provider says now. A sign-in that waited for another's fetch takes that one."""
+        """Return new metadata. Concurrent sign-ins share one fetch."""
         with self._refetching:
             if self._known is known:
                 if time.monotonic() < self._next_refetch:
@@ -118,12 +119,12 @@ class OpenIdProvider:
                 self._known = self._discover()
             return self._discovered()
 
-    def _ask(self, call: Callable[[], T]) -> T:
-        """Let `call` speak with the provider, for so long and no longer."""
-        if not self._seats.acquire(timeout=SEAT_SECONDS):
+    def _call(self, call: Callable[[], T]) -> T:
+        """Call the provider, within the limits of time and concurrency."""
+        if not self._slots.acquire(timeout=WAIT_SECONDS):
             raise ProviderUnavailable
-        with _in_our_words():
-            return _within(STEP_SECONDS, call, self._seats.release)
+        with _translated_errors():
+            return _call_within(STEP_SECONDS, call, self._slots.release)
 
 
 def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
@@ -142,7 +143,7 @@ def _userinfo(client: Any, token: JsonObject, subject: str) -> JsonObject:
 
 
 @contextmanager
-def _in_our_words() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     try:
         yield
     except (SignInRefused, ProviderUnavailable):
@@ -163,13 +164,13 @@ def _in_our_words() -> Iterator[None]:
         log.error("The identity provider cannot be used: %s: %.300s", type(error).__name__, error)
         raise ProviderUnavailable from error
     except Exception as error:
-        # Whatever else an answer does to its parser. The text may quote it: the log has the kind.
+        # Any error of a parser. The text may quote the response: log the type only.
         log.error("The identity provider cannot be used: %s", type(error).__name__)
         raise ProviderUnavailable from error
 
 
-def _within(seconds: float, call: Callable[[], T], at_last: Callable[[], object]) -> T:
-    """Sockets time out by the single read; one byte now and then is cut off only here."""
+def _call_within(seconds: float, call: Callable[[], T], release: Callable[[], object]) -> T:
+    """Limit the whole time of a call: a socket's timeout is for each read."""
     outcome: Future[T] = Future()
 
     def run() -> None:
@@ -178,8 +179,8 @@ def _within(seconds: float, call: Callable[[], T], at_last: Callable[[], object]
         except BaseException as error:
             outcome.set_exception(error)
         finally:
-            at_last()
+            release()
 
-    # In the request's context: the log's lines carry its id.
+    # In the request's context: log entries have its id.
     Thread(target=copy_context().run, args=(run,), name="identity-provider", daemon=True).start()
     return outcome.result(timeout=seconds)

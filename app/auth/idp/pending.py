@@ -1,7 +1,7 @@
-"""The sign-ins that a browser has begun and not finished, kept in its session.
+"""Sign-ins that a browser has begun and not finished, stored in its session.
 
-The session is a signed cookie, so it stays small: the newest few, for some minutes each. A cookie
-can be copied and sent again, so which of them are used up is known to the keystore.
+The session is a signed cookie, so it has only the newest few, each for some minutes. A cookie can
+be copied and replayed, so the state store has the used ones.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ...core.keystore import Keystore
 from ...core.types import JsonObject
 
 KEY = "frontdesk_idp"
-KEEP = 3
-KEEP_SECONDS = 600
+MAX_PENDING = 3
+VALID_SECONDS = 600
 
 
 class PendingSignIn(NamedTuple):
-    """What ties the callback to the browser that began: no other has nonce and verifier."""
+    """Binds the callback to the browser that began: no other browser has nonce and verifier."""
 
     state: str
     redirect_uri: str
@@ -34,33 +34,33 @@ class PendingSignIns:
         self._now = int(clock.now().timestamp())
 
     def add(self, pending: PendingSignIn) -> None:
-        entry = {**pending._asdict(), "until": self._now + KEEP_SECONDS}
-        self._store([*self._live(), entry][-KEEP:])
+        entry = {**pending._asdict(), "until": self._now + VALID_SECONDS}
+        self._store([*self._valid(), entry][-MAX_PENDING:])
 
     def __bool__(self) -> bool:
-        return bool(self._live())
+        return bool(self._valid())
 
     def take(self, redirect_uri: str, state: str | None) -> PendingSignIn | None:
-        """The newest with this redirect URI (and this state, where one is told), now used up.
+        """Use up the newest sign-in with this redirect URI, and this state if given.
 
-        Of two that take it at once, one receives it.
+        Return None if there is none, or if another request has used it up.
         """
-        live = self._live()
-        for entry in reversed(live):
+        valid = self._valid()
+        for entry in reversed(valid):
             if entry["redirect_uri"] == redirect_uri and state in (None, entry["state"]):
-                self._store([other for other in live if other is not entry])
-                if not self._keystore.add(f"idp-state:{entry['state']}", "used", KEEP_SECONDS):
+                self._store([other for other in valid if other is not entry])
+                if not self._keystore.add(f"idp-state:{entry['state']}", "used", VALID_SECONDS):
                     return None
                 return PendingSignIn(
                     **{name: entry[name] for name in PendingSignIn.__annotations__}
                 )
         return None
 
-    def _live(self) -> list[JsonObject]:
+    def _valid(self) -> list[JsonObject]:
         return [entry for entry in self._session.get(KEY, []) if entry["until"] > self._now]
 
     def _store(self, entries: list[JsonObject]) -> None:
-        # An empty session has no cookie at all.
+        # An empty session sets no cookie.
         if entries:
             self._session[KEY] = entries
         else:

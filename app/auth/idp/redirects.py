@@ -1,4 +1,4 @@
-"""Where a sign-in may lead back to: nowhere else, or the code would be anybody's."""
+"""The allowed redirect URIs: an attacker's URI would receive the code of a sign-in."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-# What a URI is written in, save the fragment, which OAuth forbids here. Python's parser drops
-# some other characters in silence and would then look at another URI than the browser.
-_WRITTEN = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)
+# The characters of a URI without a fragment, which OAuth forbids here. Python's parser silently
+# removes other characters, and would check another URI than the browser opens.
+_ALLOWED = re.compile(r"[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)
 _PORTS = {"http": 80, "https": 443}
 
 _UrlOrigin = tuple[str, str | None, int | None]
@@ -16,7 +16,7 @@ _UrlOrigin = tuple[str, str | None, int | None]
 
 class RedirectUris:
     def __init__(self, default: str, hosts: Collection[str], allowed: Collection[str]) -> None:
-        """`hosts` are where our pages and the client's are."""
+        """`hosts` are the origins of the console and the client."""
         self.default = default
         self._exact = frozenset((default, *allowed)) - {""}
         self._origins = frozenset(filter(None, map(_origin, hosts)))
@@ -28,7 +28,7 @@ class RedirectUris:
     def allows(self, uri: str) -> bool:
         if uri in self._exact:
             return True
-        return bool(_WRITTEN.fullmatch(uri)) and _origin(uri) in self._origins
+        return bool(_ALLOWED.fullmatch(uri)) and _origin(uri) in self._origins
 
 
 def _origin(uri: str) -> _UrlOrigin | None:

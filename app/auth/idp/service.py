@@ -1,9 +1,9 @@
-"""Signing in through an identity provider.
+"""Sign-in through an identity provider (OpenID Connect).
 
-The browser is sent to the provider with secrets that stay in its session (`begin`), and comes back
-to the client with a code. The client hands the code to us; the provider tells whose it is, and from
-there on it is a login like any other (`finish`). Whom we have met before is known by issuer and
-subject; the e-mail decides only at the first meeting.
+`begin` redirects the browser to the provider, with secrets that stay in the browser's session. The
+provider redirects it to the client with a code, which the client sends to `finish`: the provider
+exchanges the code for the user's claims, and the sign-in continues like any other. Issuer and
+subject identify known users; the email address links an account at the first sign-in only.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ log = logging.getLogger(__name__)
 
 
 class IdpUserInfo(NamedTuple):
-    """Who the provider says it is, for the listener that makes an account of it."""
+    """The user at the provider, for the listener that creates an account."""
 
     email: str
-    # What the host's schema made of `auth_data`; None where the host has no such schema.
+    # `auth_data`, loaded with the application's schema; None without a schema.
     auth_payload: Any
-    # The id of the person at the provider, which stays when the e-mail changes.
+    # The user's id at the provider, which does not change with the email.
     subject: str
-    # All that the provider vouches for, such as `name` and `picture`.
+    # All verified claims, such as `name` and `picture`.
     claims: Values
     # The provider that issued `subject`: another provider may use the same value.
     issuer: str
@@ -57,16 +57,16 @@ class IdpUserInfo(NamedTuple):
 
 class Provider(Protocol):
     def begin(self, redirect_uri: str) -> tuple[str, PendingSignIn]:
-        """Where to send the browser, and what to remember until it is back."""
+        """Return the URL for the browser, and what to remember until the callback."""
 
     def claims(self, code: str, redirect_uri: str, pending: PendingSignIn | None) -> Values:
-        """What the provider vouches for about the person who came back with `code`."""
+        """Return the verified claims of the user for whom the provider issued `code`."""
 
 
 class ProviderAccess(NamedTuple):
-    # The provider needs heavy libraries, so it is made when it is first needed.
+    # Creates the provider at its first use: it imports large libraries.
     open: Callable[[], Provider]
-    # Off: sign-ins without cookies.
+    # Off allows sign-ins without cookies.
     needs_session: bool
 
 
@@ -88,15 +88,15 @@ class IdpSignIn(BasicService):
     notices: IdentityNotices
     admission: Admission
 
-    def begin(self, redirect_uri: str, begun: PendingSignIns) -> str:
-        """The provider's page to send the browser to."""
+    def begin(self, redirect_uri: str, pending_sign_ins: PendingSignIns) -> str:
+        """Return the provider's page for the browser."""
         url, pending = self.provider.open().begin(redirect_uri)
-        begun.add(pending)
+        pending_sign_ins.add(pending)
         return url
 
     def finish(
         self,
-        begun: PendingSignIns,
+        pending_sign_ins: PendingSignIns,
         options: SignInOptions,
         *,
         code: str,
@@ -104,26 +104,26 @@ class IdpSignIn(BasicService):
         state: str | None,
         auth_payload: object,
     ) -> SignInResult | Challenge:
-        """Sign in the person for whom the provider issued `code`."""
-        pending = self._begun(begun, redirect_uri, state)
+        """Sign in the user for whom the provider issued `code`."""
+        pending = self._take(pending_sign_ins, redirect_uri, state)
         claims = self.provider.open().claims(code, redirect_uri, pending)
         issuer, subject = claims["iss"], claims["sub"]
         outcome = self._admit(issuer, subject, options)
         if outcome is None:
-            self._meet(IdpUserInfo(_email(claims), auth_payload, subject, claims, issuer))
+            self._link_or_create(IdpUserInfo(_email(claims), auth_payload, subject, claims, issuer))
             outcome = self._admit(issuer, subject, options)
         if outcome is None:
             raise NoAccountCreated
         return outcome
 
-    def _begun(
-        self, begun: PendingSignIns, redirect_uri: str, state: str | None
+    def _take(
+        self, pending_sign_ins: PendingSignIns, redirect_uri: str, state: str | None
     ) -> PendingSignIn | None:
-        """Return the sign-in that this browser began: a code from elsewhere may be an
+        """Return the sign-in that this browser began: a code of another browser may be an
         attacker's."""
-        any_begun = bool(begun)
-        pending = begun.take(redirect_uri, state)
-        if pending is None and (self.provider.needs_session or any_begun):
+        has_pending = bool(pending_sign_ins)
+        pending = pending_sign_ins.take(redirect_uri, state)
+        if pending is None and (self.provider.needs_session or has_pending):
             raise UnknownSignIn
         return pending
 
@@ -135,55 +135,55 @@ class IdpSignIn(BasicService):
             if account is None:
                 return None
             outcome = self.policy.admit(account, (PROVIDER,), options)
-            self.identities.used(issuer, subject)
+            self.identities.record_use(issuer, subject)
             return outcome
 
-    def _meet(self, person: IdpUserInfo) -> None:
-        """From now on this person is known, by the account that has the e-mail or by a new one."""
-        if self._link(person):
+    def _link_or_create(self, user: IdpUserInfo) -> None:
+        """Link the user to the account with the email address, or to a new account."""
+        if self._link(user):
             return
-        if not self.admission.admits(person.email, PROVIDER_DOOR):
+        if not self.admission.admits(user.email, PROVIDER_DOOR):
             raise SignUpClosed
         try:
-            self._create(person)
+            self._create(user)
         except (EmailTaken, IntegrityError):
-            # Two callbacks for one new person: the other was first, and the account is there.
-            if not self._link(person):
+            # A concurrent callback of the same user has created the account.
+            if not self._link(user):
                 raise
 
-    def _link(self, person: IdpUserInfo) -> bool:
+    def _link(self, user: IdpUserInfo) -> bool:
         with transaction(self.session):
-            account = self.accounts.find(person.email)
+            account = self.accounts.find(user.email)
             if account is None:
                 return False
             if not self.accounts.has_proven_address(account):
                 self.accounts.reclaim(account)
             if not self.accounts.is_active(account):
                 raise InactiveAccount(note={"account_id": account.id})
-            if self.identities.link(account, person.issuer, person.subject, person.email):
+            if self.identities.link(account, user.issuer, user.subject, user.email):
                 email_to = account.email
-                after_commit(self.session, lambda: self.notices.linked(email_to, person.issuer))
+                after_commit(self.session, lambda: self.notices.linked(email_to, user.issuer))
             return True
 
-    def _create(self, person: IdpUserInfo) -> None:
-        """A separate transaction: an account that is created inactive, for approval, must stay."""
+    def _create(self, user: IdpUserInfo) -> None:
+        """Create an account in a separate transaction: it must stay if it awaits approval."""
         with transaction(self.session):
-            listeners = report_action(self.session, IDENTITY_REQUESTED, person)
+            listeners = report_action(self.session, IDENTITY_REQUESTED, user)
             self.session.flush()
-            account = self.accounts.find(person.email)
+            account = self.accounts.find(user.email)
             if account is None:
                 log.error(
                     "A sign-up through the identity provider failed: %s. Register one with"
-                    " frontdesk.on('%s'); it must add an account with the e-mail it is given.",
+                    " frontdesk.on('%s'); it must add an account with the given email address.",
                     "its listener created no account" if listeners else "there is no listener",
                     ACCOUNT_CREATE.name,
                 )
                 raise NoAccountCreated
-            self.identities.link(account, person.issuer, person.subject, person.email)
+            self.identities.link(account, user.issuer, user.subject, user.email)
 
 
 def _email(claims: Values) -> str:
-    """Return the email address of a new person; an unverified one may belong to anybody."""
+    """Return the verified email address of a new user; raise EmailNotVerified."""
     email, is_verified = claims.get("email"), claims.get("email_verified")
     if is_verified is not True or not isinstance(email, str):
         log.warning(

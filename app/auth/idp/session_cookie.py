@@ -1,4 +1,4 @@
-"""The session that a sign-in through a provider needs, looked at when the blueprint is mounted."""
+"""The Flask session of a sign-in through a provider, checked when the blueprint is mounted."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 
 
 class ProviderRedirect(Response):
-    """Leads to the provider, with a cookie that the browser brings back.
+    """A redirect to the provider with a session cookie, which has SameSite=Lax by default.
 
-    With Lax the cookie comes along when the provider leads back, and not with others' forms; a host
-    that says nothing of it keeps its own setting for all its other answers.
+    Browsers send such a cookie when the provider redirects back, but not with forms of other sites.
+    The session cookie of all other responses keeps the application's setting.
     """
 
     def set_cookie(self, *args: Any, **options: Any) -> None:
@@ -38,4 +38,4 @@ def prepare_session(state: BlueprintSetupState) -> None:
             " a sign-in's state in the session, which needs app.config['SECRET_KEY']."
         )
     if not (app.config["SESSION_COOKIE_SECURE"] or app.debug):
-        log.warning("SESSION_COOKIE_SECURE is off: the session's cookie also travels without TLS.")
+        log.warning("SESSION_COOKIE_SECURE is off: browsers also send the cookie without TLS.")

@@ -175,7 +175,7 @@ def around(account: AccountLike) -> JsonObject:
         "deletes_at": None,
     }
     if on.provider:
-        found["identities"] = service(Identities).of(account_id)
+        found["identities"] = service(Identities).list(account_id)
     if on.second_factors:
         found["factors"] = _factors(account_id)
     if on.exports:

@@ -79,7 +79,7 @@ def glance_at(caller: Caller) -> Glance:
         needs_factor=on.factors and service(Authenticators).requirement.applies_to(account),
         codes_left=codes_left(account.id, found),
         sessions=service(OwnSessions).list(caller, account, 0, MOST_SESSIONS),
-        identities=service(Identities).of(account.id) if on.provider else (),
+        identities=service(Identities).list(account.id) if on.provider else (),
     )
 
 
