@@ -173,9 +173,9 @@ def test_wrong_client_secret_is_logged(
 def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
     idp_app: Flask, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only `MAX_CALLS` requests wait for a provider that hangs; other requests get a 502 at once."""
+    """Only `MAX_CALLS` requests wait for a provider that hangs; others get a 502 at once."""
     monkeypatch.setattr(oidc, "STEP_SECONDS", 2)
-    monkeypatch.setattr(oidc, "SEAT_SECONDS", 0.1)
+    monkeypatch.setattr(oidc, "WAIT_SECONDS", 0.1)
     proxy.delay(DISCOVERY, 3)
     query = {"redirect_uri": REDIRECT_URI}
 
@@ -188,6 +188,6 @@ def test_concurrent_sign_ins_at_a_hanging_provider_are_limited(
         seconds = sorted(threads.map(begin, range(16)))
     assert seconds[16 - oidc.MAX_CALLS - 1] < 1.5
     proxy.reset()
-    # Cut-off requests finish a moment later and free their seats.
+    # Cut-off requests finish a moment later and free their slots.
     time.sleep(1.5)
     Api(idp_app).get("/idp/login", 302, query_string=query)

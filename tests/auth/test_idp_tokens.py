@@ -95,7 +95,7 @@ def test_invalid_claims_are_rejected(
         (with_claims(aud="another-client"), "aud is 'another-client', expected 'frontdesk'"),
         (with_claims(iss="https://elsewhere"), "iss is 'https://elsewhere', expected 'http://127"),
         (with_claims(exp=1_700_000_000), "exp is 1700000000, expected a time that fits 1"),
-        (without("sub"), "sub is None, expected a text"),
+        (without("sub"), "sub is None, expected a string"),
         (with_claims(nonce="of another one"), "nonce is missing or not the expected one"),
     ],
 )
