@@ -14,5 +14,5 @@ class Settings(ServiceSettings):
     )
     FIRST_SUPERUSER_PASSWORD: SecretStr = Field(
         default=SecretStr(DEFAULT_PASSWORD),
-        description="Password of the first root account; change the default.",
+        description="Password of the first root account. Change the default.",
     )

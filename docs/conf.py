@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 ROOT = Path(__file__).resolve().parents[1]
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -69,6 +71,15 @@ def _plain(
     lines[:] = [line.replace("``", "`").replace("`", "``").replace("*", r"\*") for line in lines]
 
 
+def _add_anchors(app: Any, doctree: nodes.document) -> None:
+    """Give each row of the settings' tables its name as an anchor."""
+    if app.env.docname == "settings":
+        for row in doctree.findall(nodes.row):
+            name = next(row.findall(nodes.literal), None)
+            if name is not None and name.astext().isupper():
+                row["ids"].append(name.astext())
+
+
 def _add_openapi(app: Any, error: Exception | None) -> None:
     """Add the OpenAPI document, for readers to download."""
     if error is None and app.builder.name == "html":
@@ -80,4 +91,5 @@ def _add_openapi(app: Any, error: Exception | None) -> None:
 
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _plain)
+    app.connect("doctree-read", _add_anchors)
     app.connect("build-finished", _add_openapi)

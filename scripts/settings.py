@@ -1,8 +1,9 @@
-"""`make settings`: writes docs/settings.md from the settings' own classes."""
+"""`make settings`: writes docs/settings.md from the settings' own classes, grouped by feature."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -10,7 +11,6 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from app.delivery.settings import DeliveryVariables
 from config import Settings
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
@@ -18,41 +18,103 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 _HEAD = """\
 # Settings
 
-Generated from the code by `make settings`. Each is read from the environment, or from `.env` beside
-`wsgi.py`. Lists and mappings are JSON: `CORE__CORS_ORIGINS=["https://app.example.com"]`. A wrong
-value, or an unknown name in one of the namespaces (`CORE__`, `AUTH__` and those below), stops the
-start with a sentence that names the variable.
+Configure Frontdesk with environment variables, or with lines `NAME=value` in the file `.env` next
+to `wsgi.py`.
 
-A host application that subclasses the settings classes, instead of composing them as fields, reads
-the same names without their prefix: `PROJECT_NAME` for `CORE__PROJECT_NAME`, and so `ENABLED` for
-`TASKS__ENABLED`. `BRAND` is one field in both.
+- Write lists and mappings as JSON: `CORE__CORS_ORIGINS=["https://app.example.com"]`.
+- Write rate limits as `5 per 10 minutes`, `100/hour`, or several with `;` between them.
+- A wrong value, or an unknown name in a namespace (`CORE__`, `AUTH__`, …), stops the start with an
+  error that names the variable.
+- Each setting has an anchor: `settings.html#AUTH__LOGIN_LIMIT`.
+
+## Which name wins
+
+- `SECRET_KEY` and the `IDP_…` settings also exist in a namespace: `CORE__SECRET_KEY`,
+  `AUTH__IDP_…`. If both names are set, the name without a namespace wins. An empty value does not
+  count.
+- Variables of the environment win over lines of `.env`.
+- In your own application, `FRONTDESK_AUTH__LOGIN_LIMIT` in the environment wins over
+  `app.config["FRONTDESK"]`, which wins over the settings object that `init_app` was given.
+  `app.config["SECRET_KEY"]` is the last source of the secret key.
+- If you subclass the settings classes instead of composing them, use the names without their
+  namespace: `PROJECT_NAME` for `CORE__PROJECT_NAME`, `ENABLED` for `TASKS__ENABLED`. The brand is
+  the field `BRAND` in both cases.
+
+This page is generated from the code by `make settings`.
 """
+
+# The first pattern that matches the whole name decides. A setting without a group is an error.
+_GROUPS = {
+    "Secret key, name and URLs": r"(CORE__)?SECRET_KEY(_FALLBACKS)?|CORE__(PROJECT_NAME|API_V1_STR"
+    r"|CLIENT_HOST|PUBLIC_URL|TRUSTED_PROXIES|PRODUCTION_CHECKS|PROBLEM_TYPE_URL)",
+    "First root account": r"FIRST_SUPERUSER.*",
+    "Database and shared state store": r"CORE__(DATABASE|KEYSTORE|REDIS).*",
+    "CORS and HTTPS": r"CORE__(CORS|HSTS).*",
+    "Web console": r"CORE__CONSOLE.*",
+    "Logging, metrics and tracing": r"CORE__(LOG|METRICS|TRACING).*",
+    "Accounts and passwords": r"AUTH__(ACTIVE|BCRYPT|FOREIGN|PASSWORD_MIN|PASSWORD_WORDS"
+    r"|COMMON|BREACHED).*",
+    "Access tokens": r"AUTH__(ACCESS_TOKEN|AUDIENCE|ISSUER|LOGOUT).*",
+    "Rate limits of sign-in": r"AUTH__(RATE_LIMITS_ENABLED|LOGINS_AT_ONCE"
+    r"|LOGIN_(ADDRESS_|ACCOUNT_)?LIMIT)",
+    "Password reset": r"AUTH__(EMAIL_RESET|RESET_CODE|PASSWORD_RESET|RECOVERY|HIDE_ACCOUNTS).*",
+    "Sessions, refresh tokens and cookies": r"AUTH__(SESSION|REFRESH|COOKIE).*",
+    "One-time codes by email": r"AUTH__LOGIN_(BY_)?CODE.*",
+    "Passkeys": r"AUTH__(PASSKEYS|WEBAUTHN).*",
+    "Multi-factor authentication (MFA)": r"AUTH__(MFA|FRESH|ENCRYPTION).*",
+    "Single sign-on (SSO) with an identity provider": r"(AUTH__)?IDP_.*|AUTH__\w+_IDP_OAUTH\w*",
+    "Registration and email verification": r"AUTH__(REGISTRATION|EMAIL_VERIFICATION|EMAIL_TOKEN"
+    r"|EMAIL_CODE|VERIFICATION|UNVERIFIED).*",
+    "Change of email address": r"AUTH__EMAIL_(CHANGE|UNDO).*",
+    "Account deletion": r"AUTH__ACCOUNT_(DELETION|RESTORE).*",
+    "Data exports": r"AUTH__(ACCOUNT_EXPORTS|EXPORT).*",
+    "Email": r"MAIL_.*|CORE__EMAILS_ENABLED|AUTH__SECURITY_MAILS",
+    "Email branding": r"BRAND__.*",
+    "SMS": r"SMS_.*",
+    "Notifications and background jobs": r"NOTIFICATIONS__.*|CORE__CELERY.*",
+    "Profiles and avatars": r"PROFILES__.*",
+    "Workspaces and invitations": r"WORKSPACES__.*",
+    "Tasks (sample resource)": r"TASKS__.*",
+    "Audit log": r"AUDIT__.*",
+}
 
 
 def page() -> str:
     return "\n".join([_HEAD, *_sections(), ""])
 
 
+def settings() -> dict[str, FieldInfo]:
+    """Return each variable with its field."""
+    found: dict[str, FieldInfo] = {}
+    for name, field in Settings.model_fields.items():
+        if (space := _namespace(field)) is None:
+            found[name] = field
+        else:
+            inner = space.model_fields.items()
+            found.update({f"{name}__{each}": declared for each, declared in inner})
+    return found
+
+
 def _sections() -> Iterator[str]:
-    fields = Settings.model_fields
-    spaces = {name: space for name, field in fields.items() if (space := _namespace(field))}
-    # The key first, and mail last: `sorted` keeps the order within each.
-    plain = sorted(fields.keys() - spaces, key=list(fields).index)
-    plain.sort(key=lambda name: name in DeliveryVariables.model_fields)
-    yield from _table("Top level", {name: fields[name] for name in plain})
-    for name, space in spaces.items():
-        under = {f"{name}__{inner}": field for inner, field in space.model_fields.items()}
-        yield from _table(f"{name}", under)
+    groups: dict[str, dict[str, FieldInfo]] = {title: {} for title in _GROUPS}
+    for name, field in settings().items():
+        groups[_group_of(name)][name] = field
+    for title, fields in groups.items():
+        yield f"## {title}\n"
+        yield "| setting | type | default | description |"
+        yield "|---|---|---|---|"
+        # Names without a namespace first: they win.
+        for name, field in sorted(fields.items(), key=lambda each: "__" in each[0]):
+            text = (field.description or "").replace("|", "\\|")
+            yield f"| `{name}` | {_type(field.annotation)} | {_default(field.default)} | {text} |"
+        yield ""
 
 
-def _table(title: str, fields: dict[str, FieldInfo]) -> Iterator[str]:
-    yield f"## {title}\n"
-    yield "| variable | kind | default | what it does |"
-    yield "|---|---|---|---|"
-    for name, field in fields.items():
-        about = field.description or ""
-        yield f"| `{name}` | {_kind(field.annotation)} | {_default(field.default)} | {about} |"
-    yield ""
+def _group_of(name: str) -> str:
+    found = [title for title, pattern in _GROUPS.items() if re.fullmatch(pattern, name)]
+    if not found:
+        raise LookupError(f"{name} has no group in scripts/settings.py")
+    return found[0]
 
 
 def _namespace(field: FieldInfo) -> type[BaseModel] | None:
@@ -60,16 +122,16 @@ def _namespace(field: FieldInfo) -> type[BaseModel] | None:
     return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
 
 
-def _kind(annotation: Any) -> str:
+def _type(annotation: Any) -> str:
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{value}`" for value in get_args(annotation))
     if get_origin(annotation) in (list, dict):
         return "list" if get_origin(annotation) is list else "mapping"
-    # `Annotated[int, …]`, and `int | None`, are of the kind of their first part.
+    # The type of `Annotated[int, …]`, and of `int | None`, is that of the first part.
     if inner := get_args(annotation):
-        return _kind(inner[0])
-    names = {int: "whole number", bool: "`true` or `false`", SecretStr: "secret"}
-    return names.get(annotation, "text")
+        return _type(inner[0])
+    names = {int: "integer", bool: "`true` or `false`", SecretStr: "secret"}
+    return names.get(annotation, "string")
 
 
 def _default(value: Any) -> str:

@@ -12,40 +12,47 @@ class AccountSettings(Namespace):
     """A part of the namespace AUTH."""
 
     ACTIVE_STATUSES: list[str] = Field(
-        default=["active", "online"], description="Account statuses that count as active."
+        default=["active", "online"], description="Statuses of accounts that can sign in."
     )
     BCRYPT_ROUNDS: int = Field(
-        default=12, ge=4, le=16, description="Cost of a password hash (log2)."
+        default=12,
+        ge=4,
+        le=16,
+        description="Cost of a bcrypt password hash, as a power of two. Each step doubles the"
+        " time of a sign-in.",
     )
     LOGINS_AT_ONCE: PositiveInt = Field(
         default=24,
-        description="Sign-ins that one process works on or lets wait; others are answered 503."
-        " Keep it below the server's number of threads.",
+        description="Maximum number of sign-ins that a process checks or queues. Further"
+        " sign-ins get a 503. Keep the number below the server's number of threads.",
     )
     FOREIGN_PEPPERS: list[SecretStr] = Field(
         default=[],
-        description="What Flask-Security had in `SECURITY_PASSWORD_SALT`, for the hashes that come"
-        " from there. Each makes a wrong password one hash longer.",
+        description="Values of Flask-Security's `SECURITY_PASSWORD_SALT` for imported password"
+        " hashes. Each value adds the time of one hash to a failed sign-in.",
     )
     PASSWORD_MIN_LENGTH: int = Field(
-        default=8, ge=8, le=72, description="Characters that a password to be set has at the least."
+        default=8, ge=8, le=72, description="Minimum number of characters of a new password."
     )
     COMMON_PASSWORDS: Literal["refuse", "allow"] = Field(
         default="refuse",
-        description="Whether the three thousand commonest passwords, and those that the"
-        " documentation has shown, may be chosen; commands only warn.",
+        description="Whether to reject the 3,000 most common passwords and passwords from the"
+        " documentation. Commands only warn.",
     )
     PASSWORD_WORDS: list[str] = Field(
         default=[],
-        description="Words of yours (products, places) that a password may not be made of, as"
-        " `Otters2026!` is; the project's name and the owner's address count by themselves.",
+        description="Words that a password must not consist of, such as product names. The"
+        " project name and the account's email address are always included."
+        ' Example: `["otters"]` rejects `Otters2026!`.',
     )
     BREACHED_PASSWORDS: Literal["off", "refuse"] = Field(
         default="off",
-        description="refuse: passwords that Have I Been Pwned knows may not be chosen. It is told"
-        " five digits of a hash, and where it does not answer within a second all may.",
+        description="Whether to reject passwords from known data breaches (Have I Been Pwned)."
+        " Only five characters of a hash are sent. If the server does not respond"
+        " within a second, the password is accepted.",
     )
     BREACHED_PASSWORDS_URL: Origin = Field(
         default="https://api.pwnedpasswords.com",
-        description="Another server that answers `/range/…` in the same way.",
+        description="URL of a server with the API of Have I Been Pwned (`/range/…`), such as a"
+        " mirror.",
     )

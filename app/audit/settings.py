@@ -8,9 +8,10 @@ from ..core.config.settings import Namespace
 class AuditSettings(Namespace):
     EVENTS: bool = Field(
         default=True,
-        description="Write the audit log. Off: only the security log is written.",
+        description="Write the audit log. If `false`, only the security log is written.",
     )
     KEEP_DAYS: PositiveInt | None = Field(
         default=365,
-        description="Days until `prune` deletes an entry; unset: entries are kept forever.",
+        description="Days after which `flask frontdesk prune` deletes an audit log entry. If"
+        " unset, entries are kept.",
     )

@@ -10,133 +10,177 @@ from .mfa.settings import FactorSettings
 
 class AuthSettings(FactorSettings):
     ACCESS_TOKEN_EXPIRE_MINUTES: PositiveInt = Field(
-        default=30, description="Life of an access token."
+        default=30, description="Minutes for which an access token is valid."
     )
     AUDIENCE: str | None = Field(
         default=None,
         min_length=1,
-        description="Put into tokens as `aud`; one without it, or for others alone, is refused.",
+        description="Audience (`aud`) of access tokens. If set, tokens without this audience"
+        " are rejected. Example: `api.example.com`.",
     )
     ISSUER: str | None = Field(
         default=None,
         min_length=1,
-        description="Put into tokens as `iss`; one without it, or of another's, is refused.",
+        description="Issuer (`iss`) of access tokens. If set, tokens without this issuer are"
+        " rejected. Example: `https://api.example.com`.",
     )
     EMAIL_RESET_TOKEN_EXPIRE_HOURS: PositiveInt = Field(
-        default=48, description="Life of a reset token."
+        default=48, description="Hours for which the link in a password-reset email is valid."
     )
     RESET_CODE_EXPIRE_MINUTES: PositiveInt = Field(
-        default=10, description="Life of a short reset code."
+        default=10,
+        description="Minutes for which the short code in a password-reset email is valid.",
     )
     PASSWORD_RESET_PATH: UrlPath = Field(
-        default="/reset", description="Path of the mail's reset link."
+        default="/reset",
+        description="Path of the page that the link in a password-reset email opens.",
     )
     LOGOUT_IS_FINAL: bool = Field(
-        default=False, description="On: tokens from before a logout stay dead after the next login."
+        default=False,
+        description="Keep access tokens that were issued before a sign-out revoked after the"
+        " next sign-in.",
     )
-    RATE_LIMITS_ENABLED: bool = Field(default=True, description="Off: no limit on failures at all.")
+    RATE_LIMITS_ENABLED: bool = Field(
+        default=True,
+        description="Apply rate limits to failed sign-ins, codes and emails. If `false`,"
+        " nothing protects against brute-force attacks.",
+    )
     LOGIN_LIMIT: Limit = Field(
-        default="5 per 5 minutes", description="Wrong passwords for one account from one address."
+        default="5 per 5 minutes",
+        description="Rate limit of wrong passwords for one account from one IP address.",
     )
     LOGIN_ADDRESS_LIMIT: Limit = Field(
-        default="50 per minute", description="Wrong passwords from one address."
+        default="50 per minute",
+        description="Rate limit of wrong passwords from one IP address, for all accounts.",
     )
     LOGIN_ACCOUNT_LIMIT: Limit = Field(
         default="100 per hour",
-        description="Wrong passwords for one account; then only known addresses may still try.",
+        description="Rate limit of wrong passwords for one account from all IP addresses. Above"
+        " the limit, only IP addresses that signed in to the account before can"
+        " sign in.",
     )
     RECOVERY_LIMIT: Limit = Field(
-        default="5 per 10 minutes", description="Recovery requests for one e-mail address."
+        default="5 per 10 minutes",
+        description="Rate limit of password-reset emails to one email address.",
     )
     RECOVERY_ADDRESS_LIMIT: Limit = Field(
-        default="20 per minute", description="Recovery requests from one address."
+        default="20 per minute",
+        description="Rate limit of password-reset requests from one IP address.",
     )
     HIDE_ACCOUNTS: bool = Field(
         default=False,
-        description="On: a recovery answers unknown addresses as known ones; a mail tells them.",
+        description="Respond to a password reset for an unknown email address as for a known"
+        " one, and send an email that says so. If `false`, the response is 404.",
     )
     ACCOUNT_EXPORTS: Literal["off", "on"] = Field(
         default="off",
-        description="Whether accounts may ask for a copy of all that is held of them.",
+        description="Let users request an export of their personal data.",
     )
     EXPORT_KEEP_DAYS: PositiveInt = Field(
-        default=7, description="Days for which such a copy can be fetched."
+        default=7, description="Days for which users can download a data export."
     )
     EXPORT_FOLDER: str = Field(
         default="exports",
-        description="Folder for them; a relative one lies under `instance/`. With avatars in a"
-        " bucket: what their keys there begin with.",
+        description="Folder for data exports. A relative path is below `instance/`. With"
+        " avatars in a bucket, the prefix of the keys in that bucket.",
     )
     REGISTRATION: Literal["closed", "invited", "domains", "open"] = Field(
-        default="closed", description="Who may make an account of their own."
+        default="closed",
+        description="Who can sign up: nobody, invited email addresses, email addresses of"
+        " `AUTH__REGISTRATION_DOMAINS`, or everyone.",
     )
     REGISTRATION_DOMAINS: list[str] = Field(
-        default=[], description="The domains of `REGISTRATION=domains`."
+        default=[],
+        description="Email domains that can sign up when `AUTH__REGISTRATION` is `domains`."
+        ' Example: `["example.com"]`.',
     )
     REGISTRATION_LIMIT: Limit = Field(
-        default="5 per hour", description="Mails to one address that registers."
+        default="5 per hour", description="Rate limit of registration emails to one email address."
     )
     REGISTRATION_ADDRESS_LIMIT: Limit = Field(
-        default="20 per hour", description="Registrations from one address."
+        default="20 per hour", description="Rate limit of sign-ups from one IP address."
     )
     EMAIL_VERIFICATION: Literal["required", "optional", "off"] = Field(
-        default="required", description="Whether who registers must prove the e-mail address."
+        default="required",
+        description="Whether a new account must verify its email address before the first sign-in.",
     )
     EMAIL_TOKEN_EXPIRE_HOURS: PositiveInt = Field(
-        default=48, description="Life of a link that proves an address."
+        default=48, description="Hours for which the link in a verification email is valid."
     )
     EMAIL_CODE_EXPIRE_MINUTES: PositiveInt = Field(
-        default=10, description="Life of a short code that proves an address."
+        default=10, description="Minutes for which the short code in a verification email is valid."
     )
     VERIFICATION_PATH: UrlPath = Field(
-        default="/verify", description="Path of the verification link."
+        default="/verify",
+        description="Path of the page that the link in a verification email opens.",
     )
     UNVERIFIED_KEEP_DAYS: PositiveInt = Field(
-        default=7, description="Days that an account may wait for its address to be proven."
+        default=7,
+        description="Days after which an account with an unverified email address is deleted.",
     )
     EMAIL_CHANGE_PATH: UrlPath = Field(
-        default="/confirm-email", description="Path of the link to an account's new address."
+        default="/confirm-email",
+        description="Path of the page that the link to the new email address opens.",
     )
     EMAIL_CHANGE_LIMIT: Limit = Field(
-        default="5 per hour", description="Requests of one account for another address."
+        default="5 per hour",
+        description="Rate limit of requests for a change of email address, for each account.",
     )
     EMAIL_UNDO_PATH: UrlPath = Field(
-        default="/undo-email", description="Path of the link to an account's old address."
+        default="/undo-email",
+        description="Path of the page that the link to the previous email address opens.",
     )
     EMAIL_UNDO_HOURS: PositiveInt = Field(
-        default=72, description="Hours for which the old address can take a change back."
+        default=72, description="Hours for which the previous email address can undo a change."
     )
     ACCOUNT_DELETION: Literal["off", "on"] = Field(
-        default="off", description="Whether owners may delete their accounts."
+        default="off", description="Let users delete their accounts."
     )
     ACCOUNT_DELETION_DAYS: int = Field(
-        default=14, ge=0, le=365, description="Days in which they can keep it; 0: it goes at once."
+        default=14,
+        ge=0,
+        le=365,
+        description="Days of the grace period, in which a user can restore a deleted account."
+        " `0` deletes immediately.",
     )
     ACCOUNT_RESTORE_PATH: UrlPath = Field(
-        default="/keep-account", description="Path of the link that keeps an account."
+        default="/keep-account",
+        description="Path of the page that the link in an account-deletion email opens.",
     )
     SECURITY_MAILS: bool = Field(
         default=True,
-        description="Whether owners are told of a changed password, a new way to sign in, a copy"
-        " of their data and a deleted account. Mails with a way back are always sent.",
+        description="Send emails about a changed password, a new sign-in method, a data export"
+        " and a deleted account. Emails with a link that undoes a change are always"
+        " sent.",
     )
     ENABLE_IDP_OAUTH: bool = Field(
-        default=False, description="Sign-in through an identity provider."
+        default=False, description="Let users sign in with an OpenID Connect identity provider."
     )
     ALLOW_IDP_OAUTH_SIGNUP: bool = Field(
-        default=False, description="Unknown e-mails from the provider may become accounts."
+        default=False,
+        description="Create accounts for unknown email addresses from the identity provider.",
     )
-    IDP_OAUTH_CLIENT_ID: str = Field(default="", description="Client id at the identity provider.")
+    IDP_OAUTH_CLIENT_ID: str = Field(default="", description="Client ID at the identity provider.")
     IDP_OAUTH_CLIENT_SECRET: SecretStr = Field(
         default=SecretStr(""), description="Client secret at the identity provider."
     )
     IDP_REDIRECT_URI: str = Field(
-        default="", description="Where the provider sends the browser back to."
+        default="",
+        description="URL to which the identity provider returns the browser. Example:"
+        " `https://app.example.com/signed-in`.",
     )
     IDP_METADATA_URL: str = Field(
-        default="", description="The provider's OpenID discovery document."
+        default="",
+        description="URL of the identity provider's OpenID Connect discovery document. Example:"
+        " `https://accounts.google.com/.well-known/openid-configuration`.",
     )
-    IDP_ALLOWED_REDIRECT_URIS: list[str] = Field(default=[], description="Further redirect URIs.")
+    IDP_ALLOWED_REDIRECT_URIS: list[str] = Field(
+        default=[],
+        description="Redirect URIs that are allowed in addition to `IDP_REDIRECT_URI` and the"
+        " origin of `CORE__CLIENT_HOST`.",
+    )
     IDP_REQUIRE_SESSION: bool = Field(
-        default=True, description="Off: sign-in without cookies, giving up PKCE and nonce."
+        default=True,
+        description="Require the session cookie of the browser that started the sign-in. If"
+        " `false`, the sign-in works without cookies, but without PKCE and nonce.",
     )

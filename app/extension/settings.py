@@ -59,31 +59,41 @@ class ComposedSettings(DeliveryVariables):
 
     SECRET_KEY: SecretStr | None = Field(
         default=None,
-        description="Signs the tokens. Unset: each start creates a random key, with a warning.",
+        description="Key that signs access tokens and links. Use at least 32 random characters."
+        " If unset, each start creates a random key, which ends all sessions, and"
+        " logs a warning.",
     )
     IDP_OAUTH_CLIENT_ID: str | None = Field(
-        default=None, description="Client id at the identity provider."
+        default=None, description="Client ID at the identity provider."
     )
     IDP_OAUTH_CLIENT_SECRET: SecretStr | None = Field(
         default=None, description="Client secret at the identity provider."
     )
     IDP_REDIRECT_URI: str | None = Field(
-        default=None, description="URL to which the provider returns the browser."
+        default=None,
+        description="URL to which the identity provider returns the browser. Example:"
+        " `https://app.example.com/signed-in`.",
     )
     IDP_METADATA_URL: str | None = Field(
-        default=None, description="URL of the OpenID discovery document."
+        default=None,
+        description="URL of the identity provider's OpenID Connect discovery document. Example:"
+        " `https://accounts.google.com/.well-known/openid-configuration`.",
     )
     IDP_ALLOWED_REDIRECT_URIS: list[str] | None = Field(
-        default=None, description="Further redirect URIs."
+        default=None,
+        description="Redirect URIs that are allowed in addition to `IDP_REDIRECT_URI` and the"
+        " origin of `CORE__CLIENT_HOST`.",
     )
     IDP_REQUIRE_SESSION: bool | None = Field(
-        default=None, description="Off: sign-in through the provider works without cookies."
+        default=None,
+        description="Require the session cookie of the browser that started the sign-in. If"
+        " `false`, the sign-in works without cookies, but without PKCE and nonce.",
     )
     FIRST_SUPERUSER: str | None = Field(
         default=None, description="Email address of the first root account."
     )
     FIRST_SUPERUSER_PASSWORD: SecretStr | None = Field(
-        default=None, description="Password of the first root account; change the default."
+        default=None, description="Password of the first root account. Change the default."
     )
 
     @classmethod

@@ -8,10 +8,11 @@ from ..delivery.settings import DeliverySettings
 class NotificationsSettings(DeliverySettings):
     KEEP_DAYS: PositiveInt | None = Field(
         default=None,
-        description="Days until `prune` deletes a notification; unset: they are kept forever.",
+        description="Days after which `flask frontdesk prune` deletes a notification. If unset,"
+        " notifications are kept.",
     )
     INLINE_RECEIVERS: PositiveInt = Field(
         default=10_000,
-        description="Receivers of a broadcast that the request stores; workers store"
-        " the receivers of larger broadcasts.",
+        description="Maximum number of recipients that the request itself stores. Workers store"
+        " the recipients of larger broadcasts.",
     )

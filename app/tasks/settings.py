@@ -7,9 +7,11 @@ from ..core.config.settings import Namespace
 
 
 class TasksSettings(Namespace):
-    ENABLED: bool = Field(default=True, description="Mount the sample resource in the service.")
-    OWNER_LIMIT: PositiveInt = Field(default=10_000, description="Tasks that one owner may have.")
+    ENABLED: bool = Field(default=True, description="Serve the sample resource `/tasks`.")
+    OWNER_LIMIT: PositiveInt = Field(
+        default=10_000, description="Maximum number of tasks of one owner."
+    )
     CREATE_LIMIT: Limit = Field(
         default="300 per minute",
-        description="Tasks that clients can create from one IP address, for all owners.",
+        description="Rate limit of new tasks from one IP address, for all owners.",
     )

@@ -11,25 +11,33 @@ from ..core.config.settings import Namespace
 class WorkspacesSettings(Namespace):
     ADDING: Literal["invite", "direct"] = Field(
         default="invite",
-        description="What `POST …/members` does: invite an address, or directly add its account.",
+        description="What adding a member does: `invite` sends an invitation, `direct` adds an"
+        " existing account immediately.",
     )
     CREATED_PER_DAY: PositiveInt = Field(
-        default=20, description="Workspaces that one account may create in 24 hours."
+        default=20,
+        description="Maximum number of workspaces that one account can create in 24 hours.",
     )
     CREATED_LIMIT: PositiveInt = Field(
         default=100,
-        description="Workspaces that one account may create in total, next to its personal one.",
+        description="Maximum number of workspaces that one account can create, without its"
+        " default workspace.",
     )
     INVITATIONS_PER_HOUR: PositiveInt = Field(
-        default=50, description="Invitation emails that one account may send in an hour."
+        default=50,
+        description="Maximum number of invitation emails that one account can send in an hour.",
     )
-    INVITATION_DAYS: PositiveInt = Field(default=7, description="Days until an invitation expires.")
+    INVITATION_DAYS: PositiveInt = Field(
+        default=7, description="Days for which an invitation is valid."
+    )
     INVITATION_KEEP_DAYS: PositiveInt = Field(
-        default=90, description="Days until `prune` deletes an expired invitation."
+        default=90,
+        description="Days after which `flask frontdesk prune` deletes an expired invitation.",
     )
     INVITATION_PATH: UrlPath = Field(
-        default="/invitation", description="Path of the link in invitation emails."
+        default="/invitation",
+        description="Path of the page that the link in an invitation email opens.",
     )
     PENDING_LIMIT: PositiveInt = Field(
-        default=200, description="Pending invitations that one workspace may have."
+        default=200, description="Maximum number of open invitations of one workspace."
     )

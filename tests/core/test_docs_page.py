@@ -58,7 +58,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def shows_every_route(page: Page, _: Person) -> None:
     expect(page.locator(".info .title")).to_contain_text("Frontdesk")
-    expect(page.get_by_text("List the owner's tasks")).to_be_visible()
+    expect(page.get_by_text("List tasks")).to_be_visible()
 
 
 def tries_a_route(page: Page, _: Person) -> None:

@@ -22,45 +22,49 @@ class SessionSettings(AccountSettings):
 
     SESSIONS: Literal["off", "on"] = Field(
         default="off",
-        description="on: each sign-in is a row that can be listed and ended, and a token counts"
-        " while its row does.",
+        description="Store each sign-in as a session that users can list and revoke. An access"
+        " token is valid only while its session is.",
     )
     SESSION_DAYS: PositiveInt = Field(
-        default=30, description="Days after which a session ends, however much it is used."
+        default=30, description="Days after which a session ends, even if it is used."
     )
     SESSION_IDLE_DAYS: PositiveInt = Field(
         default=7, description="Days without use after which a session ends."
     )
     SESSION_ADDRESSES: Literal["full", "network", "none"] = Field(
         default="network",
-        description="What a session keeps of the address that it was begun from: `network` is its"
-        " /24, or the /48 of IPv6.",
+        description="What a session stores of the client's IP address: all of it, its network"
+        " (/24 for IPv4, /48 for IPv6), or nothing.",
     )
     REFRESH_TOKEN_DAYS: NonNegativeInt = Field(
         default=0,
-        description="Life of a refresh token, for clients that ask for one; 0: there are none.",
+        description="Days for which a refresh token is valid. `0` disables refresh tokens.",
     )
     REFRESH_REUSE_SECONDS: NonNegativeInt = Field(
         default=30,
-        description="Seconds in which a refresh token that was used is answered with the same"
-        " successor: tabs ask at once, and answers are lost. After that it ends the session.",
+        description="Seconds for which a used refresh token returns the same new token, for"
+        " parallel requests and lost responses. Later reuse ends the session.",
     )
     REFRESH_ALWAYS: bool = Field(
-        default=False, description="On: who signs in need not say `Prefer: refresh` to get one."
+        default=False,
+        description="Return a refresh token for every sign-in. If `false`, clients request a"
+        " refresh token with the header `Prefer: refresh`.",
     )
     COOKIE_SESSIONS: Literal["off", "alone", "on"] = Field(
         default="off",
-        description="on: `POST /session` signs in by a cookie. It brings SESSIONS along. alone: the"
-        " console's pages alone do, and tokens are as they are without; where the service has the"
-        " console, off is that.",
+        description="Cookie sessions. `on` enables `POST /session` and `AUTH__SESSIONS`."
+        " `alone` enables cookies only for the console's pages. In a service with"
+        " the console, `off` means `alone`.",
     )
     COOKIE_DOMAIN: str = Field(
         default="",
         pattern=r"^(\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+)?$",
-        description="Domain whose hosts all get the cookie; empty: only the host that set it.",
+        description="Domain of the session cookie, which all its subdomains receive. If empty,"
+        " only the host that set the cookie receives the cookie. Example:"
+        " `example.com`.",
     )
     COOKIE_SAMESITE: Literal["Lax", "Strict"] = Field(
-        default="Lax", description="The cookie's SameSite."
+        default="Lax", description="`SameSite` attribute of the session cookie."
     )
 
     @property

@@ -28,98 +28,132 @@ class Namespace(BaseModel):
 
 class CoreSettings(Namespace):
     PROJECT_NAME: str = Field(
-        default="Frontdesk", description="Name of the project, in `/health` and in emails."
+        default="Frontdesk",
+        description="Name of the project, shown in emails, on the console and at `/health`.",
     )
-    API_V1_STR: UrlPath = Field(default="/api/v1", description="Prefix of all API routes.")
+    API_V1_STR: UrlPath = Field(
+        default="/api/v1", description="Path prefix of all API routes of the service."
+    )
     CLIENT_HOST: Origin = Field(
         default="http://localhost:3000",
-        description="Origin of the client: CORS allows it, and links in emails lead there. Unset,"
-        " they lead to the console's pages if PUBLIC_URL is set.",
+        description="Origin of the web client: CORS allows this origin, and links in emails"
+        " start with it. If unset and `CORE__PUBLIC_URL` is set, links in emails"
+        " open the console. Example: `https://app.example.com`.",
     )
     PUBLIC_URL: Origin | None = Field(
         default=None,
-        description="Public URL of the service, such as https://api.example.com: the start of"
-        " avatar URLs and of links to the console's pages.",
+        description="Public URL of the service, used for avatar URLs and for links to the"
+        " console. Example: `https://api.example.com`.",
     )
     CONSOLE_ENABLED: bool = Field(
         default=True,
-        description="Whether the service has the console's pages. An application that mounts them"
-        " sets this, or CONSOLE_PATH.",
+        description="Serve the web console. In an application that mounts the console itself,"
+        " set this or `CORE__CONSOLE_PATH`.",
     )
-    CONSOLE_PATH: MountPath = Field(default="/", description="Path of the console's pages.")
-    CORS_ORIGINS: list[Origin] = Field(default=[], description="Further origins that CORS allows.")
+    CONSOLE_PATH: MountPath = Field(default="/", description="Path of the web console.")
+    CORS_ORIGINS: list[Origin] = Field(
+        default=[],
+        description="Origins that CORS allows in addition to `CORE__CLIENT_HOST`. Example:"
+        ' `["https://admin.example.com"]`.',
+    )
     CORS_HEADERS: list[HeaderName] = Field(
-        default=[], description="Further request headers that CORS allows, such as `X-Tenant`."
+        default=[],
+        description="Request headers that CORS allows in addition to the headers that the API"
+        ' reads. Example: `["X-Tenant"]`.',
     )
     PROBLEM_TYPE_URL: str = Field(
         default="https://flask-frontdesk.readthedocs.io/error-codes.html",
-        description="URL of the page that describes the error codes: the `type` of an error is this"
-        " URL with the code as its anchor. If empty, `type` is `about:blank`.",
+        description="URL of the page that describes the error codes. The `type` of an error is"
+        " this URL with the error code as anchor. If empty, `type` is"
+        " `about:blank`.",
     )
     HSTS_SUBDOMAINS: bool = Field(
-        default=False, description="On: browsers use HTTPS for all subdomains too."
+        default=False,
+        description="Tell browsers to use HTTPS for all subdomains too (HSTS `includeSubDomains`).",
     )
     SECRET_KEY: SecretStr | None = Field(
         default=None,
-        description="Signs the tokens. Unset: each start creates a random key, with a warning.",
+        description="Key that signs access tokens and links, for settings that are grouped by"
+        " namespace. A non-empty `SECRET_KEY` wins.",
     )
     SECRET_KEY_FALLBACKS: list[SecretStr] = Field(
-        default=[], description="Former secret keys: tokens that they signed stay valid."
+        default=[],
+        description="Previous secret keys: tokens that these keys signed stay valid while you"
+        " rotate the key.",
     )
     DATABASE_URL: DatabaseUrl = Field(
         default=SecretStr("sqlite:///frontdesk.db"),
-        description="SQLAlchemy URL; a relative SQLite path lies under `instance/`.",
+        description="SQLAlchemy URL of the database. A relative SQLite path is below"
+        " `instance/`. Example:"
+        " `postgresql+psycopg://frontdesk@db.example.com/frontdesk`.",
     )
     DATABASE_POOL_SIZE: PositiveInt = Field(
-        default=16, description="Maximum number of PostgreSQL connections of a process."
+        default=16, description="Maximum number of PostgreSQL connections of each process."
     )
     KEYSTORE: Literal["auto", "memory", "redis", "database"] = Field(
         default="auto",
-        description="Shared state store for counters and codes; auto: Redis if configured. With"
-        " redis, missing or invalid Redis settings abort startup. With database and SQLite, a"
-        " separate file next to the database.",
+        description="Shared state store for rate limits and one-time codes. `auto` uses Redis"
+        " if Redis is configured, and otherwise the memory of each process. `redis`"
+        " aborts startup if the Redis settings are missing or invalid. `database`"
+        " with SQLite uses a separate file next to the database.",
     )
     REDIS_URL: RedisUrl | None = Field(
         default=None,
-        description="URL of the Redis server for the shared state store: `redis://`, `rediss://`"
-        " (TLS) or `unix://`. Any other scheme aborts startup.",
+        description="URL of the Redis server for the shared state store, with the scheme"
+        " `redis://`, `rediss://` (TLS) or `unix://`. Any other scheme aborts"
+        " startup. Example: `rediss://redis.example.com:6379/0`.",
     )
     REDIS_HOST: str | None = Field(
-        default=None, description="Redis host; ignored without a password."
+        default=None,
+        description="Host name of the Redis server, if `CORE__REDIS_URL` is unset. The host"
+        " name is ignored without `CORE__REDIS_PASSWORD`.",
     )
-    REDIS_PORT: int = Field(default=6379, ge=1, le=65535, description="Redis port.")
-    REDIS_PASSWORD: SecretStr | None = Field(default=None, description="Redis password.")
+    REDIS_PORT: int = Field(
+        default=6379,
+        ge=1,
+        le=65535,
+        description="Port of the Redis server, for `CORE__REDIS_HOST`.",
+    )
+    REDIS_PASSWORD: SecretStr | None = Field(
+        default=None, description="Password of the Redis server, for `CORE__REDIS_HOST`."
+    )
     CELERY_BROKER_URL: SecretStr | None = Field(
         default=None,
-        description="Celery broker that delivers; unset: a thread in the process delivers.",
+        description="URL of the Celery broker for background jobs. If unset, a thread in each"
+        " process runs background jobs. Example: `amqp://broker.example.com//`.",
     )
-    EMAILS_ENABLED: bool = Field(default=True, description="Off: no email is sent.")
+    EMAILS_ENABLED: bool = Field(
+        default=True, description="Send emails. If `false`, no email is sent."
+    )
     TRUSTED_PROXIES: NonNegativeInt = Field(
         default=0,
-        description="Number of trusted proxies in front, for the client's IP address. For the"
-        " service only: an application uses werkzeug's ProxyFix.",
+        description="Number of trusted reverse proxies in front of the service, to determine"
+        " the client's IP address. An application uses Werkzeug's `ProxyFix`"
+        " instead.",
     )
     PRODUCTION_CHECKS: Literal["warn", "refuse"] = Field(
         default="warn",
-        description="Whether startup warns about misconfigurations (a weak key, rate limits off,"
-        " debug mode …) or aborts.",
+        description="What to do about misconfigurations at startup, such as a weak secret key"
+        " or debug mode: log a warning for each, or refuse to start.",
     )
     LOG_FORMAT: Literal["auto", "text", "json"] = Field(
-        default="auto", description="Log format; auto: text in debug mode, else JSON."
+        default="auto",
+        description="Format of log lines. `auto` logs text in debug mode and JSON otherwise.",
     )
     LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="Minimum log level."
+        default="INFO", description="Minimum level of log lines."
     )
     METRICS_ENABLED: bool = Field(
-        default=False, description="Prometheus metrics at `/metrics`, public to all clients."
+        default=False, description="Serve Prometheus metrics at `/metrics`, without authentication."
     )
     METRICS_BIND: Bind | None = Field(
         default=None,
-        description="Separate address at which gunicorn serves only `/metrics`: `127.0.0.1:9100`"
-        " or `unix:/run/frontdesk/metrics.sock`.",
+        description="Separate address at which gunicorn serves only `/metrics`. Example:"
+        " `127.0.0.1:9100` or `unix:/run/frontdesk/metrics.sock`.",
     )
     TRACING_ENABLED: bool = Field(
-        default=False, description="OpenTelemetry traces, configured by the `OTEL_…` variables."
+        default=False,
+        description="Send OpenTelemetry traces, configured by the `OTEL_…` variables.",
     )
 
     @property

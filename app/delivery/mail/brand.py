@@ -13,35 +13,39 @@ _LINK = r"^https?://[^\s\"'<>]+$"
 
 class BrandSettings(Namespace):
     NAME: str = Field(
-        default="", description="Name at the top of emails; empty: `CORE__PROJECT_NAME`."
+        default="", description="Name at the top of emails. If empty, `CORE__PROJECT_NAME`."
     )
     LOGO_URL: str = Field(
         default="",
         pattern=rf"^$|{_LINK}",
-        description="URL of a logo that replaces the name, shown 40 pixels high.",
+        description="URL of a logo that replaces the name at the top of emails, shown 40 pixels"
+        " high. Example: `https://www.example.com/logo.png`.",
     )
     COLOR: str = Field(
         default="#1f4e79",
         pattern=r"^#[0-9A-Fa-f]{6}$",
-        description="Color of buttons and of the line at the top, such as `#1f4e79`.",
+        description="Color of buttons and of the line at the top of emails.",
     )
     TEXT_COLOR: str = Field(
         default="",
         pattern=r"^(#[0-9A-Fa-f]{6})?$",
-        description="Color of the text on buttons; empty: black or white, by contrast.",
+        description="Color of the text on buttons in emails. If empty, black or white,"
+        " depending on the contrast.",
     )
-    FOOTER: str = Field(default="", description="A short text at the end of emails.")
+    FOOTER: str = Field(default="", description="Short text at the end of emails.")
     ADDRESS: str = Field(
         default="", description="Postal address at the end of emails, which many countries require."
     )
     SUPPORT_EMAIL: str = Field(
         default="",
         pattern=r"^([^\s@\"'<>]+@[^\s@\"'<>]+)?$",
-        description="Email address for questions, shown at the end of emails.",
+        description="Email address for questions at the end of emails. Example:"
+        " `help@example.com`.",
     )
     LINKS: dict[Annotated[str, Field(min_length=1)], Annotated[str, Field(pattern=_LINK)]] = Field(
         default={},
-        description='Links in the last line, such as `{"Privacy": "https://www.example.com/privacy"}`.',
+        description='Links in the last line of emails. Example: `{"Privacy":'
+        ' "https://www.example.com/privacy"}`.',
     )
 
     def with_text_color(self) -> BrandSettings:
