@@ -1,3 +1,5 @@
+"""`flask accounts export`, and importing its files again."""
+
 from __future__ import annotations
 
 import json
@@ -21,8 +23,8 @@ from ..profiles.test_profiles import ADA as PROFILE
 
 
 @pytest.fixture
-def everybody(app: Flask, person: MakePerson) -> list[Person]:
-    """Some with everything that an account can have, and one with nothing."""
+def people(app: Flask, person: MakePerson) -> list[Person]:
+    """Return two accounts with all kinds of data; a third account has only an email."""
     ada, bob = person("ada", role="admin", phone="+15005550006"), person("bob", status="suspended")
     ada.api().post("/profiles", json={**PROFILE, "first name": "x", "likes": ["tea", 1, None]})
     run(app, "workspaces", "create", "acme", "--name", 'Acme, "the" company', "--default")
@@ -41,7 +43,7 @@ def everybody(app: Flask, person: MakePerson) -> list[Person]:
     return [ada, bob]
 
 
-def empty_all(app: Flask) -> None:
+def delete_all(app: Flask) -> None:
     with app.app_context():
         accounts = service(Accounts)
         for account in list(accounts.all()):
@@ -54,11 +56,11 @@ def empty_all(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--csv",)])
-def test_what_is_exported_comes_in_again_to_the_last_byte(
-    app: Flask, everybody: list[Person], options: tuple[str, ...]
+def test_exported_file_can_be_imported_without_loss(
+    app: Flask, people: list[Person], options: tuple[str, ...]
 ) -> None:
     run(app, "accounts", "export", "before", *options)
-    empty_all(app)
+    delete_all(app)
     result = json.loads(run(app, "accounts", "import", "before"))
     assert (result["imported"], result["refused"]) == (3, 0)
     run(app, "accounts", "export", "after", *options)
@@ -66,7 +68,7 @@ def test_what_is_exported_comes_in_again_to_the_last_byte(
     assert b"likes" in Path("after").read_bytes()
 
 
-def test_a_line_says_all_of_an_account(app: Flask, everybody: list[Person]) -> None:
+def test_line_has_all_data_of_an_account(app: Flask, people: list[Person]) -> None:
     ada, bob, sso = map(json.loads, run(app, "accounts", "export").splitlines())
     assert (ada["email"], ada["role"], ada["phone"]) == ("ada@example.com", "admin", "+15005550006")
     assert ada["password_hash"].startswith("$2b$")
@@ -81,19 +83,19 @@ def test_a_line_says_all_of_an_account(app: Flask, everybody: list[Person]) -> N
     assert "profile" not in sso
 
 
-def test_signing_in_after_a_move_works_as_before(app: Flask, everybody: list[Person]) -> None:
+def test_sign_in_works_after_export_and_import(app: Flask, people: list[Person]) -> None:
     run(app, "accounts", "export", "file")
-    empty_all(app)
+    delete_all(app)
     run(app, "accounts", "import", "file")
-    assert everybody[0].api().get("/profiles").json["likes"] == ["tea", 1, None]
+    assert people[0].api().get("/profiles").json["likes"] == ["tea", 1, None]
 
 
-def test_a_file_of_hashes_is_for_its_owner_alone(app: Flask, ada: Person) -> None:
+def test_exported_file_is_readable_only_by_its_owner(app: Flask, ada: Person) -> None:
     run(app, "accounts", "export", "file")
     assert os.stat("file").st_mode & 0o077 == 0
 
 
-def test_many_accounts_come_page_by_page(make_app: MakeApp) -> None:
+def test_accounts_are_exported_in_pages(make_app: MakeApp) -> None:
     app = make_app()
     lines: list[dict[str, Any]] = [{"id": n, "email": f"{n}@example.com"} for n in range(1, 2502)]
     Path("file").write_text("".join(f"{json.dumps(line)}\n" for line in lines))

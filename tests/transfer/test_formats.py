@@ -1,4 +1,4 @@
-"""Each sample has the form that its software's own documentation shows:
+"""Readers of other formats. Each sample follows the documentation of its software:
 
 - Flask-Security, "Models" (`fsqla_v3`); fastapi-users, "SQLAlchemy" (the columns of its table);
 - Django, "Serializing Django objects" (the JSON of `dumpdata`) and its `auth.User`;
@@ -40,11 +40,11 @@ def accounts(form: str) -> list[ImportedAccount]:
     return [row for row in read(form) if isinstance(row, ImportedAccount)]
 
 
-OTHERS = [form for form in READERS if form != "frontdesk"]
+OTHER_FORMATS = [form for form in READERS if form != "frontdesk"]
 
 
-@pytest.mark.parametrize("form", OTHERS)
-def test_ada_comes_with_what_is_known_of_her(form: str) -> None:
+@pytest.mark.parametrize("form", OTHER_FORMATS)
+def test_verified_active_account_is_read(form: str) -> None:
     ada = accounts(form)[0]
     assert ada.email.lower() == "ada@example.com"
     assert ada.email_verified
@@ -66,7 +66,7 @@ def test_ada_comes_with_what_is_known_of_her(form: str) -> None:
         ("firebase", False, "suspended", "user"),
     ],
 )
-def test_bob_is_what_he_was(form: str, verified: bool, status: str, role: str) -> None:
+def test_status_and_role_are_read(form: str, verified: bool, status: str, role: str) -> None:
     bob = accounts(form)[1]
     assert bob.email == "bob@example.com"
     assert (bob.email_verified, bob.status, bob.role) == (verified, status, role)
@@ -84,33 +84,33 @@ def test_bob_is_what_he_was(form: str, verified: bool, status: str, role: str) -
         ("firebase", "JVEyvAWYrPZvd1FpVVNTvxYgq3C2"),
     ],
 )
-def test_her_id_is_the_one_that_she_had(form: str, key: object) -> None:
+def test_id_is_read(form: str, key: object) -> None:
     assert accounts(form)[0].id == key
 
 
 @pytest.mark.parametrize("form", ["flask-security", "django"])
-def test_who_had_our_roles_has_them(form: str) -> None:
+def test_known_role_is_read(form: str) -> None:
     assert accounts(form)[0].role == "admin"
 
 
 @pytest.mark.parametrize("form", ["keycloak", "firebase"])
-def test_people_at_google_come_along(form: str) -> None:
+def test_google_identity_is_read(form: str) -> None:
     identity = accounts(form)[0].identities[0]
     assert (identity.issuer, identity.subject) == ("https://accounts.google.com", "1035479915")
 
 
-def test_auth0s_people_come_along_too() -> None:
+def test_auth0_identities_and_ids_are_read() -> None:
     assert [each.subject for each in accounts("auth0")[2].identities] == ["103547991597142817347"]
     assert accounts("auth0")[1].id == "auth0|euclid"
 
 
-def test_firebases_hash_and_its_parameters_make_one_that_can_be_tried() -> None:
+def test_firebase_hash_can_be_verified() -> None:
     ada, bob = accounts("firebase")
     assert Passwords(rounds=4, at_once=1).matches("user1password", ada.password_hash)
     assert bob.password_hash is None
 
 
-def test_keycloaks_credentials_have_a_common_form() -> None:
+def test_keycloak_credentials_are_converted() -> None:
     ada, bob = accounts("keycloak")
     assert str(ada.password_hash).startswith("$pbkdf2-sha256$27500$c2FsdHNhbHRzYWx0c2FsdA$")
     assert str(bob.password_hash).startswith("$argon2id$v=19$m=7168,t=5,p=1$")
@@ -118,29 +118,29 @@ def test_keycloaks_credentials_have_a_common_form() -> None:
 
 
 @pytest.mark.parametrize("form", ["django", "gotrue", "keycloak"])
-def test_what_is_no_account_is_said_to_be_none(form: str) -> None:
-    others = [row for row in read(form) if isinstance(row, UnreadableRow)]
-    assert [row.fault.code for row in others] == ["not_an_account"]
+def test_item_that_is_no_account_is_unreadable(form: str) -> None:
+    unreadable = [row for row in read(form) if isinstance(row, UnreadableRow)]
+    assert [row.fault.code for row in unreadable] == ["not_an_account"]
 
 
-def test_a_password_that_django_marks_as_nobodys_is_none() -> None:
+def test_unusable_password_of_django_is_dropped() -> None:
     assert accounts("django")[1].password_hash is None
 
 
-def test_parameters_that_are_not_all_there_are_named() -> None:
+def test_missing_hash_parameters_are_named() -> None:
     with pytest.raises(RowError, match="base64_salt_separator, mem_cost"):
         firebase.hash_config("base64_signer_key: AAAA, rounds: 8")
 
 
-class Trickling(io.StringIO):
-    """A few characters at a time, so that values are cut off anywhere."""
+class SlowStream(io.StringIO):
+    """Returns a few characters at a time, so that reads end within values."""
 
     def read(self, size: int | None = -1, /) -> str:
         return super().read(min(size or 1, 3))
 
 
-@pytest.mark.parametrize("stream", [io.StringIO, Trickling])
-def test_a_document_is_read_object_by_object(stream: type[io.StringIO]) -> None:
+@pytest.mark.parametrize("stream", [io.StringIO, SlowStream])
+def test_document_is_read_item_by_item(stream: type[io.StringIO]) -> None:
     text = '{"a": {"users": [0]}, "n": 1.5e3, "users": [{"x": "]\\"}"}, 12, [true]], "b": 1}'
     assert list(items(stream(text), "users")) == [{"x": ']"}'}, 12, [True]]
     assert list(items(stream("[]"))) == []
@@ -150,12 +150,12 @@ def test_a_document_is_read_object_by_object(stream: type[io.StringIO]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[", "[1", "[1,", "[1 2]", '{"users": 1}', '{"x": [1]}', "[NaN]", "[" * 100_000]
 )
-def test_a_document_that_breaks_off_says_where(text: str) -> None:
+def test_broken_document_is_an_error(text: str) -> None:
     with pytest.raises(RowError) as broken:
         list(items(io.StringIO(text), "users"))
     assert broken.value.code == "broken_file"
 
 
-def test_the_line_of_what_is_broken_is_told() -> None:
+def test_error_has_the_line() -> None:
     with pytest.raises(RowError, match="line 3"):
         list(items(io.StringIO('[\n{"a": 1},\n{"a": oh}]')))

@@ -1,3 +1,5 @@
+"""`flask accounts import`: checks, reports, updates and interrupted imports."""
+
 from __future__ import annotations
 
 import csv
@@ -30,8 +32,8 @@ WERKZEUG = "scrypt:2:1:1$salt$dcb5c5d5b3bb3a1ee5c8cd7a3ba9b9db4b2d1ac9b9ca0ac1d0
 HASH = "$2b$04$" + "." * 53
 
 
-def bring_in(app: Flask, lines: list[Any], *options: str) -> dict[str, Any]:
-    """What the command says at its end; texts among the lines are written as they are."""
+def import_lines(app: Flask, lines: list[Any], *options: str) -> dict[str, Any]:
+    """Import lines, of which strings are written unchanged, and return the printed counts."""
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     Path("file").write_text("".join(f"{text}\n" for text in texts))
     output = run(app, "accounts", "import", "file", *options)
@@ -55,7 +57,7 @@ def count(app: Flask, model: Any) -> int:
         return int(service(Accounts).session.scalar(select(func.count(model.id))) or 0)
 
 
-def test_an_account_comes_with_all_that_is_its_own(app: Flask) -> None:
+def test_account_is_imported_with_all_its_data(app: Flask) -> None:
     moment = "2024-05-01T12:00:00.123456+00:00"
     line = {
         "id": 41,
@@ -74,7 +76,7 @@ def test_an_account_comes_with_all_that_is_its_own(app: Flask) -> None:
         "identities": [{"issuer": "https://id.example.com", "subject": "ada"}],
         "profile": {"first_name": "Ada", "nickname": "The Countess"},
     }
-    assert bring_in(app, [line])["imported"] == 1
+    assert import_lines(app, [line])["imported"] == 1
     with app.app_context():
         session = service(Accounts).session
         ada: Any = service(Accounts).get("ada@example.com")
@@ -97,30 +99,30 @@ def test_an_account_comes_with_all_that_is_its_own(app: Flask) -> None:
         assert profile.extra == {"nickname": "The Countess"}
 
 
-def test_an_imported_account_signs_in_and_its_hash_becomes_ours(app: Flask) -> None:
+def test_imported_account_signs_in_and_its_hash_is_replaced(app: Flask) -> None:
     from werkzeug.security import generate_password_hash
 
-    theirs = generate_password_hash(PASSWORD, "scrypt:1024:8:1")
-    bring_in(app, [{"email": "ada@example.com", "password_hash": theirs}])
+    imported_hash = generate_password_hash(PASSWORD, "scrypt:1024:8:1")
+    import_lines(app, [{"email": "ada@example.com", "password_hash": imported_hash}])
     log_in(Api(app), "ada@example.com", PASSWORD)
     assert stored(app, "ada@example.com").password_hash.startswith("$2b$04$")
 
 
-def test_ids_are_kept_and_numbers_go_on_after_them(app: Flask) -> None:
-    bring_in(app, [{"id": 41, "email": "ada@example.com"}, {"email": "bob@example.com"}])
+def test_ids_are_kept_and_new_ids_follow_them(app: Flask) -> None:
+    import_lines(app, [{"id": 41, "email": "ada@example.com"}, {"email": "bob@example.com"}])
     assert stored(app, "ada@example.com").id == 41
-    bring_in(app, [{"email": "cyd@example.com"}])
+    import_lines(app, [{"email": "cyd@example.com"}])
     with app.app_context():
         dan = service(Accounts).create("dan@example.com", PASSWORD)
         assert dan.id > 41
 
 
-def test_an_id_of_another_kind_is_told_with_the_new_one(app: Flask) -> None:
+def test_id_of_another_type_is_replaced_and_reported(app: Flask) -> None:
     line = {"id": "a6f9d3f2-6c7b-4e50-9b1d-1f0c2a3b4c5d", "email": "ada@example.com"}
-    assert bring_in(app, [line])["new_ids"] == 1
-    told = report()[0]
-    assert told["id"] == str(stored(app, "ada@example.com").id)
-    assert (told["code"], told["reason"]) == ("new_id", f"The id was {line['id']}.")
+    assert import_lines(app, [line])["new_ids"] == 1
+    row = report()[0]
+    assert row["id"] == str(stored(app, "ada@example.com").id)
+    assert (row["code"], row["reason"]) == ("new_id", f"The id was {line['id']}.")
 
 
 REFUSED: list[tuple[Any, str]] = [
@@ -130,7 +132,7 @@ REFUSED: list[tuple[Any, str]] = [
     ('{"email": "\udcff@example.com"}', "broken_line"),
     ({}, "missing_field"),
     ({"email": 7}, "wrong_field"),
-    ({"email": "nobody"}, "invalid_email"),
+    ({"email": "no address"}, "invalid_email"),
     ({"email": "a b@example.com"}, "invalid_email"),
     ({"email": f"x@{'y' * 400}.com"}, "too_long"),
     ({"email": "a\x00@example.com"}, "invalid_email"),
@@ -158,12 +160,12 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
-def test_what_is_wrong_is_reported_row_by_row_and_stops_nothing(app: Flask, ada: Person) -> None:
+def test_invalid_rows_are_reported_and_do_not_stop_the_import(app: Flask, ada: Person) -> None:
     first = {"email": "first@example.com", "id": 500}
     last = {"email": "last@example.com", "password_hash": HASH}
     wrong = [{**line, "id": ada.id} if code == "id_taken" else line for line, code in REFUSED]
     Path("file").write_bytes(b"")
-    result = bring_in_bytes(app, [first, *wrong, last])
+    result = import_bytes(app, [first, *wrong, last])
     found = sorted((int(row["line"]), row["code"]) for row in report())
     assert found == [(at, code) for at, (_, code) in enumerate(REFUSED, 2)]
     assert (result["imported"], result["refused"]) == (2, len(REFUSED))
@@ -171,48 +173,48 @@ def test_what_is_wrong_is_reported_row_by_row_and_stops_nothing(app: Flask, ada:
     assert "plain text" not in Path("file.report.csv").read_text()
 
 
-def bring_in_bytes(app: Flask, lines: list[Any]) -> dict[str, Any]:
+def import_bytes(app: Flask, lines: list[Any]) -> dict[str, Any]:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     Path("file").write_bytes("".join(f"{t}\n" for t in texts).encode(errors="surrogateescape"))
     found: dict[str, Any] = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
     return found
 
 
-def test_what_only_the_database_can_refuse_is_reported_too(app: Flask) -> None:
-    """Both name one picture, which no check before finds."""
+def test_refusal_by_the_database_is_reported(app: Flask) -> None:
+    """Two rows name one picture, which only the database detects."""
     picture = {"avatar_file": f"{'a' * 32}.png"}
     lines: list[Any] = [{"email": f"{n}@example.com"} for n in range(20)]
     lines[3]["profile"] = lines[11]["profile"] = picture
-    assert bring_in(app, lines)["imported"] == 19
+    assert import_lines(app, lines)["imported"] == 19
     assert [(row["line"], row["code"]) for row in report()] == [("12", "conflict")]
     assert count(app, Profile) == 1
 
 
-def test_an_identity_of_another_account_is_refused(app: Flask) -> None:
-    people = [{"issuer": "https://id.example.com", "subject": "ada"}]
-    bring_in(app, [{"email": "ada@example.com", "identities": people}])
-    bring_in(app, [{"email": "bob@example.com", "identities": people}])
+def test_identity_of_another_account_is_refused(app: Flask) -> None:
+    identities = [{"issuer": "https://id.example.com", "subject": "ada"}]
+    import_lines(app, [{"email": "ada@example.com", "identities": identities}])
+    import_lines(app, [{"email": "bob@example.com", "identities": identities}])
     assert report()[0]["code"] == "identity_taken"
 
 
-def test_a_stranger_does_not_become_owner_of_a_workspace_with_the_same_slug(app: Flask) -> None:
-    """Two installations have each a workspace `ada`; when it was made tells them apart."""
+def test_import_does_not_add_an_owner_to_another_workspace_with_the_same_slug(app: Flask) -> None:
+    """Two installations each have a workspace `ada`, with different creation times."""
     run(app, "workspaces", "create", "ada", "--name", "Ada's")
-    there = {
+    workspace = {
         "slug": "ada",
         "name": "Another",
         "type": "owner",
         "workspace_created_at": "2020-01-01T00:00:00+00:00",
     }
-    bring_in(app, [{"email": "eve@example.com", "workspaces": [there]}])
+    import_lines(app, [{"email": "eve@example.com", "workspaces": [workspace]}])
     assert report()[0]["code"] == "slug_taken"
     assert count(app, Member) == 0
 
 
-def test_running_it_again_passes_over_what_is_there(app: Flask) -> None:
+def test_repeated_import_skips_existing_accounts(app: Flask) -> None:
     lines = [{"id": n, "email": f"{n}@example.com", "password_hash": HASH} for n in range(1, 51)]
-    bring_in(app, lines[:30])
-    result = bring_in(app, lines)
+    import_lines(app, lines[:30])
+    result = import_lines(app, lines)
     assert (result["imported"], result["present"], result["refused"]) == (20, 30, 0)
     assert count(app, service_model(app)) == 50
 
@@ -222,9 +224,7 @@ def service_model(app: Flask) -> Any:
         return service(Accounts).model
 
 
-def test_an_import_that_is_killed_is_gone_on_with(
-    app: Flask, backend: Backend, tmp_path: Path
-) -> None:
+def test_killed_import_can_be_repeated(app: Flask, backend: Backend, tmp_path: Path) -> None:
     total = 5_000
     with (tmp_path / "file").open("w") as file:
         for n in range(1, total + 1):
@@ -236,7 +236,7 @@ def test_an_import_that_is_killed_is_gone_on_with(
             file.write(json.dumps(line) + "\n")
     environment = checkout_environment(SECRET_KEY=SECRET, CORE__DATABASE_URL=backend.database_url)
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "accounts", "import", "-"]
-    # A stream without an end: however late the kill comes, the import is not done.
+    # An endless stream: the import cannot finish before the kill.
     with subprocess.Popen(
         ["tail", "-f", "-n", "+1", tmp_path / "file"], stdout=subprocess.PIPE
     ) as endless:
@@ -256,32 +256,32 @@ def test_an_import_that_is_killed_is_gone_on_with(
         endless.kill()
     before = count(app, model)
     assert 0 < before < total
-    # What is there is whole.
+    # Imported accounts are complete.
     assert count(app, Member) == before
     result = json.loads(run(app, "accounts", "import", "file").splitlines()[-1])
     assert (result["imported"], result["present"]) == (total - before, before)
     assert count(app, Member) == total
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(app: Flask, ada: Person) -> None:
+def test_dry_run_reports_the_same_and_changes_nothing(app: Flask, ada: Person) -> None:
     lines: list[Any] = [
         {"id": 41, "email": "bob@example.com", "workspaces": [{"slug": "acme", "name": "Acme"}]},
-        {"email": "nobody"},
+        {"email": "no address"},
         {"email": ada.email, "role": "admin"},
         {"email": "bob@example.com"},
     ]
     options = ("--update",)
-    tried = bring_in(app, lines, *options, "--dry-run")
-    told = report()
+    result = import_lines(app, lines, *options, "--dry-run")
+    dry_report = report()
     assert count(app, service_model(app)) == 1
     assert count(app, Workspace) == count(app, Member)
     assert stored(app, ada.email).role == "user"
-    assert bring_in(app, lines, *options) == tried
-    assert report() == told
-    assert (tried["imported"], tried["updated"], tried["refused"]) == (1, 1, 2)
+    assert import_lines(app, lines, *options) == result
+    assert report() == dry_report
+    assert (result["imported"], result["updated"], result["refused"]) == (1, 1, 2)
 
 
-def test_update_changes_and_adds_what_it_says_and_nothing_else(app: Flask, ada: Person) -> None:
+def test_update_changes_only_the_documented_data(app: Flask, ada: Person) -> None:
     before = stored(app, ada.email)
     line = {
         "email": ada.email,
@@ -293,7 +293,7 @@ def test_update_changes_and_adds_what_it_says_and_nothing_else(app: Flask, ada: 
         "identities": [{"issuer": "https://id.example.com", "subject": "ada"}],
         "profile": {"city": "London", "likes": "trains"},
     }
-    assert bring_in(app, [line], "--update")["updated"] == 1
+    assert import_lines(app, [line], "--update")["updated"] == 1
     after = stored(app, ada.email)
     assert (after.role, after.phone) == ("admin", "+15005550006")
     assert (after.id, after.created_at) == (before.id, before.created_at)
@@ -304,8 +304,8 @@ def test_update_changes_and_adds_what_it_says_and_nothing_else(app: Flask, ada: 
         "profile": {"city": "Paris"},
         "workspaces": [{"slug": "acme", "type": "admin"}],
     }
-    assert bring_in(app, [changed], "--update")["updated"] == 1
-    assert bring_in(app, [changed], "--update")["present"] == 1
+    assert import_lines(app, [changed], "--update")["updated"] == 1
+    assert import_lines(app, [changed], "--update")["present"] == 1
     with app.app_context():
         session = service(Accounts).session
         profile: Any = session.scalar(select(Profile))
@@ -315,48 +315,47 @@ def test_update_changes_and_adds_what_it_says_and_nothing_else(app: Flask, ada: 
         assert session.scalar(select(func.count(Identity.id))) == 1
 
 
-def test_update_gives_a_password_to_who_has_none(app: Flask) -> None:
-    bring_in(app, [{"email": "ada@example.com"}])
-    bring_in(app, [{"email": "ada@example.com", "password_hash": HASH}], "--update")
+def test_update_adds_a_missing_password(app: Flask) -> None:
+    import_lines(app, [{"email": "ada@example.com"}])
+    import_lines(app, [{"email": "ada@example.com", "password_hash": HASH}], "--update")
     assert stored(app, "ada@example.com").password_hash == HASH
 
 
-def test_registrations_are_told_only_when_asked_for(app: Flask) -> None:
-    told: list[str] = []
-    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
-    bring_in(app, [{"email": "ada@example.com"}])
-    assert told == []
-    bring_in(app, [{"email": "bob@example.com"}], "--emit")
-    assert told == ["bob@example.com"]
-    # The service's own listener gives a workspace to each.
+def test_registered_signal_is_emitted_only_with_the_option(app: Flask) -> None:
+    emails: list[str] = []
+    listen_to(app, "account-registered", lambda account, _: emails.append(account.email))
+    import_lines(app, [{"email": "ada@example.com"}])
+    assert emails == []
+    import_lines(app, [{"email": "bob@example.com"}], "--emit")
+    assert emails == ["bob@example.com"]
+    # The service's own listener creates a workspace for each registered account.
     assert count(app, Workspace) == 1
 
 
-def test_an_address_that_nobody_has_shown_to_read_is_marked(app: Flask, api: Api) -> None:
-    """Its owner signs in as before, and a provider that vouches for it takes the account over."""
-    bring_in(app, [{"email": "ada@example.com", "email_verified": False}])
+def test_unverified_email_is_marked_unless_addresses_are_trusted(app: Flask, api: Api) -> None:
+    import_lines(app, [{"email": "ada@example.com", "email_verified": False}])
     bob = {"email": "bob@example.com", "email_verified": False}
-    bring_in(app, [bob], "--trust-addresses")
+    import_lines(app, [bob], "--trust-addresses")
     assert stored(app, "ada@example.com").email_unverified_since is not None
     assert stored(app, "bob@example.com").email_unverified_since is None
 
 
-def test_a_file_of_another_format_comes_in(app: Flask) -> None:
+def test_file_of_another_format_is_imported(app: Flask) -> None:
     samples = Path(__file__).with_name("samples")
-    command = ["accounts", "import", "--report", "said.csv"]
+    command = ["accounts", "import", "--report", "refused.csv"]
     result = run(app, *command, str(samples / "keycloak.json"), "--format", "keycloak")
     assert json.loads(result)["imported"] == 2
     assert stored(app, "ada@example.com").role == "admin"
 
 
-def test_a_document_that_breaks_off_gives_what_is_before(app: Flask) -> None:
+def test_broken_document_is_imported_up_to_the_error(app: Flask) -> None:
     user = '{"model": "auth.user", "pk": 1, "fields": {"email": "a@example.com", "password": ""}}'
     Path("file").write_text(f"[{user}, oh]")
     result = json.loads(run(app, "accounts", "import", "file", "--format", "django"))
     assert (result["imported"], result["reasons"]) == (1, {"broken_file": 1})
 
 
-def test_csv_has_json_in_the_fields_for_lists(app: Flask) -> None:
+def test_lists_in_csv_are_json(app: Flask) -> None:
     with open("file", "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["email", "role", "workspaces"])
@@ -367,18 +366,18 @@ def test_csv_has_json_in_the_fields_for_lists(app: Flask) -> None:
     assert stored(app, "ada@example.com").role == "admin"
 
 
-def test_the_report_is_for_its_owner_alone(app: Flask) -> None:
-    bring_in(app, [{"email": "ada@example.com"}])
+def test_report_is_readable_only_by_its_owner(app: Flask) -> None:
+    import_lines(app, [{"email": "ada@example.com"}])
     assert os.stat("file.report.csv").st_mode & 0o077 == 0
 
 
-def test_the_line_that_the_documentation_shows_comes_in(app: Flask) -> None:
+def test_example_of_the_documentation_is_imported(app: Flask) -> None:
     page = (ROOT / "docs" / "moving-in.md").read_text()
-    shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
-    assert bring_in(app, [shown])["imported"] == 1
+    example = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    assert import_lines(app, [example])["imported"] == 1
 
 
-def test_the_documentation_names_every_format_and_every_reason(app: Flask) -> None:
+def test_documentation_names_every_format_and_reason(app: Flask) -> None:
     page = (ROOT / "docs" / "moving-in.md").read_text()
     reasons = {code for _, code in REFUSED} | {"unverified", "conflict", "not_an_account"}
     assert [word for word in sorted(reasons | {*READERS}) if f"`{word}`" not in page] == []
