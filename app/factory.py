@@ -1,4 +1,4 @@
-"""The service: Frontdesk running by itself, one more host of its own slices."""
+"""The service: an application that mounts all of Frontdesk."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def create_app(
     *,
     parts: Parts = NO_PARTS,
 ) -> Flask:
-    """The whole service on one application, set up by `config.Settings` unless told otherwise."""
-    settings = settings if settings is not None else _own_settings()
+    """Return the service, configured by `config.Settings` unless other settings are given."""
+    settings = settings if settings is not None else _default_settings()
     chosen = _with_console(service_settings(settings))
     app = Application(
         "frontdesk",
@@ -52,7 +52,7 @@ def create_app(
         template_folder=str(templates_folder()),
         static_folder=None,
     )
-    # A path with more slashes is another path, as it is for the rules of a proxy in front.
+    # A path with repeated slashes is a different path, as it is for the rules of a proxy.
     app.url_map.merge_slashes = False
     _configure(app, chosen)
     db = _database(app)
@@ -86,7 +86,7 @@ def create_app(
 
 
 def _with_console(chosen: LoadedSettings) -> LoadedSettings:
-    """Its pages sign in by a cookie, also where nothing else does."""
+    """Enable session cookies for the console, even if the API does not accept them."""
     auth = chosen.of(AuthSettings)
     if not chosen.core.CONSOLE_ENABLED or auth.keeps_cookies:
         return chosen
@@ -117,14 +117,14 @@ def _database(app: Flask) -> SQLAlchemy:
 
 
 def _load_redis() -> None:
-    """Its client loads sixty modules for metrics of its own, where tracing is installed."""
+    """Import redis without its own metrics, which load sixty modules of OpenTelemetry."""
     if not missing_extra("redis"):
         with block_import("opentelemetry"):
-            import redis  # noqa: F401  # only where it is configured
+            import redis  # noqa: F401
 
 
 def create_account(person: IdpUserInfo, options: SignalOptions) -> None:
-    """The service's own answer to a sign-up; no password opens the account until one is set."""
+    """Create an account without a password for a new user of the identity provider."""
     service(Accounts).create(person.email, password=None)
 
 
@@ -164,20 +164,20 @@ def _mount(app: Flask, chosen: LoadedSettings) -> None:
     app.register_blueprint(blueprints.docs, url_prefix=prefix)
     if core.CONSOLE_ENABLED:
         app.register_blueprint(blueprints.console, url_prefix=core.CONSOLE_PATH)
-        app.register_error_handler(HTTPException, _answer_by_page)
+        app.register_error_handler(HTTPException, _show_error_page)
     if core.METRICS_ENABLED:
         app.register_blueprint(blueprints.monitoring)
 
 
-def _answer_by_page(error: HTTPException) -> Any:
-    """Where nothing is, to whoever is at a browser."""
+def _show_error_page(error: HTTPException) -> Any:
+    """Show an error page to browsers for errors outside of Frontdesk's routes."""
     from .console.errors import answer_elsewhere
 
     return answer_elsewhere(error)
 
 
-def _own_settings() -> ServiceSettings:
-    """The service's settings live in the repository's config.py; the installed package has none."""
+def _default_settings() -> ServiceSettings:
+    """Load the settings class of the repository's config.py, which the installed package lacks."""
     if __package__ == "app":
         kind: type[ServiceSettings] = import_module("config").Settings
         return load(kind)
@@ -190,7 +190,7 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
     app.config.update(
         SECRET_KEY=chosen.secret_key,
         SECRET_KEY_FALLBACKS=[key.get_secret_value() for key in core.SECRET_KEY_FALLBACKS],
-        # With the prefix no other host of the site, and nobody without TLS, can plant one.
+        # The prefix `__Host-` prevents subdomains and plain HTTP from setting the cookie.
         SESSION_COOKIE_NAME="frontdesk_session" if app.debug else "__Host-frontdesk_session",
         SESSION_COOKIE_PATH="/",
         SESSION_COOKIE_SAMESITE="Lax",
@@ -199,7 +199,7 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
         SQLALCHEMY_ENGINE_OPTIONS=engine_options(url, core.DATABASE_POOL_SIZE),
         MAX_CONTENT_LENGTH=MAX_BODY,
         MAX_FORM_MEMORY_SIZE=MAX_BODY,
-        # Our handlers answer an unexpected error in tests and debug mode too.
+        # The error handlers respond to unexpected errors in tests and debug mode too.
         TRAP_HTTP_EXCEPTIONS=False,
     )
     form = core.LOG_FORMAT

@@ -41,15 +41,17 @@ class Readiness:
     tables: ApplicationTables
     migrations: Path
     is_service: bool
-    # Until when the success of a check is valid, by its name.
+    # When the success of a check expires, by the name of the check.
     _fresh: dict[str, float] = field(default_factory=dict)
 
     def check(self) -> dict[str, str]:
-        """The state of the database and of the keystore; `schema` only where it is down. Both are
-        checked at the same time: it takes seconds to notice a silent server."""
-        with ThreadPoolExecutor(1) as aside:
-            # With the context of the request: a keystore in the database finds its engine by it.
-            keystore = aside.submit(copy_context().run, self._check_keystore)
+        """Return the state of the database and the state store; `schema` only if it is down.
+
+        Both are checked in parallel: it takes seconds to notice an unresponsive server.
+        """
+        with ThreadPoolExecutor(1) as executor:
+            # With the request's context, in which a store in the database finds its engine.
+            keystore = executor.submit(copy_context().run, self._check_keystore)
             return {**self._check_database(), "keystore": keystore.result()}
 
     def _check_keystore(self) -> str:
@@ -58,10 +60,10 @@ class Readiness:
         try:
             check_keystore_writes(self.keystore)
         except Exception as error:
-            # Whatever a driver raises here, the finding is the same.
+            # Any error of a driver has the same result.
             log.warning("Not ready: the keystore accepts no writes: %s", _reason(error))
             return "down"
-        self._keep("keystore", FRESH_SECONDS)
+        self._extend("keystore", FRESH_SECONDS)
         return "ok"
 
     def _check_database(self) -> dict[str, str]:
@@ -72,17 +74,17 @@ class Readiness:
             with probe_connection(bind) as connection:
                 missing = self._missing(connection)
             if missing:
-                log.warning("Not ready: the database lacks %s", ", ".join(missing))
+                log.warning("Not ready: missing in the database: %s", ", ".join(missing))
                 return {"database": "ok", "schema": "down"}
             check_write(bind)
         except Exception as error:
             log.warning("Not ready: the database accepts no writes: %s", _reason(error))
             return {"database": "down"}
-        self._keep("database", FRESH_SECONDS)
+        self._extend("database", FRESH_SECONDS)
         return {"database": "ok"}
 
     def _missing(self, connection: Connection) -> list[str]:
-        """What the code needs and the schema does not have."""
+        """Return the migrations, or the tables and columns, that the database does not have."""
         pending = pending_migrations(connection, self.migrations, is_service=self.is_service)
         # Frontdesk's history creates every column, except those of an application's own accounts.
         is_complete = pending is not None and self.is_service
@@ -90,13 +92,13 @@ class Readiness:
             return pending or []
         missing = missing_columns(connection, self.tables.metadata, self.tables.accounts)
         if not missing:
-            self._keep("columns", COLUMNS_FRESH_SECONDS)
+            self._extend("columns", COLUMNS_FRESH_SECONDS)
         return missing
 
     def _is_fresh(self, name: str) -> bool:
         return time.monotonic() < self._fresh.get(name, 0.0)
 
-    def _keep(self, name: str, seconds: float) -> None:
+    def _extend(self, name: str, seconds: float) -> None:
         self._fresh[name] = time.monotonic() + seconds
 
 

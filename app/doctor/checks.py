@@ -79,10 +79,10 @@ def _found(check: Check) -> list[Finding]:
 def check_pooler() -> Iterator[Finding]:
     engine = current_app.extensions["sqlalchemy"].engine
     if engine.dialect.name == "postgresql":
-        from ..core.db.pooler import pooler_danger  # loads the driver
+        from ..core.db.pooler import pooler_problem  # loads the driver
 
-        if danger := pooler_danger(engine):
-            yield Finding("pooler", "fault", danger)
+        if problem := pooler_problem(engine):
+            yield Finding("pooler", "fault", problem)
 
 
 def check_migrations() -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""How an application's Frontdesk is put together: its context, and the features in it."""
+"""Builds the context of an application, and adds the features that are switched on."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def features(context: Context) -> Iterator[Assemble]:
         yield mfa.assemble_tables
     yield accounts
     yield delivery
-    # First what checks a proof, then what signs in by it.
+    # Services that check credentials come first, because sign-in uses them.
     yield auth.assemble_proofs
     if stores_sessions:
         from ..auth.sessions import assembly as sessions
@@ -102,12 +102,12 @@ def assemble(context: Context) -> None:
     with context.app.app_context():
         for add_feature in features(context):
             add_feature(context)
-    # By now the models of all of them are known.
+    # The models of all features are imported by now.
     context.tables.add_all()
 
 
 def _assemble_records(context: Context) -> None:
-    """Before all others, which record what they do."""
+    """Add the log of rejected requests, which other services use."""
     is_on = context.actions.audits
     recorder = RejectionRecorder(
         context.session, context.actions, REJECTIONS, context.owns_application
@@ -131,8 +131,8 @@ def make_context(
         check_proxies(chosen)
     if not chosen.secret_key_is_set:
         log.warning(
-            "SECRET_KEY is not set: a random one is used, so tokens end with this process"
-            " and no other worker accepts them."
+            "SECRET_KEY is not set: a random key is used, so tokens are valid only until this"
+            " process ends, and other workers do not accept them."
         )
     with app.app_context():
         if db.engine.dialect.name == "sqlite":

@@ -1,7 +1,6 @@
-"""What an application, its database object and its account model must be for Frontdesk to fit.
+"""Checks of the application, its database object and its account model at `init_app`.
 
-Each thing that is missing or in the wrong order is told at the start, in a sentence that says how
-to mend it: the errors that would come of it later speak of something else.
+Each check raises SetupError with the fix; without it, a later error would be misleading.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ def check_application(app: Flask, db: Database) -> None:
 
 
 def check_account_model(model: AccountModel | None, db: Database) -> type[Any] | None:
-    """The model, or None where there is none to use: its routes say so when they are mounted."""
+    """Return the model if it can be used. Without one, mounting routes with accounts raises."""
     if model is None or not is_mapped(model):
         return None
     if advice := how_to_map(model) or how_to_store_status(model):
@@ -67,13 +66,13 @@ def check_account_model(model: AccountModel | None, db: Database) -> type[Any] |
     table = inspect(model).local_table
     if not isinstance(table, Table):
         raise SetupError(
-            f"The account model {model.__name__} is not kept in one table, which Frontdesk's tables"
-            " could refer to."
+            f"The account model {model.__name__} is not stored in one table, which"
+            " Frontdesk's tables refer to."
         )
     if len(table.primary_key.columns) != 1:
         raise SetupError(
-            f"The account model {model.__name__} has a key of several columns: Frontdesk's tables"
-            " refer to one."
+            f"The account model {model.__name__} has a primary key of several columns:"
+            " Frontdesk's tables need a single column."
         )
     if advice := how_to_name_the_key(model):
         raise SetupError(advice)
@@ -82,26 +81,26 @@ def check_account_model(model: AccountModel | None, db: Database) -> type[Any] |
 
 
 def id_kind(model: AccountModel | None) -> IdKind:
-    """The kind of ids that the accounts have."""
+    """Return the kind of the accounts' ids."""
     if model is None:
         return INTEGER_IDS
     [key] = inspect(model).primary_key
     kind = id_kind_of(key.type)
     if kind is None:
         raise SetupError(
-            f"The account model {model.__name__} has an id of type {key.type!r}: Frontdesk knows"
-            " whole numbers, UUIDs and texts (a type of one's own says which by its python_type)."
+            f"The account model {model.__name__} has an id of type {key.type!r}: Frontdesk supports"
+            " integers, UUIDs and strings (a custom type declares which by its python_type)."
         )
     return kind
 
 
 def metadata_of(db: Database, account_model: AccountModel | None) -> MetaData:
-    """Where the host's tables are, and ours come."""
+    """Return the metadata of the application's tables, which Frontdesk's are added to."""
     known: Any = db if not is_lite(db) else account_model
     if known is None:
         raise SetupError(
-            "A database object of Flask-SQLAlchemy-Lite knows no tables: pass account_model=, and"
-            " Frontdesk's come into its metadata."
+            "A database object of Flask-SQLAlchemy-Lite has no metadata: pass account_model=, and"
+            " Frontdesk's tables are added to its metadata."
         )
     found: MetaData = known.metadata
     return found
@@ -116,8 +115,7 @@ def check_settings(given: object) -> None:
 
 
 def check_proxies(settings: LoadedSettings) -> None:
-    """The service applies this setting to itself. In an application, the application decides which
-    addresses its own views see."""
+    """Raise for a setting that only the service applies."""
     if hops := settings.core.TRUSTED_PROXIES:
         raise SetupError(
             "CORE__TRUSTED_PROXIES is a setting of the service and has no effect in an application:"
@@ -127,10 +125,10 @@ def check_proxies(settings: LoadedSettings) -> None:
 
 
 def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
-    """Those that were given."""
+    """Return the given schemas by name."""
     given = {name: schema for name, schema in schemas._asdict().items() if schema is not None}
     if given:
-        # A host that gives none need not load it at its start.
+        # Imported here, because most applications give no schemas.
         from marshmallow import Schema
 
         from ..auth.schemas import LoginRead
@@ -142,7 +140,7 @@ def check_schemas(schemas: Schemas) -> dict[str, type[Schema]]:
             )
         if name == "login" and not issubclass(schema, LoginRead):
             raise SetupError(
-                f"The login schema {schema.__name__} would answer without a token: derive it from"
+                f"The login schema {schema.__name__} would respond without a token: derive it from"
                 " flask_frontdesk.LoginRead."
             )
     return given

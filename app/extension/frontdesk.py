@@ -1,7 +1,7 @@
 """Frontdesk, the extension.
 
-It holds what the host declares (hooks, listeners, events) and, for each application it is
-initialised with, makes a `Context` that knows nothing of any other application.
+It stores the hooks, listeners and events that the developer declares, and creates a separate
+`Context` for each application that it is initialized with.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
 
 
 def _render_page(template: str, **context: Any) -> Response:
-    # Loaded with the first page: most processes show none.
+    # Imported here, because most processes show no pages.
     from ..console.pages import host_page
 
     return host_page(template, **context)
 
 
 class Frontdesk(Recording, SigningIn[A]):
-    # The decorators of the moments that a host may decide.
+    # The decorators of hooks.
     claims = hooks.claims
     payload = hooks.payload
     may_register = hooks.may_register
@@ -81,10 +81,10 @@ class Frontdesk(Recording, SigningIn[A]):
         self.hooks = Hooks(hooks.HOOKS)
         self._events = set(SIGNALS)
         self._listeners: list[tuple[str, Listener]] = []
-        # Pages of the host's own in the console.
+        # The application's own pages in the console.
         self.console = HostConsole(_render_page)
         self._schemas: dict[str, type[Schema]] = {}
-        # Weakly: a program that makes many applications, such as a test run, may forget them.
+        # Weak references: a program that creates many applications, such as a test run, drops them.
         self._contexts: WeakSet[Context] = WeakSet()
 
     def init_app(
@@ -98,10 +98,10 @@ class Frontdesk(Recording, SigningIn[A]):
         parts: Parts = NO_PARTS,
         owns_application: bool = False,
     ) -> None:
-        """Give an application its Frontdesk: after `db.init_app(app)`, before the blueprints.
+        """Initialize Frontdesk for an application, after `db.init_app(app)` and before blueprints.
 
-        `settings` is an object with the settings as attributes; without one they are read from the
-        environment. `schemas` and `parts` take the place of ours.
+        `settings` is an object with the settings as attributes; without it they are read from the
+        environment. `schemas` and `parts` replace Frontdesk's.
         """
         check_application(app, db)
         check_settings(settings)
@@ -129,8 +129,8 @@ class Frontdesk(Recording, SigningIn[A]):
         for name in context.contributions.commands:
             if name not in app.cli.commands:
                 app.cli.add_command(lazy_group(name))
-        # A guard refuses on a host's own views too, and says so in our form; what the host
-        # registered for our errors, before or afterwards, is used instead.
+        # Decorators on the application's own views raise problems too. A handler that the
+        # application registers, before or after, replaces this one.
         if Problem not in app.error_handler_spec[None][None]:
             app.register_error_handler(Problem, answer_problem)
         RequestHooks(app, context)
@@ -138,24 +138,28 @@ class Frontdesk(Recording, SigningIn[A]):
 
     @property
     def accounts(self) -> Accounts[A]:
-        """The current application's accounts: to make, find, change and delete them."""
+        """The current application's accounts: create, find, change and delete them."""
         return cast("Accounts[A]", find_context().get(Accounts))
 
     def transaction(self) -> AbstractContextManager[Session]:
-        """`with frontdesk.transaction():` commits at its end what is written in it, or nothing."""
+        """Return a context manager that commits at its end, or rolls back."""
         return transaction(find_context().session)
 
     @property
     def celery(self) -> Celery:
-        """The Celery application that delivers, for `celery -A worker:celery worker`: the current
-        application's, or that of the only application there is."""
+        """The Celery application for `celery -A worker:celery worker`.
+
+        It belongs to the current application, or to the only application.
+        """
         contexts = [find_context()] if has_app_context() else list(self._contexts)
         if len(contexts) != 1:
-            raise SetupError("frontdesk.celery is one application's: make that, and no other one.")
+            raise SetupError(
+                "frontdesk.celery needs exactly one application: create one, or use an app context."
+            )
         return celery_of(contexts[0].app)
 
     def start_deliveries(self, app: Flask) -> None:
-        """Have this process send queued messages from now on, instead of from its first request.
+        """Send queued messages in this process from now on, instead of from its first request.
 
         Call it in a process that serves requests, after the server has forked it.
         """
@@ -164,14 +168,14 @@ class Frontdesk(Recording, SigningIn[A]):
             engine.start()
 
     def event(self, name: str) -> str:
-        """Declare an event of the host's own, which may then be emitted and listened to."""
+        """Declare an event of the application, so that it can be emitted and listened to."""
         self._events.add(name)
         for context in self._contexts:
             context.actions.declare(name)
         return name
 
     def emit(self, event: str, subject: Any) -> int:
-        """Tell the current application's listeners, and say how many there were."""
+        """Notify the current application's listeners, and return how many there were."""
         context = find_context()
         return context.actions.emit(event, subject, context.session)
 
@@ -190,15 +194,15 @@ class Frontdesk(Recording, SigningIn[A]):
         return register
 
     def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None:
-        """What a hook's decorator does: for the applications to come, and for those that are."""
+        """Register a hook for the existing applications and later ones."""
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
 
     def use_workspaces(self) -> None:
-        """Give every new account a workspace, and tell of workspaces at login.
+        """Create a workspace for every new account, and add workspaces to the login response.
 
-        The host's own claims and payload hooks take part as before; those registered later are
-        given a payload with the workspaces in it.
+        The application's claims and payload hooks are called as before; payload hooks that are
+        registered later receive the workspaces in the payload.
         """
         from ..core.web.request_data import choose_schemas_again
         from ..workspaces.login import (
@@ -232,16 +236,15 @@ class Frontdesk(Recording, SigningIn[A]):
         scope: str = "account",
         context: Values | None = None,
     ) -> SendResult:
-        """Send a notification from host code: to these accounts (or ids), to an audience, or to
-        all.
+        """Send a notification to these accounts (or ids), to an audience, or to all accounts.
 
-        It joins the transaction that is open, if one is. `context` goes to the mail's template,
-        which its `template_file` names.
+        It joins an open transaction. `context` has the variables of the email's template, which its
+        `template_file` names.
         """
         from ..notifications.receivers import account_ids
         from ..notifications.service import Draft, Notifications
 
-        more = dict(context or {})
+        variables = dict(context or {})
         draft = Draft.validate(
             title=title,
             message=message,
@@ -249,13 +252,13 @@ class Frontdesk(Recording, SigningIn[A]):
             notification_type=notification_type,
             scope=scope,
             sender_id=None if sender is None else account_ids([sender])[0],
-            template_file=more.pop("template_file", None),
-            context=more,
+            template_file=variables.pop("template_file", None),
+            context=variables,
         )
         return find_context().get(Notifications).send(draft, receivers)
 
     def _make_actions(self, clock: Clock, audits: bool) -> Actions:
-        # A view: types that the application declares later are in it too.
+        # A view that includes types that the application declares later.
         catalogue = ChainMap(self._record_types, cast("dict[str, Action]", ACTIONS))
         actions = Actions(clock, catalogue, self._events, audits)
         for event, listener in self._listeners:

@@ -1,4 +1,4 @@
-"""What `init_app` is given beside the settings: a host's own schemas and parts."""
+"""The application's schemas and components for `init_app`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class Schemas(NamedTuple):
-    """The host's marshmallow schemas; one that is not given is ours."""
+    """Marshmallow schemas that replace Frontdesk's."""
 
-    # How an account is shown, and the login response around it (derived from `LoginRead`).
+    # An account in responses, and the login response (a subclass of `LoginRead`).
     account: type[Schema] | None = None
     login: type[Schema] | None = None
-    # Reads `auth_data` of the identity provider's callback, which is passed over without one.
+    # Loads `auth_data` of the identity provider's callback, which is ignored without a schema.
     idp_payload: type[Schema] | None = None
-    # What somebody registers with (derived from `RegistrationCreate`).
+    # The body of a registration (a subclass of `RegistrationCreate`).
     registration: type[Schema] | None = None
-    # What a profile must have and may have, and how it is shown. With the first alone, an update
-    # takes the same properties, none of them required.
+    # Profiles in requests and responses. Without `profile_update`, an update accepts the properties
+    # of `profile_create`, none of them required.
     profile_create: type[Schema] | None = None
     profile_update: type[Schema] | None = None
     profile_read: type[Schema] | None = None
@@ -36,18 +36,18 @@ class Schemas(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What an application tells the time by, keeps files in and sends with; else our own."""
+    """Components that replace Frontdesk's: the clock, email, file stores, Celery."""
 
     clock: Clock | None = None
     one_off_mail: OneOffMail | None = None
     file_store: FileStore | None = None
-    # For copies of what is held of an account, which no other file is among.
+    # Stores only data exports.
     export_store: LargeFileStore | None = None
     engine: Engine | None = None
-    # The host's own Celery application, whose workers deliver too; no broker need be set for us.
+    # The application's Celery object: its workers deliver too, and no broker setting is needed.
     celery: Celery | None = None
-    # Stages of the sign-in policy of the application's own, asked after ours: each returns None,
-    # returns a challenge for more, or raises a problem.
+    # Stages of the sign-in policy that run after Frontdesk's: each returns None, returns a
+    # challenge, or raises a problem.
     sign_in_stages: Sequence[Stage] = ()
 
 

@@ -1,4 +1,4 @@
-"""What each setting is and where it was set, for the operator; without secrets."""
+"""The value and the origin of each setting, for the operator; secrets are masked."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..core.context import Context
 from .settings import ComposedSettings
 from .sources import NAMESPACE_OF
 
-# Names of secrets, which an application's own class may have as plain text.
+# Names of secrets, which an application's own settings class may declare as plain strings.
 _HIDDEN = re.compile(r"(PASSWORD|SECRET|TOKEN|CREDENTIALS|_KEYS?)$")
 _PASSWORD_IN_URL = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 @dataclass(frozen=True)
 class Setting:
-    # As it is written in the environment: `AUTH__LOGIN_LIMIT`.
+    # The name in the environment: `AUTH__LOGIN_LIMIT`.
     name: str
     about: str
-    # As a page may show it; empty: nothing.
+    # The value as text, with secrets masked; empty: no value.
     value: str
     is_secret: bool
     # The source of its origin, and the variable's name or the object's class.

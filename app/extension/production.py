@@ -1,4 +1,4 @@
-"""What endangers an application in production: one line each at a server's start, or no start."""
+"""Checks for misconfigurations in production: a warning each at startup, or a failed startup."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..core.keystore import MemoryKeystore
 
 log = logging.getLogger(__name__)
 
-SHORTEST_KEY = 32
-FEWEST_CHARACTERS = 8
-# What documents and examples of all sorts show in the place of a key.
+MIN_KEY_BYTES = 32
+MIN_CHARACTERS = 8
+# Placeholders for a key in documentation and examples.
 KNOWN_KEYS = re.findall(
     r"\S+",
     """
@@ -27,25 +27,25 @@ KNOWN_KEYS = re.findall(
     123456789 1234567890 0123456789abcdef deadbeef
     """,
 )
-# One of them, or several, with whatever signs between.
+# One or several placeholders, with any punctuation between.
 _KNOWN = re.compile(rf"(?:{'|'.join(map(re.escape, KNOWN_KEYS))}|[\W_])+")
 
 
 def check_production(context: Context) -> None:
-    """Warn, or refuse to start, as CORE.PRODUCTION_CHECKS says; the command line is no server."""
+    """Warn or raise as CORE.PRODUCTION_CHECKS says, except on the command line and in tests."""
     if os.environ.get("FLASK_RUN_FROM_CLI") == "true" or context.app.testing:
         return
-    dangers = list(find_dangers(context))
-    if dangers and context.settings.core.PRODUCTION_CHECKS == "refuse":
-        raise SettingsError("CORE.PRODUCTION_CHECKS refuses this start: " + " ".join(dangers))
-    for danger in dangers:
-        log.warning("%s", danger)
+    problems = list(find_misconfigurations(context))
+    if problems and context.settings.core.PRODUCTION_CHECKS == "refuse":
+        raise SettingsError("CORE.PRODUCTION_CHECKS aborts startup: " + " ".join(problems))
+    for problem in problems:
+        log.warning("%s", problem)
 
 
-def find_dangers(context: Context) -> Iterator[str]:
+def find_misconfigurations(context: Context) -> Iterator[str]:
     settings = context.settings
     if settings.secret_key_is_set and (why := weakness(settings.secret_key)):
-        yield f"SECRET_KEY {why}: whoever guesses it signs in as anybody."
+        yield f"SECRET_KEY {why}: an attacker who guesses it can sign in to any account."
     workers = int(os.environ.get("WEB_CONCURRENCY", "1"))
     if workers > 1 and isinstance(context.keystore, MemoryKeystore):
         yield (
@@ -54,31 +54,31 @@ def find_dangers(context: Context) -> Iterator[str]:
             " or CORE__KEYSTORE=database."
         )
     if not settings.of(AuthSettings).RATE_LIMITS_ENABLED:
-        yield "AUTH.RATE_LIMITS_ENABLED is off: passwords and codes may be guessed without end."
+        yield "AUTH.RATE_LIMITS_ENABLED is off: attackers can guess passwords and codes."
     if context.app.debug:
-        yield "Debug mode is on: errors tell of the inside, and cookies travel without TLS."
+        yield "Debug mode is on: errors show internal details, and cookies are sent without TLS."
     if settings.top_level("FIRST_SUPERUSER_PASSWORD") == DEFAULT_PASSWORD:
         yield f"FIRST_SUPERUSER_PASSWORD is its default, {DEFAULT_PASSWORD}."
-    if danger := _pooler_danger(context):
-        yield f"{danger}."
+    if pooler := _pooler_problem(context):
+        yield f"{pooler}."
 
 
-def _pooler_danger(context: Context) -> str | None:
+def _pooler_problem(context: Context) -> str | None:
     with context.app.app_context():
         engine = context.db.engine
         if engine.dialect.name != "postgresql":
             return None
-        from ..core.db.pooler import pooler_danger  # loads the driver
+        from ..core.db.pooler import pooler_problem  # imports the driver
 
-        return pooler_danger(engine)
+        return pooler_problem(engine)
 
 
 def weakness(key: str) -> str | None:
-    """Why others may know or guess this key, or nothing."""
+    """Return why a secret key can be guessed, or None."""
     if _KNOWN.fullmatch(key.lower()):
-        return "is one that documents and examples show"
-    if len(key.encode()) < SHORTEST_KEY:
-        return f"has under {SHORTEST_KEY} bytes"
-    if len(set(key)) < FEWEST_CHARACTERS:
-        return f"has fewer than {FEWEST_CHARACTERS} different characters"
+        return "is a placeholder from documentation or examples"
+    if len(key.encode()) < MIN_KEY_BYTES:
+        return f"has fewer than {MIN_KEY_BYTES} bytes"
+    if len(set(key)) < MIN_CHARACTERS:
+        return f"has fewer than {MIN_CHARACTERS} different characters"
     return None

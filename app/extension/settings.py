@@ -45,7 +45,7 @@ class ComposedSettings(DeliveryVariables):
         validate_default=True,
     )
 
-    # Whether the environment may hold variables of other programs that begin like a setting.
+    # Whether the environment may have variables of other programs that begin with a namespace.
     ALLOWS_FOREIGN_VARIABLES: ClassVar[bool] = True
 
     CORE: CoreSettings = CoreSettings()
@@ -125,13 +125,13 @@ class ComposedSettings(DeliveryVariables):
         }
         sources = [init_settings, env_settings, dotenv_settings, file_secret_settings]
         if isinstance(dotenv_settings, EnvSettingsSource) and not dotenv_settings.env_vars:
-            # An empty source would look up each setting once more.
+            # An empty source would only look up each setting again.
             sources.remove(dotenv_settings)
         return (*sources, InitSettingsSource(settings_cls, defaults))
 
 
 class ServiceSettings(ComposedSettings):
-    """The settings of the service, whose environment holds no other program's variables."""
+    """The settings of the service: its environment has no variables of other programs."""
 
     ALLOWS_FOREIGN_VARIABLES: ClassVar[bool] = False
 
@@ -144,8 +144,10 @@ NAMESPACES: dict[str, type[Namespace]] = {
 
 
 def set_fields(holder: object, kind: type[BaseModel]) -> JsonObject:
-    """Return the fields of this class that an object or a mapping sets. A model sets those that it
-    was given, and those whose default differs from the one of this class."""
+    """Return the fields of this class that an object or a mapping sets.
+
+    A model sets the fields that it was given, and fields with a different default than this class.
+    """
     if isinstance(holder, Mapping):
         return dict(holder)
     fields = {name: getattr(holder, name) for name in kind.model_fields if hasattr(holder, name)}

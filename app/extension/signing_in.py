@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from ..auth.mfa.by_host import CallerAuthenticators
     from ..auth.sessions.application_api import CallerSessions
 
-# The host's own class of an account: `Frontdesk[Account]()`.
+# The application's account class: `Frontdesk[Account]()`.
 A = TypeVar("A", default=Any)
 
 
 class SigningIn(Generic[A]):
     @property
     def current_account(self) -> A:
-        """The caller's account, where a guard has looked who is calling."""
+        """The caller's account, below an authentication decorator."""
         return cast(A, current_account)
 
     @property
     def current_account_or_none(self) -> A | None:
-        """The same where nobody need be there: below `@account_optional`, or in a template."""
+        """The caller's account or None: below `@account_optional`, or in a template."""
         return cast("A | None", known_account())
 
     def verify_password(self, account: A | str, password: str) -> A:
-        """The account, given as itself or by its e-mail, whose password it is.
+        """Check the password of an account, an object or an email address; return the account.
 
-        Within the limits of the login route, and whatever the account's status. Raises
+        The rate limits of the login route apply. The account's status is not checked. Raises
         `IncorrectCredentials`, `TooManyAttempts` or `TooManyHashes`.
         """
         return cast(A, application_api.verify_password(account, password))
@@ -50,15 +50,15 @@ class SigningIn(Generic[A]):
         otp: str | None = None,
         trusted_device: str | None = None,
     ) -> JsonObject:
-        """Sign in whoever has shown who it is, and return what the login route would answer.
+        """Sign in an account that your code has authenticated; return the login route's response.
 
-        `how` tells the gate by what: "password", "magic link", several in their order. Raises
-        `InactiveAccount`; `SecondFactorRequired` where the account has a second factor and neither
-        `otp` (a code of an authenticator app) nor `trusted_device` is given and right; and
-        `EnrolmentRequired` where it must set one up.
+        `how` names the methods: "password", "magic link", or several in order. Raises
+        `InactiveAccount`; `SecondFactorRequired` if the account has a second factor and neither a
+        valid `otp` (a code of an authenticator app) nor `trusted_device` is given; and
+        `EnrolmentRequired` if it must set one up.
 
-        `by_cookie`: the answer to this request sets the cookie that `POST /session` sets, and there
-        is no token in what is returned. Raises `CrossSite` where another site's page has asked.
+        `by_cookie`: the response to this request sets the cookie of `POST /session`, and the result
+        has no token. Raises `CrossSite` for a request from a page of another site.
         """
         by = (how,) if isinstance(how, str) else tuple(how)
         return application_api.sign_in(account, by, by_cookie, otp, trusted_device)
@@ -80,7 +80,7 @@ class SigningIn(Generic[A]):
         `AUTH.MFA_TRUST_DAYS` over 0, the result has `trusted_device`: keep it on the device for
         `sign_in(trusted_device=…)`.
 
-        Raises `WrongFactor`, `InvalidProof` where the token has expired or is used, and
+        Raises `WrongFactor`, `InvalidProof` if the token is expired or used, and
         `TooManyAttempts`.
         """
         factors = {"otp": otp, "recovery_code": recovery_code, "credential": credential}
@@ -100,24 +100,24 @@ class SigningIn(Generic[A]):
 
         For a view below an authentication decorator. Give one of the proofs; `login_id` belongs to
         a `code` that was sent by email. Returns what `sign_in` returns: a new token, or no token
-        for a caller with a cookie, whose cookie is replaced.
+        for a caller with a cookie, which is replaced.
 
-        Raises `IncorrectCredentials` or `WrongFactor`, `ReauthenticationRequired` where it must be
-        a second factor, and `TooManyAttempts`.
+        Raises `IncorrectCredentials` or `WrongFactor`, `ReauthenticationRequired` if a second
+        factor is required, and `TooManyAttempts`.
         """
-        ways = {
+        proofs = {
             "password": password,
             "otp": otp,
             "recovery_code": recovery_code,
             "credential": credential,
             "code": code,
         }
-        return application_api.reauthenticate(ways, login_id)
+        return application_api.reauthenticate(proofs, login_id)
 
     @property
     def sessions(self) -> CallerSessions:
         """The sessions of the caller's account: list them, end them."""
-        # For its weight: most applications store none.
+        # Imported here, because most applications store no sessions.
         from ..auth.sessions.application_api import CallerSessions
 
         return CallerSessions()
@@ -130,14 +130,14 @@ class SigningIn(Generic[A]):
         return CallerAuthenticators()
 
     def sign_out(self, account: A) -> None:
-        """End every token of the account until it signs in again, as the logout route does."""
+        """Invalidate all tokens of the account until it signs in again, as the logout route."""
         application_api.sign_out(account)
 
     def sign_out_here(self) -> None:
-        """End the session whose cookie this request brings, as `DELETE /session` does."""
+        """End the session of this request's cookie, as `DELETE /session` does."""
         application_api.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
-        """Whose token a request carries; None where it carries none. A bad one is refused."""
+        """Return the account of the request's token, or None; raise if the token is invalid."""
         found = find_context().get(Callers).find(request, optional=False)
         return None if found is None else cast(A, found.attached_account)

@@ -52,13 +52,13 @@ from .settings import NAMESPACES, ComposedSettings, set_fields
 CONFIG = "FRONTDESK"
 PREFIX = "FRONTDESK_"
 TOP_LEVEL = tuple(name for name in ComposedSettings.model_fields if name not in NAMESPACES)
-# Every variable `FRONTDESK_MAIL_…` is meant for Frontdesk, however it goes on.
+# Prefixes of settings: an unknown variable such as `FRONTDESK_MAIL_X` is an error.
 FAMILIES = ("MAIL_", "SMS_", "IDP_")
 # Names without a namespace that set a field of one.
 NAMESPACE_OF = {"SECRET_KEY": "CORE"} | {
     name: "AUTH" for name in TOP_LEVEL if name.startswith("IDP_")
 }
-# These namespaces are fields of subclassed settings too: others have fields of the same names.
+# Namespaces that subclassed settings have as fields too, because their field names are ambiguous.
 ALWAYS_NESTED = ("AUDIT", "BRAND")
 KEY = ("CORE", "SECRET_KEY")
 
@@ -207,11 +207,11 @@ def _configuration(given: object) -> Values:
 
 
 def _hint(name: str) -> str:
-    """The likeliest: a setting written without its namespace, or as in the environment."""
+    """Return the likely correction: a missing namespace, or the name from the environment."""
     namespace, _, field = name.rpartition("__")
-    for each, kind in NAMESPACES.items():
-        if field in kind.model_fields and namespace in ("", each):
-            return f' It is written {{"{each}": {{"{field}": …}}}}.'
+    for known, kind in NAMESPACES.items():
+        if field in kind.model_fields and namespace in ("", known):
+            return f' Write {{"{known}": {{"{field}": …}}}}.'
     meant = closest(name, (*NAMESPACES, *TOP_LEVEL))
     return f' Do you mean "{meant}"?' if meant else ""
 

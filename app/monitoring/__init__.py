@@ -1,4 +1,4 @@
-"""What an operator's instruments read: metrics for Prometheus, traces for OpenTelemetry.
+"""Metrics for Prometheus, and traces for OpenTelemetry.
 
-Nothing here is imported unless a setting asks for it.
+Nothing here is imported unless a setting enables it.
 """

@@ -8,7 +8,7 @@ from ..core.extras import missing_extra
 
 
 def assemble(context: Context) -> None:
-    """Metrics of the service; an application uses its own instruments."""
+    """Add metrics and tracing to the service; an application has its own monitoring."""
     core = context.settings.core
     if not context.owns_application:
         return
@@ -22,13 +22,13 @@ def assemble(context: Context) -> None:
             breaches.when_unanswered.append(metrics.unasked_breaches.inc)
         context.add(QueueMetrics(context.session, context.clock))
     if core.METRICS_BIND:
-        from .requests import serve_apart
+        from .requests import separate_metrics
 
-        serve_apart(context.app, core.METRICS_BIND)
+        separate_metrics(context.app, core.METRICS_BIND)
     if core.TRACING_ENABLED:
-        from .tracing import exporting, trace
+        from .tracing import create_tracer_provider, trace
 
-        trace(context.app, exporting(core.PROJECT_NAME))
+        trace(context.app, create_tracer_provider(core.PROJECT_NAME))
 
 
 def _check_extras(core: CoreSettings) -> None:

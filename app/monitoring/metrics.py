@@ -1,8 +1,8 @@
-"""Metrics in Prometheus' form, summed over all workers of this server.
+"""Metrics in the format of Prometheus, summed over all workers of this server.
 
-Where `PROMETHEUS_MULTIPROC_DIR` names a folder (gunicorn.conf.py makes one), each worker counts in
-files there, so that any of them can answer for all. Counting costs a request some microseconds;
-what is asked of the database is asked when Prometheus does.
+If `PROMETHEUS_MULTIPROC_DIR` names a folder (gunicorn.conf.py creates one), each worker counts in
+files there, and any worker responds with the sums. Counting takes some microseconds of a request.
+The database is queried only when Prometheus scrapes the metrics.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
-        # Looking a child up by its labels costs more than counting does.
+        # A cache, because finding a child by its labels takes longer than counting.
         self._known: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     def count(self, route: str, response: Response, seconds: float) -> None:
-        # Every invented method would be a new series.
+        # Each unknown method would be a new series.
         method = request.method if request.method in _METHODS else "other"
         key = (method, route, response.status_code)
         found = self._known.get(key)
@@ -99,23 +99,23 @@ class Metrics:
     def render(self) -> bytes:
         if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
             return generate_latest(self.registry)
-        everybody = CollectorRegistry()
-        MultiProcessCollector(everybody)  # type: ignore[no-untyped-call]
-        return generate_latest(everybody)
+        all_workers = CollectorRegistry()
+        MultiProcessCollector(all_workers)  # type: ignore[no-untyped-call]
+        return generate_latest(all_workers)
 
     def watch_pool(self, engine: Engine) -> None:
         """Watch the pool; a pool that is created again after lost connections keeps the
         listeners."""
         opened, used = self.pool.labels("open"), self.pool.labels("in_use")
         pool = engine.pool
-        # On SQLite a pool may go past its size.
+        # On SQLite a pool can exceed its size.
         is_bounded = engine.dialect.name == "postgresql"
         size = pool.size() if is_bounded and isinstance(pool, QueuePool) else None
 
         @event.listens_for(engine, "connect")
         def connect(_connection: object, _record: object) -> None:
             opened.inc()
-            # Here and not above: each worker has a separate pool from its first connection on.
+            # Set here, because each worker has a separate pool from its first connection on.
             if size is not None:
                 self.pool.labels("limit").set(size)
 
@@ -134,7 +134,7 @@ class Metrics:
 
 
 def measure(app: Flask, engine: Engine) -> Metrics:
-    """Count every request of the application, whichever way it ends."""
+    """Count every request of the application."""
     metrics = Metrics()
     metrics.watch_pool(engine)
 
@@ -161,12 +161,12 @@ def _outcome(response: Response) -> str:
         return "failed"
 
 
-# Counting very many rows takes a while; several servers may be asked for the same figures.
-KEPT_SECONDS = 10.0
+# Counting many rows is slow, and several servers are scraped for the same values.
+CACHE_SECONDS = 10.0
 
 
 class QueueMetrics(Collector):
-    """What waits to be delivered, counted where the rows are: workers may be on other machines."""
+    """Counts queued deliveries in the database, because workers can be on other machines."""
 
     def __init__(self, session: AnySession, clock: Clock) -> None:
         self._session = session
@@ -179,14 +179,14 @@ class QueueMetrics(Collector):
         self._registry.register(self)
 
     def describe(self) -> list[Metric]:
-        """Nothing, so that registering asks the database nothing."""
+        """Return nothing, so that registering sends no query."""
         return []
 
     def render(self) -> bytes:
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        if not self._look():
+        if not self._refresh():
             return
         deliveries = GaugeMetricFamily(
             "frontdesk_deliveries",
@@ -211,8 +211,8 @@ class QueueMetrics(Collector):
             value=self._age,
         )
 
-    def _look(self) -> bool:
-        """Whether there are figures; the other metrics are told when the database is away too."""
+    def _refresh(self) -> bool:
+        """Return whether there are values; without the database only other metrics are shown."""
         if time.monotonic() < self._until:
             return True
         try:
@@ -220,11 +220,11 @@ class QueueMetrics(Collector):
             self._expansions = expansions_by_state(self._session)
             oldest = [oldest_pending(self._session), oldest_expansion(self._session)]
         except Exception as error:
-            log.warning("The queue cannot be counted: %s", type(error).__name__)
+            log.warning("Cannot count the queue: %s", type(error).__name__)
             return False
         now = self._clock.now()
         self._age = max(((now - since).total_seconds() for since in oldest if since), default=0.0)
-        self._until = time.monotonic() + KEPT_SECONDS
+        self._until = time.monotonic() + CACHE_SECONDS
         return True
 
 
@@ -235,6 +235,6 @@ blueprint = Blueprint("monitoring", __name__)
 @anyone
 @hidden
 def metrics() -> Response:
-    """What all workers have counted; the proxy in front keeps strangers out."""
+    """The metrics of all workers; a proxy restricts who can read them."""
     body = service(Metrics).render() + service(QueueMetrics).render()
     return Response(body, content_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""What metrics and traces see of a request: its route, and the address at which it arrived."""
+"""The route of a request, and the separate address for metrics."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ def matched_route() -> str:
 
 
 def is_at(bind: str, sockname: object) -> bool:
-    """Whether a socket of this name belongs to `bind`; a machine has too many names to compare."""
+    """Return whether a socket belongs to `bind`, by the port, because a host has many names."""
     if isinstance(sockname, tuple):
         return bind.rpartition(":")[2] == str(sockname[1])
     return bind == f"unix:{sockname}"
 
 
 def is_unheard(app: Flask, socknames: Iterable[Any]) -> bool:
-    """Whether metrics are configured for an address without a listener."""
+    """Return whether metrics are configured for an address without a listener."""
     context: Context = app.extensions[EXTENSION]
     bind = context.settings.core.METRICS_BIND
     return bind is not None and not any(is_at(bind, sockname) for sockname in socknames)
 
 
-def serve_apart(app: Flask, bind: str) -> None:
-    """Nothing but the metrics there, and no metrics anywhere else."""
+def separate_metrics(app: Flask, bind: str) -> None:
+    """Serve only metrics at this address, and no metrics at other addresses."""
 
-    def keep_apart() -> Response | None:
-        # Where the request came in, and not what it says about that itself.
+    def check_address() -> Response | None:
+        # The socket of the request, because the client chooses its headers.
         sock = request.environ.get("gunicorn.socket")
         is_there = sock is not None and is_at(bind, sock.getsockname())
         if is_there != (request.endpoint == "monitoring.metrics"):
-            # A page's own blueprint would make a page of it.
+            # Rendered here: for a page's path the console would respond with a page.
             return handle_http_exception(NotFound())
         return None
 
-    # Before all others: none of them may answer.
-    app.before_request_funcs.setdefault(None, []).insert(0, keep_apart)
+    # Before all other functions, which could respond.
+    app.before_request_funcs.setdefault(None, []).insert(0, check_address)

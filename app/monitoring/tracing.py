@@ -1,7 +1,7 @@
-"""A span for each request, where OpenTelemetry's packages are installed.
+"""A span for each request, with OpenTelemetry.
 
-Where it goes is told to the SDK in its own way (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`,
-`OTEL_TRACES_SAMPLER`). A trace that the caller began is continued.
+The SDK's variables configure the export (`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME`,
+`OTEL_TRACES_SAMPLER`). A trace that the client started is continued.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def trace(app: Flask, provider: Any) -> None:
             )
         )
 
-    # Before all others: one of them may answer, and that request has a span too.
+    # Before all other functions, so that a request to which one of them responds has a span.
     app.before_request_funcs.setdefault(None, []).insert(0, begin)
 
     @app.after_request
-    def tell(response: Response) -> Response:
+    def set_status(response: Response) -> Response:
         span = g.get("frontdesk_span")
         if span is not None:
             span.set_attribute("http.response.status_code", response.status_code)
@@ -57,8 +57,8 @@ def trace(app: Flask, provider: Any) -> None:
             stack.close()
 
 
-def exporting(project: str) -> Any:
-    """Sends over OTLP, under the project's name unless the environment has one for it."""
+def create_tracer_provider(project: str) -> Any:
+    """Export over OTLP, with the project's name unless the environment names the service."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource
     from opentelemetry.sdk.trace import TracerProvider

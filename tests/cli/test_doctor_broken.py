@@ -40,8 +40,8 @@ def of(found: Found, check: str, level: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "check", "level", "words"),
     [
-        ({"SECRET_KEY": "changethis"}, "secret_key", "fault", "SECRET_KEY is one that documents"),
-        ({"SECRET_KEY": "short"}, "secret_key", "fault", "SECRET_KEY has under 32 bytes"),
+        ({"SECRET_KEY": "changethis"}, "secret_key", "fault", "SECRET_KEY is a placeholder"),
+        ({"SECRET_KEY": "short"}, "secret_key", "fault", "SECRET_KEY has fewer than 32 bytes"),
         (
             {"CORE__REDIS_URL": "redis://127.0.0.1:1/0"},
             "keystore",

@@ -13,7 +13,7 @@ from flask import Flask
 from app import create_app
 from app.core.config.environment import SettingsError, load
 from app.core.db.migrations import MIGRATION_LOCK
-from app.core.db.pooler import pooler_danger
+from app.core.db.pooler import pooler_problem
 from app.testing.client import Api
 from config import Settings
 
@@ -104,7 +104,7 @@ def test_session_mode_is_no_finding(
 def test_direct_connections_are_no_finding(make_app: MakeApp, backend: Backend) -> None:
     assert found(make_app()) == []
     engine = sa.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
-    assert pooler_danger(engine) is None
+    assert pooler_problem(engine) is None
 
 
 @only_on("postgresql")

@@ -338,7 +338,7 @@ def test_an_id_of_no_kind_that_we_know_is_told() -> None:
     db = SQLAlchemy(host)
     key = mapped_column(LargeBinary(16), primary_key=True)
     model = type("Account", (AccountMixin, db.Model), {"id": key})
-    with pytest.raises(SetupError, match=r"an id of type LargeBinary.*knows whole numbers, UUIDs"):
+    with pytest.raises(SetupError, match=r"an id of type LargeBinary.*supports integers, UUIDs"):
         Frontdesk().init_app(host, db, account_model=model)
 
 

@@ -91,7 +91,7 @@ def test_a_schema_is_given_as_its_class(schema: Any) -> None:
 
 
 def test_a_login_schema_is_derived_from_ours() -> None:
-    with pytest.raises(SetupError, match=r"would answer without a token: derive it from"):
+    with pytest.raises(SetupError, match=r"would respond without a token: derive it from"):
         host_of(schemas=Schemas(login=type("Greeting", (Schema,), {})))
 
 

@@ -89,7 +89,7 @@ def test_4_no_tables(caplog: pytest.LogCaptureFixture) -> None:
 def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db)
-    assert "SECRET_KEY is not set: a random one is used, so tokens end with" in caplog.text
+    assert "SECRET_KEY is not set: a random key is used, so tokens are valid" in caplog.text
     assert findings(host, "secret_key") == ["SECRET_KEY is not set; set it to a random value"]
 
 
@@ -165,7 +165,7 @@ def test_12_a_schema_in_parentheses() -> None:
 def test_13_a_login_schema_of_ones_own_altogether() -> None:
     sentence = failing(lambda: host_of(schemas=Schemas(login=Book)))
     assert sentence.endswith(
-        "would answer without a token: derive it from flask_frontdesk.LoginRead."
+        "would respond without a token: derive it from flask_frontdesk.LoginRead."
     )
 
 
@@ -218,7 +218,7 @@ def test_18_settings_where_they_do_not_belong() -> None:
 def test_19_a_setting_without_its_namespace() -> None:
     host, db = plain_app(FRONTDESK={"ACCESS_TOKEN_EXPIRE_MINUTES": 60})
     sentence = failing(lambda: Frontdesk().init_app(host, db))
-    assert sentence.endswith('It is written {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.')
+    assert sentence.endswith('Write {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.')
 
 
 def test_20_something_for_after_a_commit_that_nobody_makes() -> None:

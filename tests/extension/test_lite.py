@@ -96,7 +96,7 @@ def test_a_test_of_the_hosts_may_be_rolled_back(host: Flask) -> None:
 
 
 def test_without_an_account_model_it_does_not_know_where_tables_come() -> None:
-    with pytest.raises(SetupError, match="Flask-SQLAlchemy-Lite knows no tables: pass account_mod"):
+    with pytest.raises(SetupError, match="Flask-SQLAlchemy-Lite has no metadata: pass account_mod"):
         host_at("sqlite://")
 
 

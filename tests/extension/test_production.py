@@ -13,8 +13,8 @@ from ..rigs.hosts import host_of
 
 REFUSING = {"CORE__PRODUCTION_CHECKS": "refuse", "FIRST_SUPERUSER_PASSWORD": "battery staple"}
 DANGERS = {
-    "SECRET_KEY is one that documents and examples show": {"SECRET_KEY": "changethis"},
-    "SECRET_KEY has under 32 bytes": {"SECRET_KEY": "hX2-0fJqLw9z"},
+    "SECRET_KEY is a placeholder from documentation or examples": {"SECRET_KEY": "changethis"},
+    "SECRET_KEY has fewer than 32 bytes": {"SECRET_KEY": "hX2-0fJqLw9z"},
     "SECRET_KEY has fewer than 8 different": {"SECRET_KEY": "abcdabcdabcdabcdabcdabcdabcdabcdabcd"},
     "in memory with 3 workers": {"WEB_CONCURRENCY": "3"},
     "RATE_LIMITS_ENABLED is off": {"AUTH__RATE_LIMITS_ENABLED": "false"},
@@ -58,14 +58,14 @@ def test_a_host_is_warned_of_its_key_too(caplog: pytest.LogCaptureFixture) -> No
         SECRET_KEY = "dev"
 
     host_of(settings=Settings())
-    assert "SECRET_KEY is one that documents and examples show" in caplog.text
+    assert "SECRET_KEY is a placeholder from documentation or examples" in caplog.text
 
 
 @pytest.mark.parametrize(
     "key", ["secret", "Change-Me!", "changethischangethischangethischangethis", "dev_secret_key"]
 )
 def test_a_known_key_is_known_in_every_guise(key: str) -> None:
-    assert weakness(key) == "is one that documents and examples show"
+    assert weakness(key) == "is a placeholder from documentation or examples"
 
 
 def test_a_key_that_nobody_knows_is_taken() -> None:

@@ -333,9 +333,9 @@ def test_other_variables_that_begin_with_our_name_are_others(
         ({"AUHT": {}}, 'has no setting "AUHT". Do you mean "AUTH"?'),
         (
             {"ACCESS_TOKEN_EXPIRE_MINUTES": 60},
-            'It is written {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.',
+            'Write {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": …}}.',
         ),
-        ({"AUTH__LOGIN_LIMIT": "1/hour"}, 'It is written {"AUTH": {"LOGIN_LIMIT": …}}.'),
+        ({"AUTH__LOGIN_LIMIT": "1/hour"}, 'Write {"AUTH": {"LOGIN_LIMIT": …}}.'),
         ({"AUTH": {"LOGIN_LIMITS": "1/hour"}}, "do you mean AUTH__LOGIN_LIMIT?"),
         ({"AUTH": {"LOGIN_LIMIT": "hunter2"}}, "AUTH__LOGIN_LIMIT: must be a limit such as"),
         ({"MAIL_SERVR": "smtp"}, 'has no setting "MAIL_SERVR". Do you mean "MAIL_SERVER"?'),

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from app.monitoring.tracing import exporting, trace
+from app.monitoring.tracing import create_tracer_provider, trace
 from app.testing.client import Api
 
 from ..conftest import SECRET, MakeApp, MakePerson, migrate, only_on
@@ -129,7 +129,7 @@ def test_traces_are_told_under_the_projects_name_unless_the_environment_names_th
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    provider = exporting("Library")
+    provider = create_tracer_provider("Library")
     provider.shutdown()
     assert provider.resource.attributes["service.name"] == service
 

@@ -169,6 +169,6 @@ def test_no_start_with_a_key_that_everybody_knows(base: str, installed: Machine)
     settings.write_text(f"{right}SECRET_KEY=changethis\n")
     installed.run("! systemctl restart frontdesk")
     said = installed.run("journalctl --no-pager --unit frontdesk")
-    assert "refuses this start: SECRET_KEY is one that documents and examples show" in said
+    assert "aborts startup: SECRET_KEY is a placeholder from documentation or examples" in said
     settings.write_text(right)
     installed.run("systemctl reset-failed frontdesk frontdesk.socket; systemctl restart frontdesk")

@@ -131,11 +131,11 @@ def _postgresql(connection: Connection) -> Iterator[Connection]:
 
     Raises SetupError behind a pooler in transaction mode, which would keep the lock.
     """
-    from .pooler import pooler_danger  # imports the driver
+    from .pooler import pooler_problem  # imports the driver
     from .postgres import statement_timeout
 
-    if danger := pooler_danger(connection.engine):
-        raise SetupError(f"{danger}. Migrations hold a lock that belongs to a session.")
+    if problem := pooler_problem(connection.engine):
+        raise SetupError(f"{problem}. Migrations hold a lock that belongs to a session.")
     connection = connection.execution_options(isolation_level="READ COMMITTED")
     with statement_timeout(connection, None):
         take = text("SELECT pg_try_advisory_lock(:key)")

@@ -20,7 +20,7 @@ _TRANSACTION_MODE = (
 ROUNDS = 10
 
 
-def pooler_danger(engine: Engine) -> str | None:
+def pooler_problem(engine: Engine) -> str | None:
     """Return what to do about a pooler in transaction mode, without a final period."""
     return _TRANSACTION_MODE if _share_backends(engine) else None
 

@@ -67,9 +67,9 @@ class Chosen(db.Model):  # type: ignore[misc, name-defined]
         (Loose, r"logged_out_at: Mapped\[datetime \| None\] = mapped_column"),
         (Computed, "Computed.status is a property, which no database can be asked for"),
         (Misnamed, r'Misnamed.id is not its key.*add id = synonym\("uid"\)'),
-        (Chosen, "Chosen is not kept in one table"),
+        (Chosen, "Chosen is not stored in one table"),
         (Bound, "Bound is in another metadata.*no __bind_key__"),
-        (Twofold, "Twofold has a key of several columns"),
+        (Twofold, "Twofold has a primary key of several columns"),
     ],
 )
 def test_an_account_model_that_does_not_fit(model: type, words: str) -> None:
