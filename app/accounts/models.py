@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sqlalchemy import String, inspect, text
+from sqlalchemy import ColumnElement, String, and_, false, inspect, text
 from sqlalchemy.orm import Mapped, mapped_column, validates
 
-from ..core.db.base import Id, UtcDateTime
+from ..core.db.base import Id, UtcDateTime, timestamp_literal
 from ..core.types import AccountModel
 from .addresses import fold
 
@@ -108,3 +108,43 @@ class AccountMixin:
     @validates("email")
     def fold_email(self, _name: str, email: str) -> str:
         return fold(email)
+
+
+class Suspension(NamedTuple):
+    """A suspension; without a date it lasts until an admin lifts it."""
+
+    until: datetime | None = None
+    reason: str | None = None
+
+
+def keeps_dates(model: AccountModel | None) -> bool:
+    """Whether accounts of a host's own model have a column for the date."""
+    return getattr(model, "suspended_until", None) is not None
+
+
+def is_over(account: AccountLike, now: datetime) -> bool:
+    if account.status != SUSPENDED:
+        return False
+    until: datetime | None = getattr(account, "suspended_until", None)
+    if until is None:
+        return False
+    # A host may keep a moment without an offset.
+    return (until if until.tzinfo else until.replace(tzinfo=UTC)) <= now
+
+
+def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
+    """As `is_over`, for a statement."""
+    if not keeps_dates(model):
+        return false()
+    until = model.suspended_until
+    return and_(model.status == SUSPENDED, until <= timestamp_literal(until, now))
+
+
+def set_suspension(account: AccountLike, suspension: Suspension) -> None:
+    """Store the suspension, or clear it: the date of an earlier one must not end a later one."""
+    for name, value in (
+        ("suspended_until", suspension.until),
+        ("suspended_reason", suspension.reason),
+    ):
+        if getattr(type(account), name, None) is not None:
+            setattr(account, name, value)

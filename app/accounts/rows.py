@@ -16,8 +16,7 @@ from ..core.db.base import UtcDateTime
 from ..core.db.rows import Rows
 from ..core.db.transaction import AnySession
 from ..core.types import AccountModel
-from .models import MOMENTS, SUSPENDED, AccountLike, asked_of
-from .suspension import is_over
+from .models import MOMENTS, SUSPENDED, AccountLike, asked_of, is_over
 
 
 class Credentials(NamedTuple):

@@ -24,10 +24,18 @@ from .actions import (
 )
 from .addresses import fold, read_email, read_phone
 from .errors import AccountNotFound, EmailTaken
-from .models import PENDING, STATUSES, VERIFIED_STATE, AccountLike
+from .models import (
+    PENDING,
+    STATUSES,
+    VERIFIED_STATE,
+    AccountLike,
+    Suspension,
+    is_over,
+    is_over_row,
+    set_suspension,
+)
 from .passwords import Passwords, check_password
 from .rows import AccountRows
-from .suspension import Suspension, is_over, is_over_row, note
 
 PAGE = 500
 
@@ -107,7 +115,7 @@ class Accounts(Generic[A]):
         if is_over(account, self.clock.now()):
             self._record_change(account, {"status": self.active_status})
             account.status = self.active_status
-            note(account, Suspension())
+            set_suspension(account, Suspension())
 
     def statuses(self) -> list[str]:
         """Those that an operator may give; to wait for a proof of the address is none of them. A
@@ -230,7 +238,7 @@ class Accounts(Generic[A]):
                 held.role = role
             if status is not None:
                 held.status = status
-                note(held, suspension or Suspension())
+                set_suspension(held, suspension or Suspension())
                 if self.ends_tokens_of_inactive and status not in self.active_statuses:
                     self.end_tokens(held)
             if phone is not None:

@@ -15,9 +15,8 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, text
 
 from ..accounts.addresses import fold, read_phone
 from ..accounts.errors import InvalidPhone
-from ..accounts.models import SUSPENDED
+from ..accounts.models import SUSPENDED, is_over_row, keeps_dates
 from ..accounts.service import Accounts
-from ..accounts.suspension import is_over_row, keeps_dates
 from ..core.db.account_ids import IdKind
 from ..core.db.base import timestamp_literal
 from ..core.db.transaction import AnySession

@@ -9,9 +9,8 @@ from sqlalchemy import select
 
 from ..accounts.addresses import fold, read_email, read_phone
 from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
-from ..accounts.models import PENDING, SUSPENDED, AccountLike
+from ..accounts.models import PENDING, SUSPENDED, AccountLike, Suspension, keeps_dates
 from ..accounts.service import Accounts
-from ..accounts.suspension import Suspension, keeps_dates
 from ..auth.errors import NotAuthorized
 from ..auth.limits import Failures
 from ..auth.recovery import Recovery

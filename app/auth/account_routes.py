@@ -19,7 +19,12 @@ from ..core.web.responses import answers, json_response
 from . import examples
 from .blueprint import address, blueprint
 from .caller import caller, find_caller
-from .decorators import account_optional, account_required, active_account_required
+from .decorators import (
+    account_optional,
+    account_required,
+    active_account_required,
+    raises_sign_in_problems,
+)
 from .email_change.service import EmailChanges
 from .email_change.undo import EmailChangeUndo
 from .errors import (
@@ -40,7 +45,6 @@ from .schemas import (
     account_read,
     login_read,
 )
-from .sign_in.admitting import admits
 from .sign_in.options import sign_in_options
 from .sign_in.policy import payload_of
 
@@ -69,7 +73,7 @@ def change_account(json: Loaded) -> AccountLike:
 
 @blueprint.put("/account/password")
 @active_account_required
-@admits
+@raises_sign_in_problems
 @example(json=examples.PASSWORD_CHANGE, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)
 @raises(ReauthenticationRequired)
@@ -109,7 +113,7 @@ def request_email_change(json: Loaded) -> dict[str, str]:
 
 @blueprint.post("/account/email/confirm")
 @account_optional
-@admits
+@raises_sign_in_problems
 @example(json=examples.TOKEN, answer=examples.SIGNED_IN)
 @raises(InvalidProof, EmailTaken, InactiveAccount, KeystoreUnavailable)
 @raises(IncorrectCredentials, TooManyAttempts, TooManyHashes, FreshSignInRequired)

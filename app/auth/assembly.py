@@ -15,13 +15,11 @@ from ..core.extras import missing_extra
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
 from .admission import Admission
-from .email_change.notices import EmailChangeNotices
 from .email_change.proofs import EmailChangeProofs
-from .email_change.service import EmailChangeRules, EmailChanges
+from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailChanges
 from .email_change.undo import EmailChangeUndo
 from .errors import IdpDisabled
 from .export import export_sign_in_data
-from .fresh import Freshness
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
 from .idp.service import IdentityNotices, IdpSignIn, Provider, ProviderAccess
@@ -33,6 +31,7 @@ from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
 from .sign_in.assembly import assemble as assemble_sign_in
 from .sign_in.policy import SignInPolicy
+from .step_up.service import Freshness
 
 
 def assemble_proofs(context: Context) -> None:

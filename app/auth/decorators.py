@@ -6,7 +6,7 @@ is found once), keeps the view's signature, and declares itself to the OpenAPI d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -14,7 +14,7 @@ from ..accounts.errors import AccountNotFound
 from ..accounts.service import Accounts
 from ..core.context import service
 from ..core.errors import Problem, SetupError
-from ..core.web.operation import Params, Result, operation, synchronous
+from ..core.web.operation import Params, Result, operation, raises_found, synchronous
 from ..core.web.problems import known_problem
 from .caller import caller, find_caller
 from .caller import current_account as current_account
@@ -26,8 +26,9 @@ from .errors import (
     NotAuthorized,
     ReauthenticationRequired,
 )
-from .fresh import Freshness
 from .idp.service import IdpSignIn
+from .sign_in.policy import SignInPolicy
+from .step_up.service import Freshness
 
 CREDENTIAL_PROBLEMS = (InvalidCredentials, LoggedOut, AccountNotFound)
 
@@ -182,6 +183,12 @@ def mfa_required() -> None:
 def idp_required() -> None:
     """Sign-in through an identity provider is switched on; asked before the request is read."""
     service(IdpSignIn)
+
+
+@raises_found
+def raises_sign_in_problems() -> Iterable[type[Problem]]:
+    """Declare in the OpenAPI document the problems of the sign-in stages."""
+    return service(SignInPolicy).refusals
 
 
 def check_active() -> None:

@@ -13,10 +13,10 @@ from ..delivery.mail.one_off import OwnerMail
 from .actions import PASSWORD_CHANGED
 from .caller import Caller
 from .errors import IncorrectCredentials
-from .fresh import Freshness
 from .mails import Mails
 from .sign_in.options import PASSWORD, SignInOptions
 from .sign_in.policy import Challenge, SignInPolicy, SignInResult
+from .step_up.service import Freshness
 
 
 def set_password(

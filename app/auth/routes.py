@@ -17,11 +17,10 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import account_routes as account_routes
 from . import examples
-from . import step_up_routes as step_up_routes
 from .blueprint import address
 from .blueprint import blueprint as blueprint
 from .caller import caller
-from .decorators import account_required, idp_required
+from .decorators import account_required, idp_required, raises_sign_in_problems
 from .errors import (
     AccountDeleting,
     AmbiguousEmail,
@@ -51,17 +50,17 @@ from .schemas import (
     login_form,
     login_read,
 )
-from .sign_in.admitting import admits
 from .sign_in.log_out import LogOut
 from .sign_in.options import sign_in_options
 from .sign_in.password import Login
 from .sign_in.policy import payload_of
+from .step_up import routes as step_up_routes  # noqa: F401
 
 
 @blueprint.post("/login")
 @anyone
 @signs_in
-@admits
+@raises_sign_in_problems
 @example(form=examples.LOGIN, answer=examples.SIGNED_IN)
 @raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, TooManyAttempts, TooManyHashes)
 @raises(AccountDeleting)
@@ -154,7 +153,7 @@ def idp_login(query: Loaded) -> Any:
 @blueprint.post("/idp/callback")
 @anyone
 @idp_required
-@admits
+@raises_sign_in_problems
 @example(json=examples.CALLBACK, answer=examples.SIGNED_IN)
 @raises(UnknownSignIn, SignInRefused, EmailNotVerified, AmbiguousEmail, LinkedToAnother)
 @raises(AccountDeleting, SignUpClosed, InactiveAccount, NoAccountCreated, ProviderUnavailable)

@@ -10,9 +10,9 @@ from sqlalchemy import Engine, func, select
 
 from ..accounts.service import Accounts
 from ..auth.email_change.undo import EmailChangeUndo
-from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
+from ..auth.step_up.service import Freshness
 from ..core.clock import Clock
 from ..core.context import Context
 from ..core.db.base import autocommit_engine

@@ -15,9 +15,9 @@ from ..accounts.service import Accounts
 from ..administration.rules import ROOT, SoleOwner, check_root_remains
 from ..auth.caller import Caller, lock_caller
 from ..auth.errors import InvalidProof
-from ..auth.fresh import Freshness
 from ..auth.proofs import Proofs, ProofSubject, Purpose
 from ..auth.settings import AuthSettings
+from ..auth.step_up.service import Freshness
 from ..core.config.settings import CoreSettings
 from ..core.context import BasicService, report_action
 from ..core.db.account_ids import IdKind, serialize_id

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from flask import current_app
 
-from ..accounts.suspension import keeps_dates
+from ..accounts.models import keeps_dates
 from ..auth.passkeys.relying_party import RelyingParty
 from ..core.config.environment import is_foreign, variables
 from ..core.context import current_frontdesk, find_context, service

@@ -8,8 +8,8 @@ from ..auth.blueprint import address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
 from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAttempts
-from ..auth.fresh import Freshness
 from ..auth.settings import AuthSettings
+from ..auth.step_up.service import Freshness
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
 from ..core.web.blueprint import Blueprint

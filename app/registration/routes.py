@@ -6,11 +6,10 @@ from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
 from ..auth.blueprint import address
-from ..auth.decorators import guard
+from ..auth.decorators import guard, raises_sign_in_problems
 from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
 from ..auth.schemas import VerifyToken, login_read
-from ..auth.sign_in.admitting import admits
 from ..auth.sign_in.options import sign_in_options
 from ..auth.sign_in.policy import payload_of
 from ..core.context import service
@@ -41,7 +40,7 @@ def registration_required() -> None:
 @blueprint.post("/registration")
 @anyone
 @registration_required
-@admits
+@raises_sign_in_problems
 @example(json=schemas.REGISTRATION, answer_202=schemas.REGISTERED, answer=SIGNED_IN)
 @raises(RegistrationRefused, EmailTaken, TooManyAttempts, TooManyHashes)
 @raises(InvalidProof, OtherAddress, InviterGone, KeystoreUnavailable)

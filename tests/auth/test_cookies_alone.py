@@ -20,7 +20,7 @@ from app.auth.sessions.routes import (
     open_cookie_session,
 )
 from app.auth.sign_in.application_api import sign_in
-from app.auth.step_up_routes import reauthenticate
+from app.auth.step_up.routes import reauthenticate
 from app.core.config.environment import SettingsError
 from app.core.context import current_frontdesk
 from app.core.errors import SetupError

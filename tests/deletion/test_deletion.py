@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.service import Accounts
-from app.auth.fresh import Freshness
+from app.auth.step_up.service import Freshness
 from app.core.context import service
 from app.deletion.assembly import DELETE_ACCOUNTS
 from app.deletion.service import Deletion

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.accounts.models import Suspension
 from app.accounts.service import Accounts
-from app.accounts.suspension import Suspension
 from app.auth.idp.identities import Identities
 from app.core.context import service
 from app.core.db.transaction import transaction

@@ -19,6 +19,7 @@ from ...core.db.pruning import delete_in_batches
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.errors import Invalid
 from ...core.types import AccountKey
+from ...delivery.mail.one_off import OwnerMail
 from ..actions import EMAIL_CHANGE_REQUESTED
 from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller, lock_caller
@@ -28,12 +29,12 @@ from ..errors import (
     InvalidProof,
     ReauthenticationRequired,
 )
-from ..fresh import Freshness
 from ..limits import EmailChangeLimits
+from ..mails import Mails
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
+from ..step_up.service import Freshness
 from .models import EmailChange
-from .notices import EmailChangeNotices
 from .proofs import EmailChangeProofs, pending
 
 # What an account proves itself by that has just confirmed its new address.
@@ -56,6 +57,30 @@ class EmailChangeRules:
         if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
             raise EmailRefused
         return self.limits.may_mail(email)
+
+
+@dataclass(eq=False)
+class EmailChangeNotices:
+    proofs: EmailChangeProofs
+    mails: Mails
+    owner_mail: OwnerMail
+
+    def ask(
+        self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
+    ) -> None:
+        issued = self.proofs.issue(change, account)
+        proof = self.mails.confirm_email(change.new_email, issued)
+        taken = self.mails.email_in_use(change.new_email)
+        if may_mail:
+            self.owner_mail.send_soon(taken if is_taken else proof)
+        self.tell_old_address(change)
+
+    def tell_old_address(self, change: EmailChange) -> None:
+        if change.is_undoable:
+            token = self.proofs.undo_token(change)
+            is_made = change.confirmed_at is not None
+            notice = self.mails.email_change(change.old_email, change.new_email, token, is_made)
+            self.owner_mail.send_soon(notice)
 
 
 @dataclass(eq=False)

@@ -13,16 +13,12 @@ from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..blueprint import address
+from ..decorators import raises_sign_in_problems
 from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
 from ..examples import CODE, EMAIL, SIGNED_IN
 from ..schemas import login_read
-from ..sessions.by_cookie import (
-    SESSION,
-    cookie_session_read,
-    signs_in_by_cookie,
-)
-from ..sessions.cookie_sessions import CookieSessions
-from ..sign_in.admitting import admits
+from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
+from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
 from .codes import ID_LENGTH
@@ -92,7 +88,7 @@ def ask_for_code(json: Loaded) -> dict[str, str]:
 
 @blueprint.post("/login/code/verify")
 @anyone
-@admits
+@raises_sign_in_problems
 @example(json=PROOF, answer=SIGNED_IN)
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
@@ -108,8 +104,8 @@ def log_in_by_code(json: Loaded) -> JsonObject:
 @blueprint.post("/session/code", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
-@admits
-@example(json=PROOF, answer=SESSION)
+@raises_sign_in_problems
+@example(json=PROOF, answer=COOKIE_SESSION)
 @raises(InvalidProof, InactiveAccount, AccountDeleting, KeystoreUnavailable)
 @takes(json=MailedCode)
 @answers(200, cookie_session_read)

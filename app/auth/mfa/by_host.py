@@ -9,8 +9,8 @@ from ...core.context import service
 from ...core.types import JsonObject
 from ..caller import caller, find_caller
 from ..decorators import check_active
-from ..fresh import Freshness
 from ..sign_in.application_api import dump, enter, require_mfa
+from ..step_up.service import Freshness
 from . import totp
 from .apps import AppEnrollment
 from .authenticators import Authenticators

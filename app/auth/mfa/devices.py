@@ -25,7 +25,7 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.request import current_origin
 from ...core.types import AccountKey
 from ..actions import DEVICE_FORGOTTEN, DEVICE_TRUSTED
-from ..sign_in.stored_origin import kept_address, kept_user_agent
+from ..sessions.devices import kept_address, kept_user_agent
 from .errors import TrustedDeviceNotFound
 from .models import TrustedDevice
 from .notices import FactorNotices

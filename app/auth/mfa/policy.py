@@ -11,9 +11,9 @@ from ...accounts.service import Accounts
 from ...core.context import service
 from ..caller import find_caller
 from ..errors import InactiveCaller, InvalidCredentials
-from ..fresh import Freshness
 from ..proofs import account_subject
 from ..settings import AuthSettings
+from ..step_up.service import Freshness
 from .errors import UnprovenAddress
 from .mfa_tokens import ENROLLMENT, MfaTokens
 from .models import PASSKEY_KIND, TOTP_KIND

@@ -33,12 +33,12 @@ from ..errors import (
     ReauthenticationRequired,
     TooManyAttempts,
 )
-from ..fresh import Freshness
-from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
-from ..sessions.cookie_sessions import CookieSessions
+from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
+from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..settings import AuthSettings
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
+from ..step_up.service import Freshness
 from . import schemas, totp
 from .apps import AppEnrollment
 from .authenticators import Authenticators
@@ -210,7 +210,7 @@ def cookie_second_step_read() -> type[Schema]:
 @anyone
 @factors_required
 @signs_in_by_cookie
-@example(json=schemas.SECOND_STEP, answer=SESSION)
+@example(json=schemas.SECOND_STEP, answer=COOKIE_SESSION)
 @raises(InvalidProof, WrongFactor, TooManyAttempts, SecretUnreadable, KeystoreUnavailable)
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
 @takes(json=SecondStepForm)

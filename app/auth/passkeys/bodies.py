@@ -10,7 +10,7 @@ from ..examples import SIGNED_IN as SIGNED_IN
 from ..mfa.models import NAME_LENGTH
 from ..mfa.schemas import ENROLLED as ENROLLED
 from ..mfa.schemas import MfaTokenField
-from ..sessions.by_cookie import SESSION as SESSION
+from ..sessions.schemas import COOKIE_SESSION as COOKIE_SESSION
 from .schemas import AssertedCredential, CreatedCredential
 
 _ENROLLMENT = {

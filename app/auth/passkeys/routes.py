@@ -12,7 +12,7 @@ from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import schema_instance, takes
 from ...core.web.responses import answers, json_response
 from ..caller import caller, find_caller
-from ..decorators import account_optional, account_required
+from ..decorators import account_optional, account_required, raises_sign_in_problems
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -26,9 +26,8 @@ from ..mfa.errors import FactorsOff, TooManyAuthenticators, UnprovenAddress
 from ..mfa.policy import find_enrollee
 from ..mfa.schemas import AuthenticatorRead, enrolled_read
 from ..schemas import login_read
-from ..sessions.by_cookie import SESSION, cookie_session_read, signs_in_by_cookie
-from ..sessions.cookie_sessions import CookieSessions
-from ..sign_in.admitting import admits
+from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
+from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.policy import payload_of
 from . import bodies
@@ -64,7 +63,7 @@ def begin_passkey(json: Loaded) -> JsonObject:
 @raises(InactiveCaller, ReauthenticationRequired, InvalidProof, UnprovenAddress)
 @raises(TooManyAuthenticators, FactorsOff, NewPasskeyRefused, PasskeyTaken, KeystoreUnavailable)
 @raises(InactiveAccount, AwaitsVerification, AccountDeleting)
-@admits
+@raises_sign_in_problems
 @takes(json=NewPasskey)
 @answers(
     200, enrolled_read, description="The passkey is a second factor: the response has a new sign-in"
@@ -101,7 +100,7 @@ def begin_passkey_login(json: Loaded) -> JsonObject:
 
 @blueprint.post("/login/passkey")
 @anyone
-@admits
+@raises_sign_in_problems
 @example(json=bodies.SHOWN_PASSKEY, answer=bodies.SIGNED_IN)
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
@@ -123,8 +122,8 @@ def begin_reauthentication() -> JsonObject:
 @blueprint.post("/session/passkey", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
-@admits
-@example(json=bodies.SHOWN_PASSKEY, answer=SESSION)
+@raises_sign_in_problems
+@example(json=bodies.SHOWN_PASSKEY, answer=COOKIE_SESSION)
 @raises(PasskeyRefused, InactiveAccount, AwaitsVerification, AccountDeleting, KeystoreUnavailable)
 @takes(json=ShownPasskey)
 @answers(200, cookie_session_read)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...core.context import current_frontdesk, service
 from ...core.errors import SetupError
 from ..caller import caller
-from .by_cookie import forget_cookie
+from .cookie_sessions import forget_cookie
 from .management import OwnSession, OwnSessions
 
 

@@ -13,15 +13,16 @@ from sqlalchemy import select, update
 
 from ...accounts.models import AccountLike
 from ...core.actions import Target
-from ...core.context import report_action
+from ...core.context import report_action, service
 from ...core.db.transaction import AnySession, after_commit, transaction
 from ...core.web.operation import SAFE_METHODS
 from ..actions import SESSION_ENDED
-from ..caller import Caller, caller_of, known_caller
+from ..caller import Caller, caller, caller_of, known_caller
+from ..decorators import guard
 from ..errors import InvalidCredentials, LoggedOut
 from ..sign_in.options import COOKIE_WAY, request_cookie
 from ..sign_in.policy import SignInResult
-from .cookies import Cookies, CrossSiteCheck, SessionCookie
+from .cookies import Cookies, CrossSite, CrossSiteCheck, SessionCookie
 from .management import BY_OWNER
 from .models import COOKIE, SECRET_BYTES, AccountSession
 from .rows import SessionRow
@@ -178,3 +179,18 @@ class CookieSessions:
                 report_action(
                     self.session, kind, account_id=account_id, target=target, reason=reason
                 )
+
+
+@guard(CrossSite, bearer=False)
+def signs_in_by_cookie() -> None:
+    """The route signs in by cookie: `sign_in_options` asks for one, other sites are rejected.
+
+    Written below `@anyone` at a route with `only_with=CookieSessions`.
+    """
+    service(CookieSessions).enter()
+
+
+def forget_cookie() -> None:
+    """Delete the session cookie, if the caller of this request has one: the session has ended."""
+    if caller().via == COOKIE_WAY:
+        service(CookieSessions).cookies.take_away()

@@ -7,12 +7,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 from ...core.db.base import Base, Id, UtcDateTime, account_key
 from ...core.db.tables import WHEN_MOUNTED
 from ...core.types import AccountKey
+from .devices import USER_AGENT_LENGTH
 from .settings import SessionLimits
 
 TOKEN, COOKIE = "token", "cookie"
 SECRET_BYTES = 32
 ADDRESS_LENGTH = 45
-USER_AGENT_LENGTH = 255
 AMR_LENGTH = 60
 
 _LIVE = text("ended_at IS NULL")

@@ -15,7 +15,12 @@ from ...core.web.pages import clear_browser_cache
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
 from ..caller import caller
-from ..decorators import account_required, active_account_required, roles_required
+from ..decorators import (
+    account_required,
+    active_account_required,
+    raises_sign_in_problems,
+    roles_required,
+)
 from ..errors import (
     AccountDeleting,
     AwaitsVerification,
@@ -25,22 +30,16 @@ from ..errors import (
     TooManyAttempts,
 )
 from ..schemas import login_read
-from ..sign_in.admitting import admits
 from ..sign_in.options import sign_in_options
 from ..sign_in.password import Login
 from ..sign_in.policy import payload_of
-from . import by_cookie, schemas
-from .by_cookie import (
-    CookieSignIn,
-    cookie_session_read,
-    forget_cookie,
-    signs_in_by_cookie,
-)
-from .cookie_sessions import CookieSessions
+from . import schemas
+from .cookie_sessions import CookieSessions, forget_cookie, signs_in_by_cookie
 from .cookies import CrossSite
 from .management import OwnSession, OwnSessions
 from .refresh import Refresh
 from .schemas import (
+    CookieSignIn,
     EndedSessions,
     EndSessions,
     Grant,
@@ -48,6 +47,7 @@ from .schemas import (
     SessionNotFound,
     SessionRead,
     UnsupportedGrant,
+    cookie_session_read,
 )
 from .service import Sessions
 
@@ -147,8 +147,8 @@ def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[Own
 @blueprint.post("/session", only_with=CookieSessions)
 @anyone
 @signs_in_by_cookie
-@admits
-@example(json=by_cookie.SIGN_IN, answer=by_cookie.SESSION)
+@raises_sign_in_problems
+@example(json=schemas.COOKIE_SIGN_IN, answer=schemas.COOKIE_SESSION)
 @raises(IncorrectCredentials, InactiveAccount, AwaitsVerification, AccountDeleting)
 @raises(TooManyAttempts, TooManyHashes)
 @takes(json=CookieSignIn)
@@ -164,7 +164,7 @@ def open_cookie_session(json: Loaded) -> JsonObject:
 
 @blueprint.get("/session", only_with=CookieSessions)
 @account_required
-@example(answer=by_cookie.SESSION)
+@example(answer=schemas.COOKIE_SESSION)
 @answers(200, cookie_session_read)
 def get_cookie_session() -> JsonObject:
     """Get the current cookie session
@@ -179,7 +179,7 @@ def get_cookie_session() -> JsonObject:
 
 @blueprint.delete("/session", only_with=CookieSessions)
 @anyone
-@example(answer=by_cookie.SIGNED_OUT)
+@example(answer=schemas.SIGNED_OUT)
 @raises(CrossSite)
 @answers(200, Message)
 def close_cookie_session() -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from marshmallow import Schema, fields
 
+from ...accounts.schemas import AccountRead
 from ...core.errors import BadRequest, NotFound
 from ...core.web.fields import EnumField, NamedEnum, RequestSchema, StrictBoolean, Text, Timestamp
-from ..examples import SIGNED_IN
+from ..examples import ACCOUNT, SIGNED_IN
+from ..schemas import PasswordField, account_read
 from .models import COOKIE, TOKEN
 
 KIND = NamedEnum("SessionKind", (TOKEN, COOKIE))
@@ -94,6 +98,49 @@ class Grant(RequestSchema):
     )
 
 
+class CookieSignIn(RequestSchema):
+    email = Text(
+        min=1,
+        blank=True,
+        max=320,
+        required=True,
+        metadata={"description": "Email address of the account."},
+    )
+    password = PasswordField(
+        max=1024,
+        required=True,
+        metadata={"description": "Password of the account.", "format": "password"},
+    )
+    otp = Text(
+        max=64,
+        load_default=None,
+        metadata={"description": "Code of an authenticator app, if the account uses MFA."},
+    )
+
+
+class CookieSessionRead(Schema):
+    """The response of a sign-in by cookie, without a token that a script could read."""
+
+    account = fields.Nested(
+        AccountRead, required=True, metadata={"description": "Account that is signed in."}
+    )
+    expires = Timestamp(
+        required=True, metadata={"description": "When the session expires at the latest."}
+    )
+
+
+def cookie_session_read() -> type[Schema]:
+    return _with_account(account_read())
+
+
+@cache
+def _with_account(account: type[Schema]) -> type[Schema]:
+    if account is AccountRead:
+        return CookieSessionRead
+    shown = {"account": fields.Nested(account, required=True)}
+    return type("CookieSessionRead", (CookieSessionRead,), shown)
+
+
 class SessionNotFound(NotFound):
     code = "session_not_found"
     detail = "Session not found"
@@ -146,3 +193,6 @@ REFRESHED = {
     "refresh_token": REFRESH_TOKEN,
     "refresh_expires": "2030-01-15T12:00:00+00:00",
 }
+COOKIE_SIGN_IN = {"email": "ada@example.com", "password": "correct horse battery"}
+COOKIE_SESSION = {"account": ACCOUNT, "expires": "2030-01-31T12:00:00+00:00"}
+SIGNED_OUT = {"message": "Signed out"}

@@ -18,7 +18,7 @@ from ...core.request import current_origin
 from ...core.types import JsonObject
 from ..settings import AuthSettings
 from ..sign_in.options import SignInOptions, has_factor, methods, written
-from ..sign_in.stored_origin import kept_address, kept_user_agent
+from .devices import kept_address, kept_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .refresh_token import RefreshTokens
 from .rows import SessionRow, SessionRows

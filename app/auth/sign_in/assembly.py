@@ -8,11 +8,10 @@ from ...accounts.service import Accounts
 from ...core.context import Context
 from ..caller import Callers, CredentialReader
 from ..features import FactorFeature, LoginCodeFeature, PasskeyFeature, SessionFeature
-from ..fresh import Freshness, has_no_factor
 from ..idp.identities import Identities
 from ..limits import Failures
 from ..settings import AuthSettings
-from ..step_up.service import Reauthentication, StepUp
+from ..step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
 from ..tokens.access import AMR, Revocations, Signer, Tokens
 from ..tokens.bearer import BearerReader
 from .log_out import LogOut

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 from flask import Response, request
 
-from ...accounts.models import SUSPENDED
+from ...accounts.models import SUSPENDED, keeps_dates
 from ...accounts.service import Accounts
-from ...accounts.suspension import keeps_dates
 from ...administration import routes as administration_api
 from ...administration.routes import administrators_only
 from ...core.context import current_frontdesk, service

@@ -8,7 +8,7 @@ from functools import wraps
 from flask import Response, request
 
 from ...auth.caller import caller
-from ...auth.fresh import Freshness
+from ...auth.step_up.service import Freshness
 from ...core.context import service
 from ..ways import go_to, own_address, to
 

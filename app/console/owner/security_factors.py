@@ -8,7 +8,6 @@ from flask import Response, request
 
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
-from ...auth.fresh import Freshness
 from ...auth.mfa import routes as mfa_api
 from ...auth.mfa import totp
 from ...auth.mfa.authenticators import Authenticators
@@ -18,6 +17,7 @@ from ...auth.mfa.recovery_codes import RecoveryCodes
 from ...auth.mfa.routes import factors_required
 from ...auth.sessions.devices import label_of
 from ...auth.settings import AuthSettings
+from ...auth.step_up.service import Freshness
 from ...core.context import current_frontdesk, service
 from ...core.types import JsonObject
 from ...core.web.operation import hidden

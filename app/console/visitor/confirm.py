@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from ...auth import step_up_routes as step_up_api
 from ...auth.caller import caller
 from ...auth.decorators import active_account_required
 from ...auth.sign_in.options import has_factor
+from ...auth.step_up import routes as step_up_api
 from ...auth.step_up.service import Reauthentication
 from ...core.context import service
 from ...core.web.operation import hidden
