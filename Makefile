@@ -1,4 +1,4 @@
-# Two commands matter: `make run` and `make test`. Both set up what they need by themselves.
+# Start with `make run` or `make test`: both set up what they need.
 
 PYTHON ?= $(shell command -v python3 || command -v python)
 PORT ?= 5000
@@ -14,50 +14,50 @@ TOOL := @$(PYTHON) -m scripts.tool
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## Set up what is missing and serve on http://127.0.0.1:5000 (PORT=… for another port)
+run: ## Set up and serve on http://127.0.0.1:5000 (PORT=… for another port)
 	@$(PYTHON) -m scripts.run
 
-test: ## Run the whole suite; PostgreSQL, Redis and Chromium count where they are there
+test: ## Run all tests; uses PostgreSQL, Redis and Chromium if installed
 	$(TOOL) scripts.suite $(ARGS)
 
-quick: ## A room's tests in under a minute, on SQLite alone: make quick ARGS=tests/auth
+quick: ## Run the fast tests of a package on SQLite: make quick ARGS=tests/auth
 	$(TOOL) pytest -n auto --dist worksteal -m "not waiting and not alone" -k "not postgresql" $(ARGS)
 
-sure: format lint types test ## Format, then everything that must hold before a commit
+sure: format lint types test ## Format, lint, check types and run all tests before a commit
 
-format: ## Bring the code into form
+format: ## Format the code
 	$(TOOL) ruff check --quiet --select I --fix .
 	$(TOOL) ruff format .
 
-lint: ## Check form and habits
+lint: ## Lint the code and check the format
 	$(TOOL) ruff check .
 	$(TOOL) ruff format --check .
 
 types: ## Check the types
 	$(TOOL) mypy
 
-bench: ## Measure
+bench: ## Run the benchmarks
 	$(TOOL) bench
 
 wheel: ## Build dist/flask_frontdesk-….whl
 	$(TOOL) build --wheel --no-isolation
 
-image: ## Build the image and see it start (Debian, as root, with buildah and mmdebstrap)
+image: ## Build the container image and start it (Debian, as root, with buildah and mmdebstrap)
 	@$(PYTHON) -m scripts.image
 
 versions: ## Test with the lowest and with the newest versions of all dependencies (as image; takes minutes)
 	$(TOOL) scripts.versions $(ARGS)
 
-pin: ## Write requirements.txt and requirements-dev.txt anew (ARGS=--upgrade for newer packages)
+pin: ## Write requirements.txt and requirements-dev.txt (ARGS=--upgrade for newer packages)
 	$(TOOL) scripts.pin $(ARGS)
 
-digests: ## Write the images' digests into compose.yaml and the Dockerfile (docker or skopeo, and a registry)
+digests: ## Update the image digests in compose.yaml and the Dockerfile (docker or skopeo, and a registry)
 	$(TOOL) scripts.digests
 
-sbom: ## Write the list of what Frontdesk is made of anew, for programs and for people
+sbom: ## Update the software bill of materials and the list of licenses
 	$(TOOL) scripts.sbom
 
-settings: ## Write docs/settings.md anew from the code
+settings: ## Update docs/settings.md
 	$(TOOL) scripts.settings
 
 errors: ## Write docs/error-codes.md and the proxies' error responses from the code
@@ -66,20 +66,20 @@ errors: ## Write docs/error-codes.md and the proxies' error responses from the c
 api: ## Write docs/http-api/ from the OpenAPI document
 	$(TOOL) scripts.http_api
 
-hooks: ## Write the tables in docs/hooks/ anew from the code
+hooks: ## Update the tables in docs/hooks/
 	$(TOOL) scripts.hooks
 
-records: ## Write the tables in docs/records.md anew from the code
+records: ## Update the tables in docs/records.md
 	$(TOOL) scripts.records
 
-snippets: ## Write the code in the documentation anew from the files it is taken from
+snippets: ## Update the code in the documentation from its source files
 	$(TOOL) scripts.snippets
 
 docs: ## Build the documentation as a site, in build/docs; a warning is an error
 	$(TOOL) sphinx --builder html --fail-on-warning --keep-going --quiet docs build/docs
 
-screens: ## Take the documentation's pictures anew, with Chromium
+screens: ## Update the documentation's screenshots, with Chromium
 	$(TOOL) scripts.screens
 
-texts: ## Gather the texts of the console's pages for translators, and compile their translations
+texts: ## Extract the console's texts for translators, and compile the translations
 	$(TOOL) scripts.texts

@@ -1,9 +1,9 @@
-"""Every moment that a host may decide, with what happens where it does not.
+"""All hooks, with their default behavior.
 
-Read alone, this file tells the default behaviour. Each function is one hook: its name is the
-decorator's, its parameters are what a host's function is called with, its body is the default, and
-its docstring is the page in `docs/hooks/`. Hooks that receive a session take part in the request's
-transaction: they run before the commit, and raising aborts it.
+Each function is one hook: it has the name of the decorator, the parameters of the application's
+function, the default as its body, and the table of its page in `docs/hooks/` as its docstring.
+Hooks with a session run in the request's transaction: before the commit, and an exception aborts
+it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def claims(account: Any, session: AnySession, /) -> Values:
 
     Moment: at each sign-in, by password or provider, inside its transaction, before the token is
         signed
-    Returns: a mapping that is merged into the token's claims; `sub`, `exp`, `iat`, `nbf` and `type`
-        are ours alone: given by a hook they are left out, and the log says so. To an `aud` the
-        server adds itself, `frontdesk`, so that the token is for others too. Claims are for the
-        client: the server reads none of them back. Of several hooks the later one's claims win.
-    Without it: no further claims
+    Returns: a mapping that is merged into the token's claims. `sub`, `exp`, `iat`, `nbf` and `type`
+        are reserved: they are removed from the result of a hook, with a log message. The server
+        adds `frontdesk` to an `aud`. Claims are for the client: the server ignores them. If several
+        hooks return a claim, the last one is used.
+    Without it: no additional claims
     """
     return {}
 
@@ -42,9 +42,9 @@ def payload(payload: JsonObject, session: AnySession, /) -> Values:
     Moment: at each sign-in, after the token is signed, before the commit
     Receives: `payload` (a dict with `access_token`, `expires`, `token_type`, `account`, `user`;
         with `use_workspaces()` before it also `workspaces`, `current_workspace_id`), `session`
-    Returns: the payload to answer with. What it adds appears only where the
-        [login schema](schemas.md) declares it.
-    Without it: the payload as it is
+    Returns: the payload of the response. Additional members appear only if the
+        [login schema](schemas.md) declares them.
+    Without it: the unchanged payload
     """
     return payload
 
@@ -53,28 +53,26 @@ def payload(payload: JsonObject, session: AnySession, /) -> Values:
 def may_register(email: str, door: str, session: AnySession, /) -> bool | Problem:
     """Who may register
 
-    Moment: when an address is about to become an account that nobody made for it, where the
-        settings allow it: before anything is written, and before it is looked up whether the
-        address has one already
+    Moment: before an account is created for an email address by its owner, if the settings allow
+        it: before anything is written, and before the lookup of an existing account
     Receives: `email` (folded), `door` (`registration`, `code`, `invitation`, `provider`,
         `email-change`), `session`
-    Returns: a truth value, or a `Problem` that is then the answer (for a check that the client is
-        no robot, say). A refused address is told so by mail where addresses must be proven, and
-        answered 403 otherwise.
-    Without it: everybody whom `AUTH.REGISTRATION` and `AUTH.ALLOW_IDP_OAUTH_SIGNUP` let in
+    Returns: true or false, or a `Problem` for the response (for example after a failed captcha). A
+        rejected address is notified by email if addresses must be verified; otherwise the response
+        is 403.
+    Without it: all addresses that `AUTH.REGISTRATION` and `AUTH.ALLOW_IDP_OAUTH_SIGNUP` allow
     """
     return True
 
 
 @hook()
 def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> object:
-    """The recovery mail
+    """The recovery email
 
-    Moment: when somebody asks for a password recovery, after token and code are made; no
+    Moment: when a user requests a password recovery, after token and code are created; no
         transaction is open
-    Returns: nothing. What it raises is logged and does not fail the request.
-    Without it: a mail from `reset_password.html`; a template of that name in the host's own folder
-        is taken instead
+    Returns: nothing. An exception is logged and does not fail the request.
+    Without it: an email from `reset_password.html`, or from the application's template of that name
     """
     service(Recovery).mail(email_to, token, code)
     return None
@@ -90,7 +88,7 @@ def workspace_resolver(
 ) -> str | None:
     """Which workspace a request is about
 
-    Moment: at each request to a route with a workspace guard that names no `resolver=` of its own
+    Moment: at each request to a route with a workspace decorator without `resolver=`
     Receives: `session`, `account` (or None), `path_params`, `headers` (names in lower case)
     Returns: a slug, or None: 404 "No workspace specified."
     Without it: the path parameter `workspace_slug`
@@ -102,50 +100,50 @@ def workspace_resolver(
 def receivers(accounts: list[Any], session: AnySession, /) -> Iterable[Any]:
     """Who receives a notification
 
-    Moment: when a notification is sent, inside its transaction, before inbox rows, mails and SMS
-        are made
-    Receives: `accounts` (those it was sent to), `session`
+    Moment: when a notification is sent, inside its transaction, before inbox rows, emails and SMS
+        are created
+    Receives: `accounts` (the recipients), `session`
     Returns: accounts, or their ids
-    Without it: those it was sent to. Without a hook no account is loaded, however many there are
+    Without it: the recipients. Without a hook no account is loaded
     """
     return accounts
 
 
 @named_hook
 def channel(message: Any, receiver: Any, /) -> str | None:
-    """A channel of the host's own
+    """A custom channel
 
     Moment: when a delivery on this channel is due, in a worker, after the commit
     Receives: `message` (`title`, `message`, `context`…), `receiver` (`id`, `email`, `phone`)
-    Returns: the gateway's id of the message, or None. What it raises is tried again later
-    Named like ours: `email` or `sms` takes the place of ours
-    Without it: `push` and `discord` are passed over with a warning
+    Returns: the gateway's id of the message, or None. After an exception, the delivery is retried
+    Replaces: the built-in channel, if the name is `email` or `sms`
+    Without it: `push` and `discord` are skipped with a warning
     """
     raise SwitchedOff("Nothing handles this channel")
 
 
 @named_hook
 def exporter(account: Any, session: AnySession, /) -> Iterable[tuple[str, Any]]:
-    """What else is held of an account
+    """Files of the data export
 
-    Moment: when a copy of all that is held of an account is made, in a worker
-    Receives: `account`, `session` (of the copy's own, to read with)
-    Returns: pairs of a file's name and its content: bytes as they are, and anything else as JSON. A
-        generator has each of them in memory by itself. They come into a folder of the hook's name,
-        and can neither leave it nor take another's place.
-    Without it: [what Frontdesk holds](../exports.md) alone
+    Moment: when the data export of an account is created, in a worker
+    Receives: `account`, `session` (a separate session, to read with)
+    Returns: pairs of a file name and its content: bytes, or any other value as JSON. With a
+        generator, only one file at a time is in memory. The files are in a folder with the hook's
+        name, and cannot be outside of it.
+    Without it: only [Frontdesk's data](../exports.md)
     """
     return ()
 
 
 @hook(call_all)
 def eraser(account: Any, session: AnySession, /) -> object:
-    """What else goes with an account
+    """Deleting an account's data
 
-    Moment: when an account is deleted, inside its transaction, while it is still there
-    Returns: nothing. What it raises undoes the deletion. Files and other services are for
-        `after_commit(session, action)`.
-    Without it: what Frontdesk holds goes, and whatever the database takes along
+    Moment: before an account is deleted, inside its transaction
+    Returns: nothing. An exception aborts the deletion. Delete files, and data in other services,
+        with `after_commit(session, action)`.
+    Without it: Frontdesk's data is deleted, and rows that the database deletes by foreign keys
     """
     return None
 

@@ -1,4 +1,4 @@
-"""What the workers of gunicorn and granian share: metrics files, memory, and their own answers."""
+"""What the workers of gunicorn and granian share: metrics files, memory, and error responses."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together() -> None:
-    """A folder for the counts of all workers, unless the environment names one; unused while the
-    metrics are off."""
+    """Create a folder for the metrics of all workers, unless the environment names one.
+
+    The folder is not used if metrics are off.
+    """
     if FOLDER in os.environ:
         return
     os.environ[FOLDER] = made = mkdtemp(prefix="frontdesk-metrics-")
     parent = os.getpid()
 
     def remove() -> None:
-        """A worker that ends leaves them to the others."""
+        """Only the parent removes the folder, because workers share it."""
         if os.getpid() == parent:
             shutil.rmtree(made, ignore_errors=True)
 
@@ -34,20 +36,22 @@ def count_together() -> None:
 
 
 def forget_worker(pid: int) -> None:
-    """The connections of a worker that is gone are open no more."""
+    """Remove the gauges of a stopped worker, such as its open connections."""
     if "prometheus_client" in sys.modules:
         from prometheus_client.multiprocess import mark_process_dead
 
         mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
-# What `mallopt` calls the size from which a block is mapped by itself.
+# The parameter of `mallopt` for the minimum size of separately mapped blocks.
 M_MMAP_THRESHOLD = -3
 
 
 def release_large_blocks() -> None:
-    """Once a large block was freed, glibc keeps such blocks on its heap, where they may stay for
-    ever: told a size, it goes on giving each back to the system."""
+    """Have glibc return large blocks to the system.
+
+    By default it raises the threshold once a large block is freed, and keeps later ones.
+    """
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 128 * 1024)
 

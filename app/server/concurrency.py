@@ -1,8 +1,8 @@
-"""What stands between granian and the application.
+"""Limits how many requests the application handles at once on granian.
 
-granian gives a thread to a request as soon as its head is there. Here its body is waited for before
-the application's turn begins, so that whoever sends slowly holds a thread, of which there are as
-many as connections, and none of the turns.
+granian assigns a thread to a request when its headers are complete. Here the thread reads the body
+before it takes a slot of the application, so a slow client occupies one of many threads, but no
+slot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINE_LIMIT = 8190
 BODY_LIMIT = 6 * 1024 * 1024
 # Memory for all bodies in transit; small bodies always fit.
 MEMORY_LIMIT = 64 * 1024 * 1024
-LITTLE = 64 * 1024
+ALWAYS_FITS = 64 * 1024
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -38,14 +38,14 @@ _PHRASES = {
 
 
 class ConcurrencyLimiter:
-    def __init__(self, app: Application, turns: int) -> None:
+    def __init__(self, app: Application, slots: int) -> None:
         self._app = app
-        # A queue in C hands a turn on at a tenth of what a semaphore takes, which is Python.
-        self._turns: SimpleQueue[None] = SimpleQueue()
-        for _ in range(turns):
-            self._turns.put(None)
+        # A queue in C takes a tenth of the time of a semaphore in Python.
+        self._slots: SimpleQueue[None] = SimpleQueue()
+        for _ in range(slots):
+            self._slots.put(None)
         self._kept_bytes = 0
-        self._keeping = Lock()
+        self._memory_lock = Lock()
 
     def __call__(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         if len(environ["PATH_INFO"]) + len(environ["QUERY_STRING"]) > LINE_LIMIT:
@@ -58,19 +58,19 @@ class ConcurrencyLimiter:
         length = int(environ.get("CONTENT_LENGTH") or 0)
         if not 0 < length <= BODY_LIMIT:
             environ["wsgi.input"] = BytesIO()
-            return self._answer(environ, start)
-        if not self._make_room(length):
+            return self._respond(environ, start)
+        if not self._reserve(length):
             return self._reject(start, TooManyBodies)
         try:
             body = environ["wsgi.input"].read(length)
             if len(body) < length:
                 return self._reject(start, UnreadableBody)
             environ["wsgi.input"] = BytesIO(body)
-            return self._answer(environ, start)
+            return self._respond(environ, start)
         finally:
-            self._give_back(length)
+            self._release(length)
 
-    def _answer(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
+    def _respond(self, environ: Environ, start: StartResponse) -> Iterable[bytes]:
         is_whole = False
 
         def note_length(status: str, headers: list[tuple[str, str]], *more: object) -> Any:
@@ -78,27 +78,27 @@ class ConcurrencyLimiter:
             is_whole = any(name == "Content-Length" for name, _ in headers)
             return start(status, headers, *more)
 
-        self._turns.get()
+        self._slots.get()
         try:
-            answer = self._app(environ, note_length)
+            body = self._app(environ, note_length)
             if not is_whole:
-                return answer  # a stream, which is made while it is sent
+                return body  # a stream, which is generated while it is sent
             try:
-                return list(answer)
+                return list(body)
             finally:
-                answer.close()  # type: ignore[attr-defined]
+                body.close()  # type: ignore[attr-defined]
         finally:
-            self._turns.put(None)
+            self._slots.put(None)
 
-    def _make_room(self, length: int) -> bool:
-        with self._keeping:
-            if length > LITTLE and self._kept_bytes + length > MEMORY_LIMIT:
+    def _reserve(self, length: int) -> bool:
+        with self._memory_lock:
+            if length > ALWAYS_FITS and self._kept_bytes + length > MEMORY_LIMIT:
                 return False
             self._kept_bytes += length
             return True
 
-    def _give_back(self, length: int) -> None:
-        with self._keeping:
+    def _release(self, length: int) -> None:
+        with self._memory_lock:
             self._kept_bytes -= length
 
     def _reject(

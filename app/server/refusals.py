@@ -1,4 +1,4 @@
-"""What gunicorn answers by itself, before the application has the request."""
+"""Responses to requests that gunicorn rejects before the application handles them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .common import problem
 
 
 class RequestTooSlow(Exception):
-    """Its time is over, and it is not all there."""
+    """The request was not complete in time."""
 
 
-# The first that fits. All other ways to be no HTTP are a 400, also those for which a 501 could be
-# said: whoever invents a coding shall not set off the alarm for faults of the server.
-_KINDS: list[tuple[tuple[type[Exception], ...], type[Problem], str | None]] = [
+# The first match is used. All other invalid requests are a 400, also an unknown transfer coding: a
+# 501 would trigger alerts for server errors.
+_RESPONSES: list[tuple[tuple[type[Exception], ...], type[Problem], str | None]] = [
     ((RequestTooSlow,), RequestTimeout, None),
     ((LimitRequestLine,), UriTooLong, None),
     ((LimitRequestHeaders,), HeadersTooLarge, None),
@@ -43,7 +43,7 @@ _KINDS: list[tuple[tuple[type[Exception], ...], type[Problem], str | None]] = [
 
 def answer(error: Exception, app: object) -> tuple[int, str, bytes]:
     """Return the status, the request id of the log line, and the bytes to send."""
-    kind, detail = next(found[1:] for found in _KINDS if isinstance(error, found[0]))
+    kind, detail = next(found[1:] for found in _RESPONSES if isinstance(error, found[0]))
     request_id, headers, body = problem(kind, app, detail)
     head = "".join(f"{name}: {value}\r\n" for name, value in [*headers, ("Connection", "close")])
     line = f"HTTP/1.1 {kind.status} {HTTPStatus(kind.status).phrase}\r\n"

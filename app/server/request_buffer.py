@@ -1,7 +1,7 @@
 """Buffers the bytes of a request until it is complete.
 
-Nothing is decided about them here: gunicorn's parser does that once a thread has the request. What
-it will refuse whatever follows counts as all there.
+gunicorn's parser decides about the request once a thread has it. A request that the parser will
+reject in any case counts as complete.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import sys
 # More than any route accepts: the rest of a rejected body is not awaited.
 BODY_LIMIT = 6 * 1024 * 1024
 HEAD_LIMIT = 64 * 1024
-# The longest request line that gunicorn takes, with its end.
+# The longest request line that gunicorn accepts, with its end.
 _LINE_LIMIT = 8192
 
-# A line that ends so makes gunicorn refuse the request.
+# gunicorn rejects a request with such a line end.
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 _FRAMING = re.compile(
     rb"\r\n(content-length|transfer-encoding):[ \t]*([^\r\n]*?)[ \t]*(?=\r\n)", re.I
@@ -34,10 +34,10 @@ class RequestBuffer:
         self.data = bytearray(data)
         self.size = len(data)
         self.head_size = 0
-        # Whether the body goes on beyond what anybody waits for.
+        # Whether the body is longer than the limit, so that the rest is not awaited.
         self.is_cut = False
         self._end = _UNKNOWN
-        # Where looking goes on: for the head's end, then for the line that a chunk begins with.
+        # Where the search continues: for the end of the headers, then for the next chunk.
         self._next = 0
 
     def add(self, data: bytes) -> None:
@@ -46,18 +46,18 @@ class RequestBuffer:
 
     def is_whole(self) -> bool:
         if not self.head_size:
-            self._look_for_head()
+            self._find_head()
         if self.head_size and self._end == _UNKNOWN:
-            self._walk_chunks()
+            self._find_last_chunk()
         if self.size < self._end and self.size > self.head_size + BODY_LIMIT:
             self.is_cut = True
         return self.is_cut or self.size >= self._end
 
     def expects_100(self) -> bool:
-        """Whether the client may be waiting for a word before it sends the body."""
+        """Return whether the client may wait for 100 Continue before it sends the body."""
         return _EXPECTS_100.match(self.data, 0, self.head_size) is not None
 
-    def _look_for_head(self) -> None:
+    def _find_head(self) -> None:
         start = max(0, self._next - 3)
         self._next = self.size
         end = self.data.find(b"\r\n\r\n", start)
@@ -71,7 +71,7 @@ class RequestBuffer:
         return self.size > _LINE_LIMIT and b"\n" not in self.data[:_LINE_LIMIT]
 
     def _read_framing(self) -> int:
-        """Return the end of the request, if its head says so."""
+        """Return the end of the request if the headers determine it."""
         match _FRAMING.findall(self.data, 0, self.head_size):
             case [(name, length)] if name.lower() == b"content-length" and length.isdigit():
                 if len(length) < 10 and int(length) <= BODY_LIMIT:
@@ -81,7 +81,7 @@ class RequestBuffer:
                 return _UNKNOWN
         return self.head_size
 
-    def _walk_chunks(self) -> None:
+    def _find_last_chunk(self) -> None:
         while (line_end := self.data.find(b"\r\n", self._next)) >= 0:
             try:
                 size = int(self.data[self._next : line_end].partition(b";")[0], 16)
@@ -91,7 +91,7 @@ class RequestBuffer:
                 self._end = self.size
                 return
             if size == 0:
-                # An empty line ends the trailers, or says that there are none.
+                # An empty line ends the trailers, which may be empty.
                 last = self.data.find(b"\r\n\r\n", line_end)
                 if last >= 0:
                     self._end = last + 4
@@ -101,22 +101,22 @@ class RequestBuffer:
             self._end = self.size
 
 
-_READ_AT_ONCE = 64 * 1024
-# An answer that is made while it is sent, as a stream is, waits for a client that is so far behind.
-_MOST_UNSENT = 1024 * 1024
+_READ_SIZE = 64 * 1024
+# A streamed response waits for a client that has not received so many bytes.
+_MAX_UNSENT = 1024 * 1024
 
 
 class BufferedSocket:
-    """What gunicorn's parser reads from and its response writes to.
+    """The socket for gunicorn's parser and response.
 
-    They read what the poller has received before, and what the client does not take of the answer
-    at once is left to the poller.
+    Reads return what the poller has received before. The poller sends what the client does not
+    receive of the response at once.
     """
 
-    def __init__(self, sock: socket.socket, patience: float) -> None:
+    def __init__(self, sock: socket.socket, timeout: float) -> None:
         sock.setblocking(False)
         self._sock = sock
-        self._patience = patience
+        self._timeout = timeout
         self._unsent = bytearray()
         self._parts = 0
         self.request = RequestBuffer()
@@ -128,7 +128,7 @@ class BufferedSocket:
 
     @property
     def size(self) -> int:
-        """The bytes that are kept for this client."""
+        """The number of bytes in memory for this client."""
         return self.request.size + len(self._unsent)
 
     def expect(self, request: RequestBuffer) -> None:
@@ -138,7 +138,7 @@ class BufferedSocket:
     def receive(self) -> bytes:
         """Return the bytes received since, without waiting."""
         try:
-            data = self._sock.recv(_READ_AT_ONCE)
+            data = self._sock.recv(_READ_SIZE)
         except BlockingIOError:
             return b""
         except OSError:
@@ -147,12 +147,12 @@ class BufferedSocket:
         return data
 
     def offer(self, data: bytes) -> None:
-        """Send as much of it as the client takes now."""
+        """Send as much as the client receives without waiting."""
         self._unsent += data
         self.push()
 
     def push(self) -> bool:
-        """Go on sending, and say whether nothing is left."""
+        """Continue sending, and return whether all is sent."""
         try:
             while self._unsent:
                 del self._unsent[: self._sock.send(self._unsent)]
@@ -162,12 +162,12 @@ class BufferedSocket:
 
     def recv(self, size: int) -> bytes:
         data = self.request.data
-        # gunicorn would take it all, and copy what it does not need yet at each of its steps.
-        size = min(size, _READ_AT_ONCE)
+        # gunicorn would read everything, and copy the rest at each step.
+        size = min(size, _READ_SIZE)
         taken = bytes(data[:size])
         del data[:size]
         if not taken and not self.ended:
-            # More is to come of a body over the limit alone, and nobody waits for that.
+            # Only a body over the limit is incomplete, and its rest is not awaited.
             raise ConnectionResetError(errno.ECONNRESET, "The body is longer than what was read")
         return taken
 
@@ -175,19 +175,19 @@ class BufferedSocket:
         self._parts += 1
         self._unsent += data
         if self._parts == 1:
-            return  # the head of an answer, which goes out together with what follows
-        while not self.push() and len(self._unsent) > _MOST_UNSENT:
+            return  # the headers, which are sent together with the next part
+        while not self.push() and len(self._unsent) > _MAX_UNSENT:
             room = select.poll()
             room.register(self._sock, select.POLLOUT)
-            if not room.poll(self._patience * 1000):
-                raise BrokenPipeError(errno.EPIPE, "The client does not take the answer")
+            if not room.poll(self._timeout * 1000):
+                raise BrokenPipeError(errno.EPIPE, "The client does not receive the response")
 
     def send(self, data: bytes) -> int:
-        """Nothing: gunicorn says "100 Continue" here, which the poller has said where it helps."""
+        """Do nothing: gunicorn sends "100 Continue" here, which the poller has already sent."""
         return len(data)
 
     def setblocking(self, _blocking: bool) -> None:
-        """Nothing: it never blocks."""
+        """Do nothing: the socket never blocks."""
 
     def settimeout(self, _seconds: float | None) -> None:
-        """Nothing: it never blocks."""
+        """Do nothing: the socket never blocks."""

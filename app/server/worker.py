@@ -1,8 +1,8 @@
-"""gunicorn's threaded worker, with threads that wait for no client.
+"""gunicorn's threaded worker, with threads that never wait for clients.
 
-gthread gives a connection to a thread at once, and there the request is read for as long as the
-client takes to send it. Here the poller reads, with a deadline, and a thread gets a request that is
-all there. Why so: docs/decisions/slow-clients.md.
+gthread assigns a connection to a thread at once, which then waits for the client to send the
+request. Here the poller reads with a deadline, and a thread gets a complete request. The reasons
+are in docs/decisions/slow-clients.md.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .refusals import RequestTooSlow, answer
 from .request_buffer import HEAD_LIMIT, BufferedSocket, RequestBuffer
 
 HEAD_SECONDS = 10.0
-# A body brings so much in so many seconds, or its end; and of an answer something is taken in them.
+# The minimum progress of a body in a number of seconds; a response must progress in them too.
 STEP_BYTES = 10 * 1024
 STEP_SECONDS = 10.0
 LINGER_SECONDS = 2.0
-PASSED_OVER_AT_ONCE = 64 * 1024
-# What a worker keeps for all its clients; those with little do not have to make room.
+DISCARD_SIZE = 64 * 1024
+# The memory of a worker for all clients; clients with little are not closed to free memory.
 MEMORY_LIMIT = 64 * 1024 * 1024
-LITTLE = 64 * 1024
+SMALL_SIZE = 64 * 1024
 
 
 class BufferedWorker(ThreadWorker):  # type: ignore[misc]
@@ -41,16 +41,16 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         # Connections that the poller waits for, each with its time-out action.
         self.waiting: dict[TConn, Callable[[TConn], None]] = {}
-        self.next_look = 0.0
-        self.next_sign = 0.0
+        self.next_check = 0.0
+        self.next_heartbeat = 0.0
         self.is_due = True
         self.kept_bytes = 0
-        # It would send past the buffered socket, and wait.
+        # sendfile would bypass the buffered socket, and block.
         self.cfg.set("sendfile", False)
 
     def init_process(self) -> None:
         release_large_blocks()
-        # gunicorn looks a setting up in three steps, and twenty of them at each request.
+        # gunicorn's lookup of a setting is slow, and each request needs twenty.
         self.cfg.__dict__.update({name: found.get() for name, found in self.cfg.settings.items()})
         super().init_process()
 
@@ -58,7 +58,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
     def check_config(cls, cfg: Any, log: Any) -> None:
         super().check_config(cfg, log)
         if cfg.is_ssl:
-            raise RuntimeError("This worker speaks no TLS: a proxy in front does.")
+            raise RuntimeError("This worker does not support TLS: use a proxy in front.")
 
     def accept(self, listener: socket.socket) -> None:
         if self.nr_conns + 1 >= self.worker_connections:
@@ -71,7 +71,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.make_room()
 
     def enqueue_req(self, conn: TConn) -> None:
-        """gunicorn has found a request coming in; a thread gets it when it is all there."""
+        """Start reading a request; a thread gets it when it is complete."""
         if not isinstance(conn.sock, BufferedSocket):
             conn.sock = BufferedSocket(conn.sock, STEP_SECONDS)
             conn.kept_bytes = 0
@@ -103,7 +103,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
             self.weigh(conn, sock.size)
 
     def finish_request(self, conn: TConn, done: Future[bool]) -> None:
-        """A thread has answered: what the client has not taken of it comes before the next one."""
+        """Send the rest of a response before the next request."""
         try:
             all_sent = conn.sock.push()
         except OSError:
@@ -176,31 +176,31 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
     def weigh(self, conn: TConn, kept_bytes: int) -> None:
         self.kept_bytes += kept_bytes - conn.kept_bytes
         conn.kept_bytes = kept_bytes
-        if self.kept_bytes > MEMORY_LIMIT and kept_bytes > LITTLE:
-            self.make_room(LITTLE)
+        if self.kept_bytes > MEMORY_LIMIT and kept_bytes > SMALL_SIZE:
+            self.make_room(SMALL_SIZE)
 
     def make_room(self, at_least: int = 0) -> None:
-        """Close the connection nearest to its time-out, of those that hold this much memory."""
+        """Close the connection nearest to its timeout that uses at least this much memory."""
         found = [conn for conn in self.waiting if conn.kept_bytes >= at_least]
         if found:
             self.close(min(found, key=lambda conn: conn.timeout))
 
     def notify(self) -> None:
-        """The sign of life that gunicorn's loop gives at each turn: twice a second is enough."""
-        self.is_due = time.monotonic() >= self.next_sign
+        """Send the heartbeat at most twice a second, not at each iteration of gunicorn's loop."""
+        self.is_due = time.monotonic() >= self.next_heartbeat
         if self.is_due:
-            self.next_sign = time.monotonic() + 0.5
+            self.next_heartbeat = time.monotonic() + 0.5
             super().notify()
 
     def is_parent_alive(self) -> bool:
         return not self.is_due or bool(super().is_parent_alive())
 
     def murder_pending(self) -> None:
-        """Close timed-out connections; gunicorn's loop calls this at each turn."""
+        """Close timed-out connections; gunicorn's loop calls this at each iteration."""
         now = time.monotonic()
-        if now < self.next_look:
+        if now < self.next_check:
             return
-        self.next_look = now + 0.5
+        self.next_check = now + 0.5
         for conn in [conn for conn in self.waiting if conn.timeout <= now]:
             self.waiting[conn](conn)
 
@@ -217,26 +217,25 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
         return bool(super().handle_request(req, conn))
 
     def _keepalive_after(self, conn: TConn, keepalive: bool) -> bool:
-        """All of it is here, so that what the application did not read is passed over however long
-        it is: the answer has promised to keep the connection."""
+        """Discard the rest of the body, which is complete, because the connection stays open."""
         if not keepalive:
             return False
         body = conn.parser.mesg.body
         try:
-            # gunicorn's own way takes a KiB at a time, and copies all that follows at each.
-            while body.read(PASSED_OVER_AT_ONCE):
+            # gunicorn's own code reads a KiB at a time, and copies the rest each time.
+            while body.read(DISCARD_SIZE):
                 pass
         except Exception:
-            return False  # what the application did not read was no body, and it has answered
+            return False  # the rest of the body is invalid, after the response
         return not body.failed
 
     def handle_error(self, req: Any, client: BufferedSocket, addr: Any, exc: Exception) -> None:
         status, request_id, sent = answer(exc, self.wsgi)
-        # Not with what the client has sent: there may be a token in it.
-        words = (type(exc).__name__, addr[0] if addr else "a socket", status, request_id)
+        # Without the client's data, which may contain a token.
+        values = (type(exc).__name__, addr[0] if addr else "a socket", status, request_id)
         self.log.warning(
-            "%s from %s is answered %d, request id %s",
-            *words,
+            "%s from %s, response %d, request id %s",
+            *values,
             exc_info=exc if status == 500 else None,
         )
         with suppress(OSError):
@@ -244,8 +243,7 @@ class BufferedWorker(ThreadWorker):  # type: ignore[misc]
 
 
 class ApplicationLog(Logger):  # type: ignore[misc]
-    """From the first line on: the application is loaded before, and has configured logging. A file
-    that the operator names for gunicorn's log keeps gunicorn's own form."""
+    """Logs through the application's configuration, unless the operator sets a file for the log."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)

@@ -1,4 +1,4 @@
-"""Where files live: a folder, an S3 bucket, or memory, all behind one protocol."""
+"""File stores with one interface: a folder, an S3 bucket, or memory."""
 
 from .files import (
     FileMissing,

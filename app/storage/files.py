@@ -1,7 +1,7 @@
-"""What every file store can do, and what each of them refuses.
+"""The interface of file stores, and their errors.
 
-A store keeps small files under flat names. It does not know what a file is for: whoever puts one
-remembers its name, and whoever cleans up compares `files()` with the names still in use.
+A store keeps small files under flat names. The caller stores the name of a file, and a
+cleanup compares `files()` with the names in use.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class UnsafeName(ValueError):
 
 
 class StorageUnavailable(Unavailable):
-    """The store is out of reach or refuses to work. Why, is for the log and not for the client."""
+    """The store is unavailable. The reason is logged and not sent to the client."""
 
     detail = "The file storage is out of reach"
     cause = "The file storage (a folder or an S3 bucket) is unreachable or rejects the request."
@@ -62,20 +62,20 @@ class FileStore(Protocol):
         """Return the file's bytes, or raise `FileMissing`."""
 
     def delete(self, name: str) -> None:
-        """Remove the file; one that is not there is no error."""
+        """Delete the file; a missing file is not an error."""
 
     def files(self) -> Iterator[StoredFile]:
         """Yield every stored file, in no particular order."""
 
 
 class LargeFileStore(FileStore, Protocol):
-    """One for files that no memory need hold whole."""
+    """A store that can also stream large files."""
 
     def put_from(self, name: str, file: IO[bytes], content_type: str) -> None:
         """Store the whole of an open file, from its beginning, or nothing."""
 
     def chunks(self, name: str) -> Iterator[bytes]:
-        """The file in pieces. `FileMissing` is raised at once, and not with the first piece."""
+        """Return the file in chunks; raise `FileMissing` at once, not with the first chunk."""
 
 
 def checked_name(name: str) -> str:

@@ -101,8 +101,8 @@ def _stored_file(entry: os.DirEntry[str]) -> StoredFile | None:
 
 @contextmanager
 def _storage_errors() -> Iterator[None]:
-    """Turn what the file system says (disk full, no permission) into the store's own word."""
+    """Convert errors of the file system (disk full, no permission) to StorageUnavailable."""
     try:
         yield
     except OSError as error:
-        raise StorageUnavailable(f"the folder does not work: {error.strerror}") from error
+        raise StorageUnavailable(f"the folder cannot be used: {error.strerror}") from error

@@ -10,7 +10,7 @@ from .files import CHUNK_BYTES, FileMissing, StoredFile, checked_name
 
 
 class MemoryFileStore:
-    """Keeps the same promises as the other stores, until the process ends."""
+    """Files that exist until the process ends."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[bytes, datetime]] = {}

@@ -18,11 +18,11 @@ from .files import (
     checked_name,
 )
 
-# A caller is answered within five seconds even when the store is silent: nothing is retried here.
+# A request fails within five seconds if the store does not respond, so nothing is retried.
 _CONNECT_SECONDS = 2
 _READ_SECONDS = 2.5
-# For large files, which no request waits for.
-_PATIENT_SECONDS = 60.0
+# For large files, which are not stored during a request.
+_LARGE_FILE_SECONDS = 60.0
 _PAGE = 1000
 
 
@@ -44,7 +44,7 @@ class S3FileStore:
     def __init__(self, bucket: S3Bucket) -> None:
         self._bucket = bucket
         self._lock = Lock()
-        self._made_clients: dict[float, Any] = {}
+        self._clients: dict[float, Any] = {}
 
     def put(self, name: str, data: bytes, content_type: str) -> None:
         key = self._key(name)
@@ -64,7 +64,7 @@ class S3FileStore:
         key = self._key(name)
         file.seek(0)
         with _storage_errors(name):
-            self._client(_PATIENT_SECONDS).put_object(
+            self._client(_LARGE_FILE_SECONDS).put_object(
                 Bucket=self._bucket.name, Key=key, Body=file, ContentType=content_type
             )
 
@@ -79,13 +79,13 @@ class S3FileStore:
             self._client().delete_object(Bucket=self._bucket.name, Key=key)
 
     def is_open(self, name: str) -> bool:
-        """Whether anybody who knows the name is given the file, without a key."""
+        """Return whether a client without credentials can read the file."""
         from botocore.exceptions import ClientError
 
-        key, anybody = self._key(name), _new_client(self._bucket, is_known=False)
+        key, anonymous = self._key(name), _new_client(self._bucket, is_anonymous=True)
         with _storage_errors(name):
             try:
-                anybody.get_object(Bucket=self._bucket.name, Key=key)
+                anonymous.get_object(Bucket=self._bucket.name, Key=key)
             except ClientError as error:
                 if error.response["ResponseMetadata"]["HTTPStatusCode"] in (401, 403):
                     return False
@@ -107,7 +107,7 @@ class S3FileStore:
         return self._bucket.prefix + checked_name(name)
 
     def _stored_file(self, item: JsonObject) -> Iterator[StoredFile]:
-        """Yield the object if this store could have written it; others share the bucket."""
+        """Yield the object unless another program must have written it."""
         name = item["Key"].removeprefix(self._bucket.prefix)
         try:
             yield StoredFile(checked_name(name), item["LastModified"])
@@ -115,11 +115,11 @@ class S3FileStore:
             return
 
     def _client(self, read_seconds: float = _READ_SECONDS) -> Any:
-        # Made once and after the fork: a client may be shared by threads, but making one may not.
+        # Created once, after the fork: threads can share a client, but not create one at once.
         with self._lock:
-            if read_seconds not in self._made_clients:
-                self._made_clients[read_seconds] = _new_client(self._bucket, read_seconds)
-            return self._made_clients[read_seconds]
+            if read_seconds not in self._clients:
+                self._clients[read_seconds] = _new_client(self._bucket, read_seconds)
+            return self._clients[read_seconds]
 
 
 def _pieces(name: str, body: Any) -> Iterator[bytes]:
@@ -128,21 +128,21 @@ def _pieces(name: str, body: Any) -> Iterator[bytes]:
 
 
 def _new_client(
-    bucket: S3Bucket, read_seconds: float = _READ_SECONDS, *, is_known: bool = True
+    bucket: S3Bucket, read_seconds: float = _READ_SECONDS, *, is_anonymous: bool = False
 ) -> Any:
     import boto3
     from botocore import UNSIGNED
     from botocore.config import Config
 
     config = Config(
-        signature_version=None if is_known else UNSIGNED,
+        signature_version=UNSIGNED if is_anonymous else None,
         connect_timeout=_CONNECT_SECONDS,
         read_timeout=read_seconds,
         retries={"total_max_attempts": 1},
-        # Servers other than Amazon's refuse the checksums that boto3 sends by itself since 1.36.
+        # Servers other than Amazon's reject the checksums that boto3 sends by default since 1.36.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
-        # Such servers are seldom set up with one host name for each bucket.
+        # Such servers seldom have a host name for each bucket.
         s3={"addressing_style": "path" if bucket.endpoint_url else "auto"},
     )
     return boto3.session.Session().client(
@@ -157,7 +157,7 @@ def _new_client(
 
 @contextmanager
 def _storage_errors(name: str) -> Iterator[None]:
-    """Turn boto3's errors into the store's own words."""
+    """Convert boto3's errors to FileMissing and StorageUnavailable."""
     from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
     from urllib3.exceptions import HTTPError
 

@@ -1,6 +1,6 @@
-"""What tests of Frontdesk, and of applications that mount it, are made with.
+"""Tools for tests of Frontdesk, and of applications that mount it.
 
-Loaded piece by piece: pytest imports this package in every run, for the plugin.
+Names are imported at first use: pytest imports this package in every run, for the plugin.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client whose every request names the status it expects, so that a test reads as a sentence."""
+"""A test client that checks the status of each response."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Answer:
 
     @property
     def faults(self) -> list[str]:
-        """`location:field` of every fault in a 422."""
+        """`location:field` of every error in a 422."""
         return [f"{fault['location']}:{fault['field']}" for fault in self.json.get("errors", [])]
 
 
 class Api:
-    """Requests under one prefix, with the account of the token."""
+    """Sends requests under a prefix, with a bearer token."""
 
     def __init__(self, app: Flask, prefix: str = "/api/v1", token: str | None = None) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""The database in tests: note which statements are sent, and undo what a test wrote."""
+"""The database in tests: record statements, and roll back what a test writes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ _METHODS = ("get", "get_many", "put", "drop", "take", "add", "count", "remaining
 def rolled_back(app: Flask) -> Iterator[None]:
     """Roll back everything that is written to the databases in the block, committed or not.
 
-    The state store (rate-limit counters, one-time codes) is an empty one in memory meanwhile,
-    whichever store the settings name.
+    The state store (rate-limit counters, one-time codes) is an empty one in memory in the block,
+    whatever store the settings name.
 
-    Delivered rows are not undone, because delivery has connections of its own: give tests that
-    deliver a database of their own.
+    Deliveries are not rolled back, because they use separate connections: use a separate database
+    for tests that deliver.
     """
     db: Any = app.extensions["sqlalchemy"]
     with app.app_context():
@@ -68,7 +68,7 @@ def rolled_back(app: Flask) -> Iterator[None]:
         # A commit ends a savepoint, and never the transaction around it.
         options = {**factory.kw, "join_transaction_mode": "create_savepoint"}
         if is_lite(db):
-            # Its sessions are given their engine when the application is made.
+            # Its sessions get their engine when the application is created.
             options["bind"] = engines["default"]
         stack.enter_context(mock.patch.object(factory, "kw", options))
         yield
@@ -76,9 +76,9 @@ def rolled_back(app: Flask) -> Iterator[None]:
 
 @contextmanager
 def _fresh_state(keystore: Keystore, clock: Clock) -> Iterator[None]:
-    """In place of the object's methods: every service has the object itself.
+    """Replace the methods of the store, because every service has a reference to the object.
 
-    A store in the database would begin a transaction of its own on the connection that is in ours.
+    A store in the database would begin a separate transaction on the connection of the test.
     """
     fresh: Any = MemoryKeystore(clock)
     with ExitStack() as stack:
@@ -93,10 +93,10 @@ def _fresh_state(keystore: Keystore, clock: Clock) -> Iterator[None]:
 def _outer_transaction(engine: Engine) -> Iterator[Connection]:
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
-            with _begun_by_us(connection):
+            with _explicit_transaction(connection):
                 yield connection
             return
-        # Our sessions would leave the driver's autocommit by themselves, and cannot any more.
+        # The transaction leaves autocommit here, because sessions cannot within it.
         options: JsonObject = {"isolation_level": "READ COMMITTED", AUTOCOMMIT: False}
         outer = connection.execution_options(**options).begin()
         try:
@@ -106,14 +106,14 @@ def _outer_transaction(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
-def _begun_by_us(connection: Connection) -> Iterator[None]:
-    """SQLite's driver begins a transaction with the first write only, and not for a savepoint."""
+def _explicit_transaction(connection: Connection) -> Iterator[None]:
+    """Begin explicitly: SQLite's driver begins only at the first write, not for a savepoint."""
     driver: Any = connection.connection.dbapi_connection
-    usual, driver.isolation_level = driver.isolation_level, None
+    isolation_level, driver.isolation_level = driver.isolation_level, None
     outer = connection.begin()
     connection.exec_driver_sql("BEGIN")
     try:
         yield
     finally:
         outer.rollback()
-        driver.isolation_level = usual
+        driver.isolation_level = isolation_level

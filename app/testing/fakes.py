@@ -1,7 +1,7 @@
-"""Honest twins of what leaves the process, and of the time, put in place for every application.
+"""Fakes of email, SMS, delivery and the clock, for every application in the process.
 
-In place of the classes' own methods, not of one application's objects: an application that a
-session-wide fixture made long before is served as well as one that is made in the test.
+They replace methods of classes, not of one application's objects, so that applications of
+session-wide fixtures use them too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Fakes:
     clock: SteppingClock = field(default_factory=SteppingClock)
     mails: MailOutbox = field(default_factory=MailOutbox)
     sms: SmsOutbox = field(default_factory=SmsOutbox)
-    # The newest token and code for each purpose and address, whoever mailed them.
+    # The newest token and code for each purpose and email address.
     proofs: dict[tuple[str, str], IssuedProof] = field(default_factory=dict)
 
 
@@ -45,7 +45,7 @@ def fakes() -> Iterator[Fakes]:
         return made.clock.now()
 
     def keep(email: Email, mailer: Mailer) -> None:
-        """Flask-Mail's listeners hear of it, as of a mail that has left."""
+        """Store the email, and send Flask-Mail's signal as for a sent email."""
         made.mails.add(email)
         mailer.on_sent(mailer.writer.write(email, made.clock.now()))
 
@@ -75,14 +75,14 @@ def fakes() -> Iterator[Fakes]:
         yield send
 
     def wait(_self: object, *_channels: object) -> None:
-        """Nothing happens behind a test's back: it says when to deliver."""
+        """Do nothing: the test calls `deliver`."""
 
     def send_nothing(_self: ThreadEngine, _channel: str) -> float:
         """An application that was built before this patch starts the real thread."""
         return SWEEP_SECONDS
 
     with ExitStack() as stack:
-        for kind, name, twin in (
+        for kind, name, fake in (
             (SystemClock, "now", now),
             (BackgroundMail, "send_soon", send_soon),
             (AccountProofs, "issue", issue_and_keep),
@@ -95,5 +95,5 @@ def fakes() -> Iterator[Fakes]:
             (InlineEngine, "wake", wait),
             (CeleryEngine, "wake", wait),
         ):
-            stack.enter_context(mock.patch.object(kind, name, twin))
+            stack.enter_context(mock.patch.object(kind, name, fake))
         yield made

@@ -1,4 +1,4 @@
-"""What a test of an application with a Frontdesk in it needs at hand."""
+"""The object of the `frontdesk` fixture: accounts, clients, sent messages and the clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .client import Api
 from .fakes import Fakes
 from .people import PASSWORD, Person, make_person
 
-# bcrypt's cheapest: a suite makes many accounts, and none of them is worth protecting.
+# bcrypt's minimum, because tests create many accounts.
 ROUNDS = 4
 
 
@@ -32,29 +32,29 @@ class Kit:
     def account(
         self, name: str = "ada", /, *, password: str = PASSWORD, prefix: str = "", **fields: object
     ) -> Person:
-        """Somebody with an account: `account("ada", role="admin", nickname="The Countess")`.
+        """Create an account: `account("ada", role="admin", nickname="The Countess")`.
 
         `prefix` is put in front of every path that their client requests.
         """
         return make_person(self.app, name, password=password, prefix=prefix, **fields)
 
     def api(self, prefix: str = "") -> Api:
-        """A client of nobody's."""
+        """Return a client without a token."""
         return Api(self.app, prefix)
 
     def workspace(self, slug: str, owner: Person, name: str = "") -> Workspace:
-        """A workspace of this owner, found as `/{slug}/…` or by the header `X-Workspace`."""
+        """Create a workspace of this owner, for `/{slug}/…` or the header `X-Workspace`."""
         with self.app.app_context():
             account = service(Accounts).get(owner.email)
             return service(Workspaces).create(account, name or slug, slug).workspace
 
     def deliver(self) -> None:
-        """Send what waits: the e-mails and SMS of notifications."""
+        """Send the queued emails and SMS of notifications."""
         with self.app.app_context():
             service(Worker).drain()
 
     def last_code(self, email: str) -> str:
-        """The short code of the newest recovery, whatever the mail says."""
+        """Return the short code of the newest password recovery."""
         return self._recovery(email).code
 
     def last_reset_token(self, email: str) -> str:

@@ -1,4 +1,4 @@
-"""What was sent, assertions about it, and an engine that delivers when a test says so."""
+"""Sent messages, assertions about them, and an engine that delivers on demand."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class _Outbox(Generic[Kept]):
         self.sent.append(message)
 
     def to(self, receiver: str) -> list[Kept]:
-        """Everything for one address or number, oldest first."""
+        """Return all messages to an email address or phone number, oldest first."""
         return [message for message in self.sent if message.to == receiver]
 
     def last(self, receiver: str) -> Kept:
-        """The newest for one address or number."""
+        """Return the newest message to an email address or phone number."""
         found = self.to(receiver)
-        assert found, f"Nothing was sent to {receiver}; {self._told()}"
+        assert found, f"Nothing was sent to {receiver}; {self._describe_sent()}"
         return found[-1]
 
     def clear(self) -> None:
         self.sent.clear()
 
     def assert_empty(self) -> None:
-        assert not self.sent, f"Something was sent: {self._told()}"
+        assert not self.sent, f"Something was sent: {self._describe_sent()}"
 
-    def _told(self) -> str:
+    def _describe_sent(self) -> str:
         return ", ".join(self._line(message) for message in self.sent) or "nothing at all was"
 
     def _line(self, message: Kept) -> str:
@@ -48,16 +48,16 @@ class _Outbox(Generic[Kept]):
 
 class MailOutbox(_Outbox[Email]):
     def send_soon(self, email: Email) -> None:
-        """As the lane for one-off mail is told."""
+        """Store a transactional email."""
         self.add(email)
 
     def assert_sent(self, to: str, subject: str = "", text: str = "") -> Email:
-        """A mail to this address with these words in its subject and in its text."""
+        """Return an email to this address with these words in its subject and text."""
         for mail in reversed(self.to(to)):
             if subject in mail.subject and text in mail.text:
                 return mail
         wanted = f"No mail to {to} has {subject!r} in its subject and {text!r} in its text"
-        raise AssertionError(f"{wanted}; sent: {self._told()}")
+        raise AssertionError(f"{wanted}; sent: {self._describe_sent()}")
 
     def _line(self, message: Email) -> str:
         return f"{message.to} '{message.subject}'"
@@ -65,15 +65,15 @@ class MailOutbox(_Outbox[Email]):
 
 class SmsOutbox(_Outbox[Sms]):
     def assert_sent(self, to: str, text: str = "") -> Sms:
-        """An SMS to this number with these words."""
+        """Return an SMS to this number with these words."""
         for sms in reversed(self.to(to)):
             if text in sms.text:
                 return sms
-        raise AssertionError(f"No SMS to {to} has {text!r}; sent: {self._told()}")
+        raise AssertionError(f"No SMS to {to} has {text!r}; sent: {self._describe_sent()}")
 
 
 class ManualEngine:
-    """Delivers when a test says so, and not behind its back."""
+    """Delivers only when a test calls `deliver`."""
 
     def __init__(self) -> None:
         self.woken: list[str] = []

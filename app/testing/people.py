@@ -25,7 +25,7 @@ class Person:
     prefix: str = ""
 
     def token(self) -> str:
-        """From the login route, or without it where the application does not mount it."""
+        """Return a token from the login route, or from the service if the route is not mounted."""
         url = _login_url(self.app)
         if url is None:
             with self.app.app_context():
@@ -53,7 +53,7 @@ class Person:
 def make_person(
     app: Flask, name: str, /, *, password: str = PASSWORD, prefix: str = "", **fields: Any
 ) -> Person:
-    """An account for `name@example.com`, or for the address given."""
+    """Create an account for `name@example.com`, or for the given address."""
     email = name if "@" in name else f"{name}@example.com"
     with app.app_context():
         account = service(Accounts).create(email, password, **fields)

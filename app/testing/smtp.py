@@ -1,4 +1,4 @@
-"""An SMTP server in the process, for tests: it keeps what it receives and misbehaves on demand."""
+"""An SMTP server for tests: it stores received messages, and rejects commands on demand."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
-# Given what a command names, such as a receiver's address, says what the server answers instead of
-# taking it, or nothing.
+# Gets the argument of a command, such as a recipient's address, and returns an error response, or
+# None to accept.
 Answer = Callable[[str], str | None]
 
 
@@ -41,15 +41,15 @@ class Sink:
     port: int = 0
     received: list[ReceivedMail] = field(default_factory=list)
     connections: int = 0
-    # The names that were said in greeting.
+    # The names of HELO and EHLO.
     names: list[str] = field(default_factory=list)
-    # Commands may come without a wait for each one's answer.
+    # Whether the server announces PIPELINING.
     pipelining: bool = False
     greeting_answer: Answer = lambda _name: None
     sender_answer: Answer = lambda _from: None
     receiver_answer: Answer = lambda _to: None
     message_answer: Answer = lambda _to: None
-    # Called before a message is taken; may wait, or count.
+    # Called before a message is accepted; may wait, or count.
     before_taking: Callable[[], None] = lambda: None
     _lock: Lock = field(default_factory=Lock)
 

@@ -1,4 +1,4 @@
-"""An HTTP server in Twilio's shape, for tests."""
+"""A fake of Twilio's HTTP API, for tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 class Gateway:
     url: str = ""
     sent: list[dict[str, str]] = field(default_factory=list)
-    # The status of the next answers; 0: none is given.
+    # The status of the next responses; 0: no response.
     status: int = 201
 
 
