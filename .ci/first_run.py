@@ -46,7 +46,7 @@ def main() -> None:
 @contextmanager
 def running(port: int, prefix: str = "/api/v1") -> Iterator[str]:
     api = f"http://127.0.0.1:{port}{prefix}"
-    # The default port is what a newcomer gets.
+    # The default port.
     environment = {**os.environ} | ({} if port == 5000 else {"PORT": str(port)})
     assert not is_ready(api), f"port {port} is taken"
     began = time.monotonic()

@@ -1,1 +1,1 @@
-"""Figures beside the peers: `python -m bench` sets all up, measures in turns, prints ratios."""
+"""Benchmarks against peers: `python -m bench` sets them up, measures in turns, prints ratios."""

@@ -1,4 +1,4 @@
-"""A plain client for what is asked once, not under load."""
+"""A plain HTTP client for single requests, without load."""
 
 import http.client
 import json

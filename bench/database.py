@@ -98,7 +98,7 @@ def drop_all() -> None:
 
 
 def service_environment(data: Data) -> dict[str, str]:
-    """What the service is told; of the shell's variables only what any process needs."""
+    """Return the variables of the service, and of the shell only what any process needs."""
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG", "TZ") if key in os.environ}
     return kept | {
         "SECRET_KEY": SECRET,
@@ -140,7 +140,7 @@ def _make_tables(data: Data) -> None:
 
 
 def _fill(data: Data) -> None:
-    # One hash for all: the cost of a login does not depend on whose hash it is.
+    # All accounts have the same hash, which does not change the cost of a login.
     values = {
         "password_hash": bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(12)).decode(),
         "epoch": EPOCH,

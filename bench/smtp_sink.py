@@ -1,7 +1,7 @@
 """A mail server that takes everything and remembers only how much and when.
 
 `XSTAT` answers `250 <mails> <first> <last>` in seconds of the machine's monotonic clock, which all
-its processes share; `XRESET` begins anew. Run as `python -m bench.smtp_sink PORT`.
+its processes share; `XRESET` resets the count. Run as `python -m bench.smtp_sink PORT`.
 """
 
 import asyncio

@@ -35,7 +35,7 @@ def ensure(*requirements: str) -> Path:
 
 
 def become(python: Path, module: str, *arguments: str) -> NoReturn:
-    """Go on as that module in that Python: one process, which whoever started it can stop."""
+    """Replace this process with the module in that Python, so that there is one process to stop."""
     os.chdir(ROOT)
     os.execv(python, [str(python), "-m", module, *arguments])  # noqa: S606
 

@@ -50,7 +50,7 @@ def _found(package: Distribution) -> str | None:
 
 
 def _which_bsd(package: Distribution) -> str:
-    """The third clause, which forbids to advertise with the authors' names, tells them apart."""
+    """Distinguish the BSD licenses by the third clause, which forbids advertising with names."""
     files = [file for file in package.files or [] if "licen" in file.name.lower()]
     text = " ".join(file.read_text() for file in files)
     return "BSD-3-Clause" if re.search(r"neither|endorse", text, re.I) else "BSD-2-Clause"

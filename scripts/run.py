@@ -57,7 +57,7 @@ def refuse_taken(port: int) -> None:
 
 
 def write_dotenv(path: Path) -> bool:
-    """Write `.env` if there is none, readable by its owner alone; say whether it is new."""
+    """Write `.env` with mode 0600 if it does not exist; return whether it was written."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -71,7 +71,7 @@ def write_dotenv(path: Path) -> bool:
 
 def cannot_write(error: OSError) -> str:
     where = error.filename or ROOT
-    return f"Cannot write {where}: {error.strerror}. Frontdesk keeps its data beside its code."
+    return f"Cannot write {where}: {error.strerror}. Frontdesk stores its data in the checkout."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`make screens`: takes the pictures of the documentation anew, with the Chromium that is here.
+"""`make screens`: takes the screenshots of the documentation, with the installed Chromium.
 
 They show what there is, made from the code: the page of the routes, a mail, and pages of the
 console as the test that looks at all of them has seen them.

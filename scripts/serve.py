@@ -54,7 +54,7 @@ def tell_own_address(port: int) -> None:
     from app.core.config.environment import SettingsError, load
     from config import Settings
 
-    # What is wrong is said where the application is made.
+    # Invalid settings are reported when the application is created.
     with suppress(SettingsError):
         if load(Settings).CORE.PUBLIC_URL is None:
             os.environ["CORE__PUBLIC_URL"] = f"http://{NAME}:{port}"

@@ -91,7 +91,7 @@ def say(text: str) -> None:
 
 
 def pytest(*arguments: str) -> int:
-    # Each round, and each process of it, would compile the same thousand files anew.
+    # Otherwise each process of each round compiles the same thousand files again.
     environment = {**os.environ}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", *arguments]

@@ -1,1 +1,1 @@
-"""The same two routes as others would write them; each peer runs in an environment of its own."""
+"""The same two routes in other frameworks; each peer runs in a separate environment."""

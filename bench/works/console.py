@@ -30,7 +30,7 @@ COLUMNS = (
 MOST_MS = 40.0
 MOST_START_MS, MOST_MIB, MOST_WHEEL_KIB = 10.0, 3.0, 300.0
 ON, OFF = {"CORE__CONSOLE_ENABLED": "true"}, {"CORE__CONSOLE_ENABLED": "false"}
-# Rooms that bring pages of their own.
+# Packages with their own pages.
 ROOMS = {
     "AUTH__MFA": "optional",
     "AUTH__PASSKEYS": "on",
@@ -55,7 +55,7 @@ def _pages(options: Options) -> Table:
     table = Table(f"The console's pages, {data.accounts:,} accounts", "/sign-in", COLUMNS)
     with running(CONTENDERS["frontdesk"], data, {**ON, **ROOMS}) as server:
         shown, led_on = _shown(server, _paths(busy.path_values(data)))
-        # One after another, as one browser asks: what is measured is the page and no queue.
+        # One after another, as a browser does, so that no queue is measured.
         sockets = [load.dial(server.port)]
         for request in shown.values():
             load.run(server.port, [request], seconds=1, sockets=sockets, count=20)

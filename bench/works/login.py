@@ -1,4 +1,4 @@
-"""Logins per second and the slowest of them, beside bare `bcrypt.checkpw` on as many threads."""
+"""Logins per second and the slowest of them, against bare `bcrypt.checkpw` on as many threads."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Mails to a local sink beside smtplib with ready-made bytes on one connection."""
+"""Emails to a local sink, compared with smtplib with ready-made bytes on one connection."""
 
 import smtplib
 import time

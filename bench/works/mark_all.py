@@ -1,4 +1,4 @@
-"""Marking 10,000 inbox rows of one account beside the raw `UPDATE`."""
+"""Marking 10,000 inbox rows of one account, compared with the raw `UPDATE`."""
 
 import time
 
@@ -42,7 +42,7 @@ def measure(options: Options) -> list[Table]:
                 status = "true" if turn % 2 else "false"
                 Client(server.port).expect(200, "PATCH", f"{PATH}?status={status}", headers[rounds])
             for number in range(rounds):
-                # Each side has its own accounts, whose rows nobody has touched yet.
+                # Each side has separate accounts with unread rows.
                 mine, its = number + 1, READERS - 1 - number
                 seconds = _service(server, connection, headers[number], mine, each)
                 table.add("raw", {"ms": _raw(connection, its) * 1e3}, "raw UPDATE")

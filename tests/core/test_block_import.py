@@ -11,7 +11,7 @@ import pytest
 from app.core.process.servers import block_import
 
 
-def test_a_library_is_left_out_for_as_long_as_it_is_asked(
+def test_import_fails_inside_the_block(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, "wave", raising=False)
@@ -20,14 +20,14 @@ def test_a_library_is_left_out_for_as_long_as_it_is_asked(
     assert "wave" not in sys.modules
 
 
-def test_it_comes_back_when_another_one_fails_to_load(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_works_again_after_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     with pytest.raises(ZeroDivisionError), block_import("wave"):
         raise ZeroDivisionError
     assert importlib.import_module("wave").__name__ == "wave"
 
 
-def test_what_is_loaded_already_stays() -> None:
+def test_an_imported_module_stays_available() -> None:
     with block_import("json"):
         assert importlib.import_module("json") is json
     assert sys.modules["json"] is json

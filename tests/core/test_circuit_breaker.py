@@ -46,7 +46,7 @@ def test_a_server_that_was_slow_only_once_is_refused_to_nobody() -> None:
     assert not breaker.is_rejecting
 
 
-def test_many_suspicions_send_one_to_look() -> None:
+def test_many_timeouts_start_one_check() -> None:
     looking = Event()
     asked = []
 
@@ -76,7 +76,7 @@ def test_it_trips_again_after_it_has_recovered() -> None:
     wait_until(lambda: not breaker.is_rejecting)
 
 
-def test_who_comes_with_the_suspicion_waits_for_what_is_thought_of_it() -> None:
+def test_calls_wait_for_a_check_that_has_just_started() -> None:
     server = Server(there=False)
     breaker = CircuitBreaker("server", server.reach)
     first = Thread(target=breaker.report_timeout)

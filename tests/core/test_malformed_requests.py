@@ -225,7 +225,7 @@ def nonsense(
         assert response.mimetype == "application/problem+json", f"{method} {path}"
 
 
-def test_no_nonsense_is_answered_with_a_5xx(app: Flask, token: str) -> None:
+def test_malformed_requests_never_cause_a_5xx(app: Flask, token: str) -> None:
     nonsense(app, token, rules_but_logout(app), known_names(app))
     assert_still_in(app, token)
 
@@ -252,7 +252,7 @@ def bodies_of(app: Flask, names: list[str], text: str) -> list[dict[str, Any]]:
 
 
 @for_each("text", NASTY_TEXT)
-def test_nasty_text_in_every_field_of_every_route(app: Flask, token: str, text: str) -> None:
+def test_invalid_text_in_every_field_of_every_route(app: Flask, token: str, text: str) -> None:
     names = known_names(app)
     authorized = {"Authorization": f"Bearer {token}"}
     bodies = bodies_of(app, names, text)

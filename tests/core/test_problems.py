@@ -139,7 +139,7 @@ BLANKS = ["   ", "\t\n", "\u00a0\u2003", "\u200b\u200d", "\u2028", "\ufeff"]
 
 
 @for_each("blanks", BLANKS)
-def test_what_must_say_something_says_something(person: MakePerson, blanks: str) -> None:
+def test_required_texts_must_not_be_blank(person: MakePerson, blanks: str) -> None:
     api = person(newly("root"), role="root").api()
     ada = {"first_name": "Ada", "last_name": blanks, "date_of_birth": "1815-12-10"}
     mail = {"title": blanks, "message": blanks, "channels": ["inapp"]}

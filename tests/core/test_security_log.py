@@ -64,7 +64,7 @@ def run(app: Flask, *args: str, typed: str | None = None) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_sign_in_is_told_with_who_and_from_where(app: Flask, ada: Person, told: Told) -> None:
+def test_a_sign_in_is_logged_with_account_and_address(app: Flask, ada: Person, told: Told) -> None:
     api = from_address(app, "203.0.113.9")
     log_in(api, ada.email, PASSWORD, headers={"X-Request-ID": "call-7"})
     [line] = told("sign_in")
@@ -79,14 +79,14 @@ def test_a_sign_in_is_told_with_who_and_from_where(app: Flask, ada: Person, told
     }
 
 
-def test_a_wrong_password_is_told_with_the_account(api: Api, ada: Person, told: Told) -> None:
+def test_a_wrong_password_is_logged_with_the_account(api: Api, ada: Person, told: Told) -> None:
     log_in(api, ada.email, "not her password", 400)
     [line] = told("sign_in", outcome="refused", reason="incorrect_credentials", account_id=ada.id)
     assert (line["method"], line["route"]) == ("POST", "/api/v1/login")
     assert line["request_id"]
 
 
-def test_an_address_that_nobody_has_is_not_told(
+def test_an_unknown_email_is_not_logged(
     api: Api, told: Told, caplog: pytest.LogCaptureFixture
 ) -> None:
     log_in(api, "nobody.knows@example.com", PASSWORD, 400)
@@ -104,7 +104,7 @@ def test_an_account_that_is_not_active_is_refused_by_its_id(
     told("sign_in", outcome="refused", reason="inactive_account", account_id=bob.id)
 
 
-def test_a_limit_is_told_by_its_name(api: Api, ada: Person, told: Told) -> None:
+def test_a_rate_limit_is_logged_by_its_name(api: Api, ada: Person, told: Told) -> None:
     for status in (400, 400, 400, 400, 400, 429):
         log_in(api, ada.email, "wrong", status)
     assert len(told("limit", outcome="refused", reason="too_many_attempts", limit="login-300")) == 1
@@ -181,7 +181,7 @@ def test_members_are_told_with_what_they_were_and_are(
     assert all(line["workspace_id"] for line in lines)
 
 
-def test_who_may_not_enter_is_told(api: Api, ada: Person, told: Told) -> None:
+def test_denied_access_is_logged(api: Api, ada: Person, told: Told) -> None:
     ada.api().get("/admin/notifications/all", 403)
     [line] = told("entry", outcome="refused", reason="not_authorized", account_id=ada.id)
     assert line["route"] == "/api/v1/admin/notifications/all"
@@ -204,7 +204,7 @@ def test_what_is_not_valid_is_told_without_what_was_sent(
     assert "hunter2" not in caplog.text
 
 
-def test_a_deed_that_is_not_stored_is_not_told(app: Flask, ada: Person, told: Told) -> None:
+def test_a_rolled_back_action_is_not_logged(app: Flask, ada: Person, told: Told) -> None:
     def refuse(*_: object) -> None:
         raise IncorrectCredentials
 
@@ -266,9 +266,7 @@ def flooded(app: Flask) -> Callable[[str], None]:
     return refuse
 
 
-def test_in_a_flood_some_lines_of_an_address_are_told_and_the_others_counted(
-    flooded: Any, told: Told
-) -> None:
+def test_a_flood_is_logged_partly_and_counted(flooded: Any, told: Told) -> None:
     for _ in range(MAX_PER_SOURCE + 25):
         flooded("203.0.113.66")
     flooded("203.0.113.9")
@@ -291,7 +289,7 @@ def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, told: Told) -> Non
     assert len(counted) == MAX_NAMED_SOURCES + 1
 
 
-def test_addresses_without_end_take_no_memory_without_end(
+def test_many_addresses_use_bounded_memory(
     flooded: Any, monkeypatch: pytest.MonkeyPatch, told: Told
 ) -> None:
     monkeypatch.setattr(security_log, "MAX_SOURCES", 5)

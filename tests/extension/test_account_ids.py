@@ -208,7 +208,7 @@ def test_an_invitation_is_accepted_by_its_mail(frontdesk: Kit) -> None:
     assert joined["account_id"] == written(bob)
 
 
-def test_a_broadcast_goes_to_those_who_were_chosen(frontdesk: Kit, kind: str) -> None:
+def test_a_broadcast_reaches_the_chosen_accounts(frontdesk: Kit, kind: str) -> None:
     root = frontdesk.account("root", role="root")
     ada, bob, eve = (frontdesk.account(name) for name in ("ada", "bob", "eve"))
     data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
@@ -281,7 +281,7 @@ def test_an_inbox_is_read_marked_and_emptied(frontdesk: Kit) -> None:
     assert len(root.api().get("/notifications").json) == 1
 
 
-def test_what_is_the_accounts_goes_with_it(frontdesk: Kit, app: Flask) -> None:
+def test_deleting_an_account_deletes_its_rows(frontdesk: Kit, app: Flask) -> None:
     root, ada = frontdesk.account("root", role="root"), frontdesk.account("ada")
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
     sent = root.api().post("/admin/notifications", 201, json={"data": data}).json
@@ -299,7 +299,7 @@ def root(frontdesk: Kit) -> Api:
 
 
 @for_each("wrong", ["-", "0x1", "1e3", "{00000000-0000-4000-8000-000000000000}"])
-def test_what_is_no_id_at_all_is_nobodys(root: Api, wrong: str) -> None:
+def test_an_invalid_id_is_not_found(root: Api, wrong: str) -> None:
     root.get(f"/profiles/{wrong}", 404)
     data = {"title": "Hello", "message": "x", "channels": ["inapp"]}
     body = {"data": data, "account_receiver_ids": [wrong]}
@@ -313,7 +313,7 @@ def test_an_id_that_no_column_can_hold_is_refused(root: Api, far: Any) -> None:
     root.post("/admin/notifications", 422, json=body)
 
 
-def test_the_description_says_what_an_id_is(frontdesk: Kit, kind: str) -> None:
+def test_openapi_document_has_the_type_of_ids(frontdesk: Kit, kind: str) -> None:
     document = frontdesk.api().get("/openapi.json").json
     parameters = document["paths"]["/profiles/{account_id}"]["get"]["parameters"]
     [schema] = [each["schema"] for each in parameters if each["in"] == "path"]
@@ -332,7 +332,7 @@ def test_the_description_says_what_an_id_is(frontdesk: Kit, kind: str) -> None:
     assert isinstance(example["id"], int) is (expected["type"] == "integer")
 
 
-def test_an_id_of_no_kind_that_we_know_is_told() -> None:
+def test_an_unsupported_id_type_is_rejected() -> None:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
@@ -342,7 +342,7 @@ def test_an_id_of_no_kind_that_we_know_is_told() -> None:
         Frontdesk().init_app(host, db, account_model=model)
 
 
-def test_a_copy_holds_what_is_its_owners(app: Flask, frontdesk: Kit) -> None:
+def test_a_data_export_has_only_the_accounts_data(app: Flask, frontdesk: Kit) -> None:
     ada, bob = frontdesk.account("ada", role="admin"), frontdesk.account("bob")
     data = {"title": "Hello", "message": "x", "channels": ["inapp", "email"]}
     for receiver in (ada, bob):

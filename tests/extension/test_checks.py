@@ -52,7 +52,7 @@ def test_another_database_object_is_not_the_applications() -> None:
         Frontdesk().init_app(host, SQLAlchemy())
 
 
-def test_one_application_has_one_frontdesk() -> None:
+def test_a_second_init_app_is_rejected() -> None:
     host, db = plain_app()
     Frontdesk().init_app(host, db, settings=HostSettings())
     with pytest.raises(SetupError, match="twice"):
@@ -76,7 +76,7 @@ def test_without_a_mapped_model_a_guard_answers_500_and_the_log_says_why(
     assert "pass account_model=" in caplog.text
 
 
-def test_a_view_of_an_application_without_frontdesk_says_what_to_call() -> None:
+def test_an_application_without_init_app_names_the_fix() -> None:
     host = Flask("host")
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     host.testing = True
@@ -96,7 +96,7 @@ def test_a_login_schema_is_derived_from_ours() -> None:
 
 
 @pytest.mark.parametrize("decorate", [Frontdesk().on, lambda name: Frontdesk().emit(name, None)])
-def test_a_misspelt_event_is_refused_with_the_one_that_is_meant(decorate: Any) -> None:
+def test_a_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None:
     with (
         host_of().app_context(),
         pytest.raises(SetupError, match=r'Do you mean "account-registered"\?'),
@@ -127,7 +127,7 @@ def test_another_database_than_those_we_know_is_refused() -> None:
             Frontdesk().init_app(host, db)
 
 
-def test_a_broker_without_celery_is_told_at_the_start() -> None:
+def test_a_broker_without_celery_aborts_startup() -> None:
     class Brokered(HostSettings):
         CORE = CoreSettings(CELERY_BROKER_URL=SecretStr("redis://127.0.0.1"))
 
@@ -139,7 +139,7 @@ def test_a_broker_without_celery_is_told_at_the_start() -> None:
 
 
 @pytest.mark.parametrize("decorator", ["on", "channel"])
-def test_what_is_registered_by_name_is_given_one(decorator: str) -> None:
+def test_a_named_hook_requires_a_name(decorator: str) -> None:
     with pytest.raises(SetupError, match=rf'@frontdesk\.{decorator}\("…"\)'):
         getattr(Frontdesk(), decorator)(lambda *_: None)
 
@@ -172,7 +172,7 @@ def one_short(account: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", HOOKS)
-def test_a_hook_that_cannot_be_called_is_told_so_where_it_is_registered(kind: str) -> None:
+def test_a_hook_with_wrong_parameters_is_rejected_at_registration(kind: str) -> None:
     register, arguments = HOOKS[kind]
     with pytest.raises(SetupError) as error:
         register(one_short)
@@ -180,7 +180,7 @@ def test_a_hook_that_cannot_be_called_is_told_so_where_it_is_registered(kind: st
 
 
 @pytest.mark.parametrize("kind", HOOKS)
-def test_what_is_not_a_function_is_no_hook(kind: str) -> None:
+def test_a_hook_must_be_callable(kind: str) -> None:
     register, arguments = HOOKS[kind]
     with pytest.raises(SetupError, match=re.escape(f"{kind} takes a function of ({arguments})")):
         register("a name")

@@ -73,7 +73,7 @@ def test_the_hosts_own_routes_still_do(host: Flask) -> None:
     assert client.post("/own", data={"csrf_token": token}).text == "bought"
 
 
-def test_what_flask_wtf_says_reaches_the_hosts_own_handler(host: Flask) -> None:
+def test_flask_wtf_errors_reach_the_applications_handler(host: Flask) -> None:
     @host.errorhandler(CSRFError)
     def say(error: CSRFError) -> tuple[str, int]:
         return f"the host says: {error.description}", 400
@@ -81,7 +81,7 @@ def test_what_flask_wtf_says_reaches_the_hosts_own_handler(host: Flask) -> None:
     assert host.test_client().post("/own").text == "the host says: The CSRF token is missing."
 
 
-def test_what_flask_wtf_says_of_a_route_of_ours_is_told_too(host: Flask) -> None:
+def test_flask_wtf_errors_of_frontdesk_routes_are_problems(host: Flask) -> None:
     """One that the host protects all the same."""
     protection: Any = host.extensions["csrf"]
     host.before_request(lambda: protection.protect())

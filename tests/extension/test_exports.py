@@ -36,7 +36,7 @@ def promised(stub: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "stub"), [(app, "__init__.pyi"), (blueprints, "blueprints.pyi")]
 )
-def test_the_package_gives_what_its_stub_promises(module: Any, stub: str) -> None:
+def test_the_package_has_the_names_of_its_stub(module: Any, stub: str) -> None:
     assert set(module.__all__) == promised(stub)
     for name in module.__all__:
         assert getattr(module, name) is not None
@@ -55,7 +55,7 @@ def test_a_room_is_a_module_though_its_blueprint_has_the_same_name() -> None:
     assert routes.blueprint is blueprints.auth
 
 
-def test_what_lies_in_a_room_can_be_patched_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_a_package_can_be_patched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.auth.limits.KNOWN_SECONDS", 1)
     from app.auth import limits
 

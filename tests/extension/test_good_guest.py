@@ -71,7 +71,7 @@ def test_nothing_of_the_hosts_is_changed() -> None:
         assert after[what] == before[what], what
 
 
-def test_what_the_host_says_of_its_tokens_is_said_to_nobody_else() -> None:
+def test_flask_jwt_extended_settings_of_the_application_are_ignored() -> None:
     config = {"JWT_SECRET_KEY": KEY, "JWT_ALGORITHM": "HS512", "JWT_IDENTITY_CLAIM": "who"}
     host, db = plain_app(**config, JWT_ENCODE_ISSUER="the host", JWT_ENCODE_NBF=True)
     JWTManager(host).additional_claims_loader(lambda _: {"theirs": True})
@@ -149,7 +149,7 @@ def test_an_error_of_pyjwt_in_a_view_of_the_hosts_is_the_hosts() -> None:
     assert host.test_client().get("/own").status_code == 500
 
 
-def test_what_a_hosts_json_can_say_a_claim_can_say() -> None:
+def test_claims_are_serialized_by_the_applications_json_provider() -> None:
     frontdesk = Frontdesk()
     frontdesk.claims(lambda account, session: {"since": date(2030, 1, 1)})
     host, db = plain_app()

@@ -113,7 +113,7 @@ def test_7_the_current_account_without_a_guard() -> None:
 
 
 @pytest.mark.parametrize("name", ["current_account", "current_workspace", "current_member"])
-def test_7b_what_decorators_find_outside_a_request(name: str) -> None:
+def test_7b_decorators_outside_a_request(name: str) -> None:
     host = host_of((auth, "/desk"))
     with host.app_context():
         sentence = failing(lambda: getattr(flask_frontdesk, name).id)
@@ -162,7 +162,7 @@ def test_12_a_schema_in_parentheses() -> None:
     assert sentence.endswith("derived from marshmallow.Schema, without parentheses.")
 
 
-def test_13_a_login_schema_of_ones_own_altogether() -> None:
+def test_13_a_login_schema_with_another_base() -> None:
     sentence = failing(lambda: host_of(schemas=Schemas(login=Book)))
     assert sentence.endswith(
         "would respond without a token: derive it from flask_frontdesk.LoginRead."
@@ -204,7 +204,7 @@ def test_16_a_misspelt_event() -> None:
         ("email", 'channels= takes several: channels=["email"].'),
     ],
 )
-def test_17_a_channel_that_nobody_knows(channels: Any, told: str) -> None:
+def test_17_an_unknown_channel(channels: Any, told: str) -> None:
     frontdesk = Frontdesk()
     with host_of(frontdesk=frontdesk).app_context():
         assert told in failing(lambda: frontdesk.notify("Hello", "You", channels=channels))

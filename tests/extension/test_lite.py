@@ -78,7 +78,7 @@ def test_the_accounts_are_in_its_own_table(host: Flask) -> None:
     assert accounts_in(host) == 1
 
 
-def test_what_is_written_is_read_in_the_next_request(host: Flask) -> None:
+def test_a_write_is_visible_in_the_next_request(host: Flask) -> None:
     root = make_person(host, "root", role="root").api()
     body = {"data": {"title": "Hello", "message": "x", "channels": ["inapp"]}}
     root.post("/in/mailings", 201, json=body)

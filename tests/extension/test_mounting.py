@@ -193,7 +193,7 @@ def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
         assert list(schemas[reference.rpartition("/")[2]]["properties"]) == ["legs"]
 
 
-def test_two_applications_in_one_process_keep_their_hooks_to_themselves() -> None:
+def test_two_applications_have_separate_hooks() -> None:
     first, second = Frontdesk(), Frontdesk()
     told: list[str] = []
     first.payload(lambda payload, session: {**payload, "token_type": "first"})
@@ -208,7 +208,7 @@ def test_two_applications_in_one_process_keep_their_hooks_to_themselves() -> Non
     assert told == ["bob@example.com"]
 
 
-def test_one_extension_on_two_applications_keeps_what_each_was_given() -> None:
+def test_one_extension_has_separate_state_for_each_application() -> None:
     frontdesk = Frontdesk()
     one = host_of((auth, ""), frontdesk=frontdesk, settings=counting_as_active("fresh"))
     two = host_of((auth, ""), frontdesk=frontdesk)
@@ -226,7 +226,7 @@ def test_a_hook_that_is_registered_late_holds_for_applications_that_are_there() 
     assert log_in(host, "ada", 200).json["token_type"] == "late"
 
 
-def test_a_logout_in_one_application_is_none_in_the_other() -> None:
+def test_a_logout_affects_one_application_only() -> None:
     one, two = host_of((auth, "")), host_of((auth, ""))
     clients = [make_person(host, "ada").api() for host in (one, two)]
     clients[0].delete("/logout")

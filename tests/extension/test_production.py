@@ -25,7 +25,7 @@ DANGERS = {
 
 @only_on("sqlite")
 @pytest.mark.parametrize("danger", DANGERS)
-def test_a_danger_is_one_warning(
+def test_each_misconfiguration_is_one_warning(
     danger: str, make_app: MakeApp, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make_app(**{"FIRST_SUPERUSER_PASSWORD": "battery staple", **DANGERS[danger]})

@@ -83,6 +83,6 @@ def test_they_go_with_their_account(host: Flask) -> None:
     assert found == []
 
 
-def test_who_mounts_them_is_told_to_switch_them_on() -> None:
+def test_mounting_without_the_setting_names_the_setting() -> None:
     with pytest.raises(SetupError, match="SESSIONS"):
         host_of((blueprints.auth, ""), (blueprints.sessions, ""))

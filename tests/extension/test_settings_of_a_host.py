@@ -104,7 +104,7 @@ def test_they_are_read_from_a_dotenv_too(tmp_path: Path) -> None:
     assert minutes(host_with(settings=Own())) == 60
 
 
-def test_who_runs_it_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prefixed_variables_override_other_sources(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH__ACCESS_TOKEN_EXPIRE_MINUTES", "1")
     assert minutes(host_with()) == 1
     assert minutes(host_with(settings=Own())) == 9
@@ -113,7 +113,7 @@ def test_who_runs_it_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert minutes(host_with({"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}}, Own())) == 30
 
 
-def test_what_one_place_leaves_out_another_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_complement_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRONTDESK_AUTH__LOGOUT_IS_FINAL", "true")
     monkeypatch.setenv("FRONTDESK_BRAND__SUPPORT_EMAIL", "help@example.com")
     config = {"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 20}, "BRAND": {"NAME": "Shop"}}
@@ -288,7 +288,7 @@ def test_settings_that_an_application_reads_are_no_finding() -> None:
 
 
 @pytest.mark.parametrize("prefix", ["", "FRONTDESK_"])
-def test_a_misspelt_one_of_ours_is_told_with_the_one_that_is_meant(
+def test_a_misspelled_setting_is_rejected_with_a_suggestion(
     prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"{prefix}AUTH__ACCESS_TOKEN_EXPIRES_MINUTES", "60")
@@ -310,7 +310,7 @@ def test_a_misspelt_one_of_ours_is_told_with_the_one_that_is_meant(
         ("FRONTDESK_AUTH__ACTIVE_STATUSES", 'must be JSON, such as ["one", "two"]'),
     ],
 )
-def test_what_bears_our_name_must_be_one_of_ours(
+def test_an_unknown_prefixed_variable_is_rejected(
     name: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "hunter2")
@@ -344,7 +344,7 @@ def test_other_variables_that_begin_with_our_name_are_others(
         ({7: 1}, 'has no setting "7"'),
     ],
 )
-def test_what_is_wrong_in_the_configuration_is_one_sentence(config: Any, told: str) -> None:
+def test_an_invalid_configuration_is_one_sentence(config: Any, told: str) -> None:
     sentence = refusal(config)
     assert told in sentence
     assert 'app.config["FRONTDESK"]' in sentence

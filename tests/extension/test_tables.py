@@ -101,7 +101,7 @@ def test_a_host_may_have_our_names_for_its_own() -> None:
     ada.api().get("/in/profiles", 404)
 
 
-def test_two_applications_in_one_process_have_nothing_to_do_with_each_other() -> None:
+def test_two_applications_have_separate_tables() -> None:
     first, second = SQLAlchemy(), SQLAlchemy()
     hosts = [host_at(first, account_of(first, "readers")), host_at(second, account_of(second))]
     for host in hosts:
@@ -153,7 +153,7 @@ def test_one_metadata_has_one_account_model() -> None:
         host_at(db, other)
 
 
-def test_a_table_of_the_hosts_that_is_called_as_ours_is_told() -> None:
+def test_a_table_with_the_name_of_a_frontdesk_table_is_rejected() -> None:
     db = SQLAlchemy()
     Table("frontdesk_inbox", db.metadata, Column("id", Integer))
     with pytest.raises(SetupError, match="both have a table 'frontdesk_inbox'"):

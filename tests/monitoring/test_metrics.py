@@ -45,7 +45,7 @@ def test_requests_are_counted_by_route_and_status(make_app: MakeApp) -> None:
     assert not [line for line in after if "4711" in line]
 
 
-def test_what_a_client_makes_up_is_no_series_of_its_own(make_app: MakeApp) -> None:
+def test_unknown_paths_and_methods_create_no_series(make_app: MakeApp) -> None:
     app = make_app(CORE__METRICS_ENABLED="true")
     app.test_client().get("/made/up")
     app.test_client().open("/api/v1/health", method="BREW")
@@ -67,7 +67,7 @@ def test_logins_are_counted_by_outcome(make_app: MakeApp, person: MakePerson) ->
         assert after[name % outcome] - before.get(name % outcome, 0) == 1
 
 
-def test_the_pool_is_told(make_app: MakeApp) -> None:
+def test_metrics_have_the_pool_connections(make_app: MakeApp) -> None:
     app = make_app(CORE__METRICS_ENABLED="true")
     Api(app).get("/tasks/")
     found = read(app)
@@ -75,7 +75,7 @@ def test_the_pool_is_told(make_app: MakeApp) -> None:
     assert found['frontdesk_pool_connections{state="in_use"}'] >= 0
 
 
-def test_what_waits_to_be_delivered_is_told(make_app: MakeApp, person: MakePerson) -> None:
+def test_metrics_have_the_queued_deliveries(make_app: MakeApp, person: MakePerson) -> None:
     app = make_app(CORE__METRICS_ENABLED="true", CORE__EMAILS_ENABLED="false")
     boss = person("boss", into=app, role="admin").api()
     data = {"title": "x", "message": "y", "channels": ["inapp", "email"]}
@@ -107,7 +107,7 @@ def test_any_worker_answers_for_all(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("enabled", ["true", "false"])
-def test_what_metrics_need_is_loaded_only_where_they_are_on(tmp_path: Path, enabled: str) -> None:
+def test_prometheus_client_is_imported_only_with_metrics(tmp_path: Path, enabled: str) -> None:
     code = "import app, sys; app.create_app(); print('prometheus_client' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],

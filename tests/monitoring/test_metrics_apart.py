@@ -79,6 +79,6 @@ def test_other_servers_show_no_metrics_rather_than_all(make_app: MakeApp) -> Non
 
 
 @pytest.mark.parametrize("bind", ["9100", "unix:metrics", "127.0.0.1:", "http://x:1"])
-def test_an_address_that_is_none_stops_the_start(make_app: MakeApp, bind: str) -> None:
+def test_an_invalid_metrics_address_aborts_startup(make_app: MakeApp, bind: str) -> None:
     with pytest.raises(SettingsError, match="CORE__METRICS_BIND: must be host:port"):
         make_app(CORE__METRICS_BIND=bind)

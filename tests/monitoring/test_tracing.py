@@ -71,7 +71,7 @@ def test_a_request_and_all_its_sql_are_one_span(api: Api, tracing: Tracing) -> N
     assert span.status.status_code is StatusCode.UNSET
 
 
-def test_what_a_host_traces_inside_a_request_belongs_to_its_span(
+def test_application_spans_are_children_of_the_request_span(
     app: Flask, api: Api, tracing: Tracing
 ) -> None:
     """As an instrumented library does, from wherever in the request it is called."""
@@ -124,7 +124,7 @@ def test_a_path_that_is_no_route_is_unmatched(app: Flask, tracing: Tracing) -> N
         ({"OTEL_RESOURCE_ATTRIBUTES": "host.name=x"}, "Library"),
     ],
 )
-def test_traces_are_told_under_the_projects_name_unless_the_environment_names_them(
+def test_traces_have_the_projects_name_or_the_environments(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], service: str
 ) -> None:
     for name, value in environment.items():
@@ -152,7 +152,7 @@ def test_the_callers_trace_is_continued(app: Flask, tracing: Tracing) -> None:
     assert (span.parent.trace_id, span.parent.span_id) == (int(trace_id, 16), int(span_id, 16))
 
 
-def test_one_request_leaves_nothing_to_the_next(api: Api, tracing: Tracing) -> None:
+def test_spans_do_not_leak_into_the_next_request(api: Api, tracing: Tracing) -> None:
     for _ in range(3):
         api.get("/health")
     assert len({span.context.trace_id for span in tracing.spans() if span.context}) == 3

@@ -60,7 +60,7 @@ def bring_in(host: Flask, *lines: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_what_the_model_does_itself_is_done_for_those_who_move_in_too(host: Flask) -> None:
+def test_imported_accounts_have_the_models_own_values(host: Flask) -> None:
     result = bring_in(host, {"id": ADA, "email": "ada@example.com"}, {"email": "bob@example.com"})
     assert result["imported"] == 2
     with host.app_context():
@@ -69,7 +69,7 @@ def test_what_the_model_does_itself_is_done_for_those_who_move_in_too(host: Flas
         assert "Hello, bob@example.com" in found.values()
 
 
-def test_a_number_is_no_id_here_and_what_is_in_its_place_is_told(host: Flask) -> None:
+def test_import_replaces_foreign_ids_and_reports_them(host: Flask) -> None:
     assert bring_in(host, {"id": 7, "email": "ada@example.com"})["new_ids"] == 1
     with open("file.report.csv", newline="") as file, host.app_context():
         told = next(csv.DictReader(file))
@@ -85,7 +85,7 @@ def test_an_address_that_cannot_be_marked_as_unverified_is_refused(host: Flask) 
         assert [row["code"] for row in csv.DictReader(file)] == ["unverified"]
 
 
-def test_what_is_exported_comes_in_again(host: Flask) -> None:
+def test_an_export_can_be_imported_again(host: Flask) -> None:
     ada = {"id": ADA, "email": "ada@example.com", "last_login_date": "2024-01-01"}
     team = [{"slug": "acme", "name": "Acme", "type": "owner"}]
     person = [{"issuer": "https://id.example.com", "subject": "ada"}]

@@ -210,7 +210,9 @@ def log_in(app: Flask, status: int = 200) -> Any:
     return Api(app, "/in").post("/login", status, data=form)
 
 
-def test_the_host_decides_what_a_login_is(frontdesk: Kit, app: Flask, told: Told) -> None:
+def test_application_payload_hook_changes_the_login_response(
+    frontdesk: Kit, app: Flask, told: Told
+) -> None:
     frontdesk.account("ada", status="fresh", nickname="Countess", role="admin")
     answer = log_in(app).json
     assert answer["account"] == {
@@ -225,7 +227,7 @@ def test_the_host_decides_what_a_login_is(frontdesk: Kit, app: Flask, told: Told
     assert told.events == ["registered ada@example.com Countess", "logged in", "committed"]
 
 
-def test_only_the_hosts_statuses_are_active(frontdesk: Kit, app: Flask, told: Told) -> None:
+def test_only_the_applications_statuses_are_active(frontdesk: Kit, app: Flask, told: Told) -> None:
     frontdesk.account("ada", status="active")
     assert log_in(app, 400).detail == "Inactive account"
 
@@ -241,12 +243,12 @@ def test_a_listener_that_raises_takes_everything_back(
     assert ada.api().get("/own").json["visits"] == ["came in"]
 
 
-def test_the_account_is_read_by_the_hosts_schema(frontdesk: Kit, told: Told) -> None:
+def test_account_is_serialized_by_the_applications_schema(frontdesk: Kit, told: Told) -> None:
     ada = frontdesk.account("ada", status="fresh")
     assert set(ada.api().get("/in/account").json) == {"email", "nickname", "visits"}
 
 
-def test_the_host_mails_the_code_itself(frontdesk: Kit, told: Told) -> None:
+def test_recovery_mail_hook_sends_the_code(frontdesk: Kit, told: Told) -> None:
     frontdesk.account("ada", status="fresh")
     api = frontdesk.api("/in")
     api.post("/password-recovery", json={"email": "ADA@example.com"})
@@ -270,7 +272,9 @@ def test_the_hosts_task_schemas_are_stricter(frontdesk: Kit, app: Flask) -> None
     api.patch(f"/{made['id']}", 422, json={"title": "Water them", "priority": "urgent"})
 
 
-def test_a_guard_on_a_view_of_the_hosts_answers_in_our_form(frontdesk: Kit, told: Told) -> None:
+def test_decorator_on_an_application_view_responds_with_a_problem(
+    frontdesk: Kit, told: Told
+) -> None:
     answer = frontdesk.api().get("/own", 401)
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert answer.headers["WWW-Authenticate"] == "Bearer"
@@ -316,7 +320,7 @@ def test_the_description_has_the_hosts_own_views(frontdesk: Kit) -> None:
     assert "/join" not in paths
 
 
-def test_an_account_knows_when_it_came_to_be(frontdesk: Kit, app: Flask, told: Told) -> None:
+def test_account_has_its_creation_time(frontdesk: Kit, app: Flask, told: Told) -> None:
     frontdesk.account("ada", status="fresh")
     with app.app_context():
         account = db.session.scalars(select(Account)).one()

@@ -125,7 +125,7 @@ def test_with_a_connection_in_the_engines_place_nothing_stays(
     assert count(host, Account) == 0
 
 
-def test_with_another_session_in_its_place_that_one_is_used(host: Flask, frontdesk: Kit) -> None:
+def test_a_replaced_session_is_used(host: Flask, frontdesk: Kit) -> None:
     """As many suites do it: one session for the test, on a connection of its own."""
     with host.app_context():
         engine = db.engines[None]
