@@ -27,9 +27,9 @@ from app.testing.people import make_person
 from config import Settings
 
 from .rigs.backends import postgres_database, quick_folder, redis_server
+from .rigs.documented_problems import note_undocumented_problems
 from .rigs.emptying import Emptier
 from .rigs.engines import keep_statements, kept_connections, share_statements
-from .rigs.promises import note_undocumented_problems
 from .rigs.routing import keep_rules
 from .rigs.stages import AddedStages
 from .rigs.templates import keep_templates

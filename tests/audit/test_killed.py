@@ -23,7 +23,7 @@ TIMES = 100
 def test_each_committed_action_has_one_entry_when_processes_are_killed(
     app: Flask, backend: Backend
 ) -> None:
-    command = [sys.executable, "-m", "tests.rigs.killed_deeds", backend.database_url, str(TIMES)]
+    command = [sys.executable, "-m", "tests.rigs.killed_actions", backend.database_url, str(TIMES)]
     subprocess.run(command, env=checkout_environment(), check=True, timeout=300)
     with app.app_context():
         # As of one moment: a server may go on for a while with what somebody killed has asked for.

@@ -31,7 +31,7 @@ from app.core.keystore.redis import RedisKeystore
 from app.testing.clock import SteppingClock
 
 from ..rigs.backends import free_port
-from ..rigs.lines import Line
+from ..rigs.tcp_proxy import TcpProxy
 
 THREADS = 20
 
@@ -203,29 +203,29 @@ def test_a_keystore_out_of_reach_says_so() -> None:
 
 
 @pytest.fixture
-def redis_line(redis_url: str) -> Iterator[Line]:
+def redis_line(redis_url: str) -> Iterator[TcpProxy]:
     """To the server that the tests share, and cut without a harm to others."""
-    line = Line("127.0.0.1", make_url(redis_url).port or 6379)
+    line = TcpProxy("127.0.0.1", make_url(redis_url).port or 6379)
     yield line
     line.cut()
 
 
 @pytest.fixture
-def at_its_end(redis_line: Line) -> RedisKeystore:
+def at_its_end(redis_line: TcpProxy) -> RedisKeystore:
     return RedisKeystore.from_url(f"redis://127.0.0.1:{redis_line.port}/0")
 
 
 def test_connections_that_redis_has_dropped_are_made_anew(
-    at_its_end: RedisKeystore, redis_line: Line, key: str
+    at_its_end: RedisKeystore, redis_line: TcpProxy, key: str
 ) -> None:
     together(lambda: at_its_end.put(key, "word", 60))
     redis_line.cut()
-    redis_line.mend()
+    redis_line.restore()
     assert together(lambda: at_its_end.get(key)) == ["word"] * THREADS
 
 
 def test_an_answer_that_comes_late_is_nobody_elses(
-    at_its_end: RedisKeystore, redis_line: Line, key: str
+    at_its_end: RedisKeystore, redis_line: TcpProxy, key: str
 ) -> None:
     at_its_end.put(key, "word", 60)
     redis_line.silent = True

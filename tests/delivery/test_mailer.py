@@ -27,7 +27,7 @@ from app.extension.sources import service_settings
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
-from ..rigs.lines import Line
+from ..rigs.tcp_proxy import TcpProxy
 
 
 @pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
@@ -110,18 +110,18 @@ def test_connection_limit_of_the_server_causes_a_reconnect(
 
 
 def test_broken_connection_is_opened_again(sink: Sink) -> None:
-    line = Line("127.0.0.1", sink.port)
+    line = TcpProxy("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
         connection.send(letter(mailer, "ada@example.com"))
-        line.mend()
+        line.restore()
         connection.send(letter(mailer, "bob@example.com"))
     assert sink.receivers == ["ada@example.com", "bob@example.com"]
     assert sink.connections == 2
 
 
 def test_server_lost_between_emails_is_reported(sink: Sink) -> None:
-    line = Line("127.0.0.1", sink.port)
+    line = TcpProxy("127.0.0.1", sink.port)
     mailer = mailer_for(line.port)
     with mailer.open() as connection:
         connection.send(letter(mailer))

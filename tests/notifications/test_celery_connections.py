@@ -10,8 +10,8 @@ import pytest
 from app.testing.smtp import Sink
 
 from ..conftest import Backend, only_on
-from ..rigs.lines import Line
 from ..rigs.processes import Service
+from ..rigs.tcp_proxy import TcpProxy
 from .conftest import HandOn
 
 pytestmark = only_on("postgresql")
@@ -29,7 +29,7 @@ def test_silently_lost_connections_are_replaced(
 ) -> None:
     settings = request.getfixturevalue(broker)
     url = urlsplit(settings["CORE__CELERY_BROKER_URL"])
-    line = Line(url.hostname or "127.0.0.1", url.port or 5672)
+    line = TcpProxy(url.hostname or "127.0.0.1", url.port or 5672)
     settings["CORE__CELERY_BROKER_URL"] = url.geturl().replace(f":{url.port}", f":{line.port}")
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **settings

@@ -11,7 +11,7 @@ from app.core.errors import Problem
 from app.extension.actions import DECLARED
 from scripts.records import log_events
 
-from ..rigs.promises import subclasses
+from ..rigs.documented_problems import subclasses
 from ..rigs.servers import ROOT
 
 SECURITY = ROOT / "docs" / "security"

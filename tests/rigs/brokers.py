@@ -10,15 +10,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from .backends import AMQP, lasting_port, rabbitmq_queue
-from .lines import Line
 from .stores import Store
+from .tcp_proxy import TcpProxy
 
 
 @dataclass
 class Broker:
     """What the jobs go through, and the line to it."""
 
-    line: Line
+    line: TcpProxy
     settings: dict[str, str]
     # None: the machine's own, which others use too.
     store: Store | None = None
@@ -43,7 +43,7 @@ class Broker:
         finally:
             if self.store is not None:
                 self.store.revive()
-            self.line.mend()
+            self.line.restore()
 
     def _stop(self) -> None:
         if self.store is not None:
@@ -54,7 +54,7 @@ class Broker:
 def redis_broker(folder: Path) -> Iterator[Broker]:
     store = Store(folder, lasting_port())
     store.start()
-    line = Line("127.0.0.1", store.port)
+    line = TcpProxy("127.0.0.1", store.port)
     url = f"redis://127.0.0.1:{line.port}/0"
     yield Broker(line, {"CORE__CELERY_BROKER_URL": url}, store)
     line.cut()
@@ -65,7 +65,7 @@ def redis_broker(folder: Path) -> Iterator[Broker]:
 def rabbitmq_broker(_folder: Path) -> Iterator[Broker]:
     with rabbitmq_queue() as queue:
         server = urlsplit(AMQP)
-        line = Line(server.hostname or "127.0.0.1", server.port or 5672)
+        line = TcpProxy(server.hostname or "127.0.0.1", server.port or 5672)
         url = server._replace(netloc=f"{server.username}:{server.password}@127.0.0.1:{line.port}")
         yield Broker(line, {"CORE__CELERY_BROKER_URL": url.geturl(), "NOTIFICATIONS__QUEUE": queue})
         line.cut()

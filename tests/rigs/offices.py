@@ -1,4 +1,4 @@
-"""The service with all that delivery stands on, all of it our own, and a ledger of its promises."""
+"""The service with separate servers for delivery, and a ledger of accepted messages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from app.testing.smtp import Sink, smtp_sink
 from ..conftest import PASSWORD, Backend
 from .backends import postgres_database
 from .brokers import Broker
-from .lines import Line
 from .populate import add_accounts
 from .processes import Service, within
 from .servers import gunicorn
+from .tcp_proxy import TcpProxy
 from .traffic import Client, Ledger, furnish, people, stored, traffic
 
 RECEIVERS = 5
@@ -57,7 +57,7 @@ class Office:
     port: int
     log: Path
     sink: Sink
-    mail: Line
+    mail: TcpProxy
     # The accounts that broadcasts go to: their ids, and their addresses.
     receivers: dict[int, str]
     promises: Promises = field(default_factory=Promises)
@@ -77,7 +77,7 @@ class Office:
         try:
             yield
         finally:
-            self.mail.mend()
+            self.mail.restore()
 
     def send(self, boss: Client, title: str, receivers: list[int]) -> int:
         data = {"title": title, "message": "x", "channels": ["inapp", "email"]}
@@ -137,7 +137,7 @@ def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
         url = stack.enter_context(postgres_database(f"frontdesk_{folder.name}_{os.getpid()}"))
         furnish(url)
         sink = stack.enter_context(smtp_sink())
-        mail = Line("127.0.0.1", sink.port)
+        mail = TcpProxy("127.0.0.1", sink.port)
         stack.callback(mail.cut)
         settings = {
             "MAIL_SERVER": "127.0.0.1",

@@ -19,9 +19,9 @@ import pytest
 from ..conftest import PASSWORD, SECRET
 from ..rigs.backends import lasting_port
 from ..rigs.clusters import Cluster, postgres_cluster
-from ..rigs.lines import Line
 from ..rigs.servers import Server, gunicorn_server
 from ..rigs.stores import Store
+from ..rigs.tcp_proxy import TcpProxy
 from ..rigs.traffic import NONE, Client, Ledger, furnish, people, stored, traffic
 
 BACK_WITHIN = 2.0
@@ -34,7 +34,7 @@ class House:
 
     server: Server
     cluster: Cluster
-    line: Line
+    line: TcpProxy
     keystore: Store
     living: Client
     revoked: Client
@@ -57,7 +57,7 @@ def cluster() -> Iterator[Cluster]:
 def house(cluster: Cluster, folder: Path) -> Iterator[House]:
     keystore = Store(folder, lasting_port())
     keystore.start()
-    line = Line("127.0.0.1", cluster.port)
+    line = TcpProxy("127.0.0.1", cluster.port)
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(line.port)),
@@ -146,7 +146,7 @@ def test_postgresql_is_black_holed(house: House, running: Ledger) -> None:
     refused = noticed()
     assert running.statuses("account", refused) == {503}
     assert running.slowest("account", refused) < 1, "a silent database is waited for in vain"
-    house.line.mend()
+    house.line.restore()
     mended(running, "account")
     mended(running, "write")
     assert running.statuses("write") <= {201, 503}
@@ -209,7 +209,7 @@ def test_a_web_worker_is_killed(house: House, running: Ledger) -> None:
 
 
 def test_the_connection_pool_is_exhausted(cluster: Cluster, folder: Path) -> None:
-    line = Line("127.0.0.1", cluster.port)
+    line = TcpProxy("127.0.0.1", cluster.port)
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(line.port)),

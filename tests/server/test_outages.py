@@ -19,15 +19,15 @@ from app.testing.client import Answer, Api
 
 from ..conftest import Backend, MakeApp, MakePerson, only_on
 from ..rigs.backends import free_port, redis_server
-from ..rigs.lines import Line
+from ..rigs.tcp_proxy import TcpProxy
 
 WITHIN = 5.0
 
 
 @pytest.fixture
-def postgres_line(backend: Backend) -> Iterator[Line]:
+def postgres_line(backend: Backend) -> Iterator[TcpProxy]:
     url = make_url(backend.database_url)
-    line = Line(url.host or "127.0.0.1", url.port or 5432)
+    line = TcpProxy(url.host or "127.0.0.1", url.port or 5432)
     yield line
     line.cut()
 
@@ -55,7 +55,7 @@ def bearer(api: Api) -> dict[str, str]:
 @only_on("postgresql")
 @pytest.mark.parametrize("fault", ["cut", "silent"])
 def test_the_database_is_down_and_comes_back(
-    backend: Backend, postgres_line: Line, make_app: MakeApp, person: MakePerson, fault: str
+    backend: Backend, postgres_line: TcpProxy, make_app: MakeApp, person: MakePerson, fault: str
 ) -> None:
     url = make_url(backend.database_url).set(port=postgres_line.port)
     app = make_app(CORE__DATABASE_URL=url.render_as_string(hide_password=False))
@@ -71,15 +71,15 @@ def test_the_database_is_down_and_comes_back(
     assert timed(lambda: api.get("/health/ready", 503)).json["checks"]["database"] == "down"
     timed(lambda: Api(app).post("/login", 503, data={"username": "a@b.example", "password": "x"}))
     api.get("/health")
-    postgres_line.mend()
+    postgres_line.restore()
     ask_until_back(api, "/account")
 
 
 @pytest.fixture
-def redis_app(tmp_path: Path, make_app: MakeApp) -> Iterator[tuple[Flask, Line]]:
+def redis_app(tmp_path: Path, make_app: MakeApp) -> Iterator[tuple[Flask, TcpProxy]]:
     port = free_port()
     with redis_server(tmp_path, port):
-        line = Line("127.0.0.1", port)
+        line = TcpProxy("127.0.0.1", port)
         yield make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{line.port}/0"), line
         line.cut()
 
@@ -100,7 +100,7 @@ def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
 
 @pytest.mark.parametrize("fault", ["cut", "silent"])
 def test_the_keystore_is_down_and_comes_back(
-    redis_app: tuple[Flask, Line], person: MakePerson, fault: str
+    redis_app: tuple[Flask, TcpProxy], person: MakePerson, fault: str
 ) -> None:
     app, line = redis_app
     ada = person(into=app)
@@ -122,7 +122,7 @@ def test_the_keystore_is_down_and_comes_back(
         "keystore": "down",
     }
     api.get("/tasks/")
-    line.mend()
+    line.restore()
     ask_until_back(api, "/health/ready")
     ada.api().get("/account")
 

@@ -75,7 +75,7 @@ def test_import_replaces_foreign_ids_and_reports_them(host: Flask) -> None:
         told = next(csv.DictReader(file))
         assert (UUID(told["id"]), told["reason"]) == (
             db.session.scalar(select(Account.id)),
-            "It was 7.",
+            "The id was 7.",
         )
 
 

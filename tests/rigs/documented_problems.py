@@ -1,4 +1,4 @@
-"""Whether the service answers as its document says."""
+"""Checks that responses are documented in the OpenAPI document."""
 
 from __future__ import annotations
 

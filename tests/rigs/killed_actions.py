@@ -1,7 +1,7 @@
-"""Processes that do deeds until they are killed: `python -m tests.rigs.killed_deeds URL 100`.
+"""Processes that act until they are killed: `python -m tests.rigs.killed_actions URL 100`.
 
-Each is forked from one that is warm, and killed within some milliseconds of its first deed, which
-is somewhere in a later one.
+Each is forked from a warm process, and killed some milliseconds after its first action, in the
+middle of a later one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""A TCP line to a server, which can be cut, fall silent, forget who was connected, lead nowhere,
-grow slow, and be mended."""
+"""A TCP proxy in front of a server, which can drop, delay or block its connections."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from contextlib import suppress
 from .backends import lasting_port
 
 
-class Line:
+class TcpProxy:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self.port = lasting_port()
@@ -22,9 +21,9 @@ class Line:
         self._forgotten: list[socket.socket] = []
         self._listener: socket.socket | None = None
         self._hole: list[socket.socket] = []
-        self.mend()
+        self.restore()
 
-    def mend(self) -> None:
+    def restore(self) -> None:
         self.silent = False
         self.delay = 0.0
         self._drop()
