@@ -27,13 +27,21 @@ author = _PROJECT["authors"][0]["name"]
 version = release = _PROJECT["version"]
 project_copyright = author
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
 exclude_patterns = ["_build"]
 # The README's headings and links are written for package indexes too.
 suppress_warnings = ["myst.header", "myst.domains"]
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
+
+# Docstrings have the sections Args, Returns and Raises, and examples after `Example::`.
+napoleon_numpy_docstring = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -62,7 +62,33 @@ def _now() -> datetime:
 
 
 class AccountMixin:
-    """The columns of an account; a host adds its own, and may drop `last_login_date = None`."""
+    """The columns of an account, for your own account class.
+
+    Add your own columns, and set an optional column to None to leave it out
+    (`last_login_date = None`).
+
+    - `id`: primary key. Declare another type to use UUIDs or strings.
+    - `email`: email address and login name, stored in lower case; unique.
+    - `password_hash`: hash of the password; None for an account without a password.
+    - `status`: status such as `active`; `AUTH.ACTIVE_STATUSES` lists those that can sign in.
+    - `role`: `root`, `admin` or `user`.
+    - `phone`: phone number for SMS.
+    - `last_login_date`: time of the last sign-in; optional.
+    - `suspended_until`, `suspended_reason`: end and reason of a suspension; optional.
+    - `current_workspace_id`: id of the current workspace; not a foreign key.
+    - `created_at`: time of creation.
+    - `tokens_valid_from`: access tokens that were issued earlier are invalid.
+    - `logged_out_at`: time of the last sign-out, until the next sign-in.
+    - `email_unverified_since`: None for a verified email address; optional.
+    - `locale`, `time_zone`: language (BCP 47) and time zone (IANA); optional.
+
+    Example::
+
+        class Account(AccountMixin, db.Model):
+            __tablename__ = "users"
+            id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
+            nickname: Mapped[str | None]
+    """
 
     # A host's may have any other.
     __tablename__ = "accounts"

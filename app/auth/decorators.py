@@ -106,34 +106,72 @@ def check_named(guard: str, roles: Sequence[object]) -> None:
 
 @guard(*CREDENTIAL_PROBLEMS, access="any account")
 def account_required() -> None:
-    """Require a valid credential of an account. The account's status is not checked."""
+    """Require a valid access token or cookie of an account, whatever its status.
+
+    Raises:
+        InvalidCredentials: The credentials are missing or invalid.
+        LoggedOut: The account has signed out.
+        AccountNotFound: The account of the token does not exist.
+
+    Example::
+
+        @app.get("/me")
+        @account_required
+        def me():
+            return {"email": current_account.email}
+    """
     caller()
 
 
 @guard(*CREDENTIAL_PROBLEMS, optional=True, access="anyone; credentials are optional")
 def account_optional() -> None:
-    """As `account_required`, but a request without any credential passes as nobody.
+    """Accept anonymous requests too; invalid credentials are still rejected.
 
-    So does a session cookie that has ended, which the response deletes: a browser would send it on
-    every visit."""
+    The response to a request with an expired session cookie deletes the cookie. In the view,
+    `current_account` is falsy without an account.
+    """
     find_caller(optional=True)
 
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller, access="active account")
 def active_account_required() -> None:
-    """Require a valid credential of an account with an active status."""
+    """Require valid credentials of an account with an active status.
+
+    Raises:
+        InactiveCaller: The account is not active; and the errors of `account_required`.
+    """
     check_active()
 
 
 @guard(*CREDENTIAL_PROBLEMS, InactiveCaller, NotAuthorized, access="active account; role `root`")
 def superuser_required() -> None:
-    """An active account with the role `root`; no other role name passes."""
+    """Require an active account with the role `root`.
+
+    Raises:
+        NotAuthorized: The account has another role; and the errors of `active_account_required`.
+    """
     check_active()
     _check_role("root")
 
 
 def roles_required(*roles: str) -> Guard:
-    """An account with one of these roles, active or not; stack with `active_account_required`."""
+    """Require an account with one of these roles, whatever its status.
+
+    Combine it with `active_account_required` to require an active account.
+
+    Args:
+        roles: Names of roles, such as `admin`.
+
+    Raises:
+        NotAuthorized: The account has another role; and the errors of `account_required`.
+
+    Example::
+
+        @app.get("/reports")
+        @active_account_required
+        @roles_required("admin", "root")
+        def reports(): ...
+    """
     check_named("roles_required", roles)
 
     @guard(
@@ -149,9 +187,24 @@ def roles_required(*roles: str) -> Guard:
 
 
 def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
-    """An account that has shown who it is within the last minutes (`AUTH.FRESH_MINUTES`), active or
-    not: for what is dangerous. With `factors=2`, that has shown a second factor in that time. The
-    refusal is that of RFC 9470, which tells a client how old a sign-in may be and what by."""
+    """Require a recent sign-in or re-authentication (step-up).
+
+    The response to an older sign-in follows RFC 9470: it names the required age and method.
+
+    Args:
+        minutes: Maximum age of the sign-in. Default: `AUTH.FRESH_MINUTES`.
+        factors: 2 requires multi-factor authentication within that time.
+
+    Raises:
+        ReauthenticationRequired: The sign-in is too old; and the errors of `account_required`.
+
+    Example::
+
+        @app.post("/payout")
+        @active_account_required
+        @fresh_required(minutes=5)
+        def payout(): ...
+    """
     is_known = minutes is None or (isinstance(minutes, int) and minutes > 0)
     if not is_known or factors not in (1, 2):
         raise SetupError(
@@ -173,8 +226,14 @@ def fresh_required(minutes: int | None = None, factors: int = 1) -> Guard:
 
 @guard(*CREDENTIAL_PROBLEMS, ReauthenticationRequired, access="sign-in with MFA")
 def mfa_required() -> None:
-    """An account that has signed in with a second factor, however long ago. A trusted device is
-    none; whoever has none must set one up first."""
+    """Require a sign-in with multi-factor authentication, whatever its age.
+
+    A trusted device does not replace MFA.
+
+    Raises:
+        ReauthenticationRequired: The caller signed in without MFA; and the errors of
+            `account_required`.
+    """
     if caller().factor_at is None:
         raise ReauthenticationRequired(None, factors=2)
 

@@ -65,6 +65,24 @@ def _render_page(template: str, **context: Any) -> Response:
 
 
 class Frontdesk(Recording, SigningIn[A]):
+    """The extension: create one object, and initialize each application with it.
+
+    The object holds your hooks, listeners and events. Give it your account class as a type
+    parameter: `Frontdesk[Account]()` types `current_account` and `accounts`.
+
+    Example::
+
+        db = SQLAlchemy()
+        frontdesk = Frontdesk()
+
+        def create_app():
+            app = Flask(__name__)
+            db.init_app(app)
+            frontdesk.init_app(app, db, account_model=Account)
+            app.register_blueprint(blueprints.auth, url_prefix="/api/v1")
+            return app
+    """
+
     # The decorators of hooks.
     claims = hooks.claims
     payload = hooks.payload
@@ -98,10 +116,26 @@ class Frontdesk(Recording, SigningIn[A]):
         parts: Parts = NO_PARTS,
         owns_application: bool = False,
     ) -> None:
-        """Initialize Frontdesk for an application, after `db.init_app(app)` and before blueprints.
+        """Initialize an application: after `db.init_app(app)` and before its blueprints.
 
-        `settings` is an object with the settings as attributes; without it they are read from the
-        environment. `schemas` and `parts` replace Frontdesk's.
+        Args:
+            app: The Flask application.
+            db: The application's SQLAlchemy extension (Flask-SQLAlchemy or Flask-SQLAlchemy-Lite).
+            settings: An object with the settings as attributes. Without one, settings are read
+                from the environment.
+            account_model: The mapped class of accounts, with `AccountMixin`.
+            schemas: Schemas that replace Frontdesk's schemas.
+            parts: Parts that replace Frontdesk's parts, such as the clock or the file storage.
+            owns_application: Whether Frontdesk also handles errors of paths outside its blueprints.
+
+        Raises:
+            SetupError: The application cannot work with these arguments; the message says how to
+                fix it.
+            SettingsError: A setting has an invalid value; the message names the variable.
+
+        Example::
+
+            frontdesk.init_app(app, db, settings=settings, account_model=Account)
         """
         check_application(app, db)
         check_settings(settings)
@@ -138,18 +172,37 @@ class Frontdesk(Recording, SigningIn[A]):
 
     @property
     def accounts(self) -> Accounts[A]:
-        """The current application's accounts: create, find, change and delete them."""
+        """The accounts of the current application: create, find, change and delete accounts.
+
+        Example::
+
+            account = frontdesk.accounts.find("ada@example.com")
+        """
         return cast("Accounts[A]", find_context().get(Accounts))
 
     def transaction(self) -> AbstractContextManager[Session]:
-        """Return a context manager that commits at its end, or rolls back."""
+        """Return a context manager that commits at its end, and rolls back on an exception.
+
+        Returns:
+            A context manager that yields the session.
+
+        Example::
+
+            with frontdesk.transaction() as session:
+                session.add(order)
+                frontdesk.notify("Order received", "Thank you.", receivers=[account])
+        """
         return transaction(find_context().session)
 
     @property
     def celery(self) -> Celery:
-        """The Celery application for `celery -A worker:celery worker`.
+        """The Celery application that runs background jobs.
 
-        It belongs to the current application, or to the only application.
+        It belongs to the current application, or to the only application of the process. Start a
+        worker with `celery -A worker:celery worker`.
+
+        Raises:
+            SetupError: There are several applications and no current one.
         """
         contexts = [find_context()] if has_app_context() else list(self._contexts)
         if len(contexts) != 1:
@@ -159,28 +212,71 @@ class Frontdesk(Recording, SigningIn[A]):
         return celery_of(contexts[0].app)
 
     def start_deliveries(self, app: Flask) -> None:
-        """Send queued messages in this process from now on, instead of from its first request.
+        """Start to send queued messages in this process, before its first request.
 
         Call it in a process that serves requests, after the server has forked it.
+
+        Args:
+            app: The initialized application.
         """
         engine: Engine | None = app.extensions[EXTENSION].services.get(Engine)
         if engine is not None:
             engine.start()
 
     def event(self, name: str) -> str:
-        """Declare an event of the application, so that it can be emitted and listened to."""
+        """Declare an event of your application, which can then be emitted and listened to.
+
+        Args:
+            name: Name of the event, such as `order-paid`.
+
+        Returns:
+            The name.
+
+        Example::
+
+            ORDER_PAID = frontdesk.event("order-paid")
+        """
         self._events.add(name)
         for context in self._contexts:
             context.actions.declare(name)
         return name
 
     def emit(self, event: str, subject: Any) -> int:
-        """Notify the current application's listeners, and return how many there were."""
+        """Emit an event to the listeners of the current application.
+
+        Args:
+            event: Name of a declared event.
+            subject: The object that the event is about; the listeners' first argument.
+
+        Returns:
+            The number of listeners that were called.
+
+        Example::
+
+            frontdesk.emit("order-paid", order)
+        """
         context = find_context()
         return context.actions.emit(event, subject, context.session)
 
     def on(self, event: str) -> Callable[[Listener], Listener]:
-        """Register a listener, `(subject, options)`, for an event by its name."""
+        """Return a decorator that registers a listener for an event.
+
+        A listener is called with the subject and a mapping of options, with `session` and
+        `origin`. It runs
+        in the transaction of the request; an exception rolls the transaction back.
+
+        Args:
+            event: Name of an event of Frontdesk or of your application.
+
+        Raises:
+            SetupError: The event does not exist, or the listener has another signature.
+
+        Example::
+
+            @frontdesk.on("account-registered")
+            def welcome(account, options):
+                options["session"].add(Greeting(account_id=account.id))
+        """
         check_name("on", event)
         check_signal(event, self._events)
 
@@ -194,15 +290,25 @@ class Frontdesk(Recording, SigningIn[A]):
         return register
 
     def add_hook(self, hook: str, function: AnyFunction, name: str | None = None) -> None:
-        """Register a hook for the existing applications and later ones."""
+        """Register a function for a hook, as the hook's decorator does.
+
+        The hook applies to applications that are already initialized and to later ones.
+
+        Args:
+            hook: Name of the hook, such as `claims`.
+            function: The function.
+            name: Name of the channel or exporter, for hooks that have one function for each name.
+        """
         for each in (self.hooks, *(context.hooks for context in self._contexts)):
             each.add(hook, function, name)
 
     def use_workspaces(self) -> None:
-        """Create a workspace for every new account, and add workspaces to the login response.
+        """Create a default workspace for each new account, and return workspaces with each sign-in.
 
-        The application's claims and payload hooks are called as before; payload hooks that are
-        registered later receive the workspaces in the payload.
+        The login response then has `workspaces` and `current_workspace_id`, and access tokens have
+        the
+        claims `user_id` and `workspace_id`. Call it before you register claims and payload hooks
+        that read the workspaces.
         """
         from ..core.web.request_data import choose_schemas_again
         from ..workspaces.login import (
@@ -236,10 +342,36 @@ class Frontdesk(Recording, SigningIn[A]):
         scope: str = "account",
         context: Values | None = None,
     ) -> SendResult:
-        """Send a notification to these accounts (or ids), to an audience, or to all accounts.
+        """Send a notification from your code.
 
-        It joins an open transaction. `context` has the variables of the email's template, which its
-        `template_file` names.
+        It joins the open transaction, if there is one. Emails and SMS leave after the commit.
+
+        Args:
+            title: Title of the notification, on one line.
+            message: Text of the notification.
+            channels: `inapp`, `email`, `sms` or channels of your own.
+            receivers: Accounts or their ids, or an `Audience`. Without receivers, all accounts.
+            sender: The sending account or its id.
+            notification_type: `system` or `admin`. The type `admin` requires a sender.
+            scope: Scope of the notification, to keep notifications of other features apart.
+            context: Values for the template of the email. `template_file` names another template.
+
+        Returns:
+            The result, with the id of the stored notification.
+
+        Raises:
+            NoChannels: `channels` is empty.
+            SenderRequired: The type is `admin` and there is no sender.
+            UnknownReceivers: A receiver's id belongs to no account.
+
+        Example::
+
+            frontdesk.notify(
+                "Order shipped",
+                "Your order is on its way.",
+                channels=["inapp", "email"],
+                receivers=[order.account_id],
+            )
         """
         from ..notifications.receivers import account_ids
         from ..notifications.service import Draft, Notifications

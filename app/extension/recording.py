@@ -20,10 +20,23 @@ class Recording:
         self._record_types: dict[str, Action] = {}
 
     def record_type(self, name: str, meaning: str, **data: str) -> str:
-        """Declare an action of the application, such as `order.refunded`.
+        """Declare an action of your application for the audit log.
 
-        Each keyword is a name that `data` can have, with its description. Declare `before` and
-        `after` to record changes.
+        Args:
+            name: Name of the action, such as `order.refunded`.
+            meaning: Title of the action, in the past tense.
+            data: Names that `data` can have, each with its description. Declare `before` and
+                `after` to record changes.
+
+        Returns:
+            The name.
+
+        Raises:
+            SetupError: The name is malformed, or it is an action of Frontdesk.
+
+        Example::
+
+            REFUNDED = frontdesk.record_type("order.refunded", "Order refunded", amount="In cents")
         """
         if not _NAME.fullmatch(name) or len(name) > TYPE_LENGTH:
             raise SetupError(f"A record's type is written as `order.refunded` is, not {name!r}.")
@@ -41,10 +54,24 @@ class Recording:
         target: tuple[str, Any] | None = None,
         **data: object,
     ) -> None:
-        """Write an audit log entry in the open transaction, or in the one the application commits.
+        """Write an audit log entry in the open transaction, or in the one that you commit.
 
-        `account` and `workspace` are affected by the action, as objects or by id; `target` is its
-        object, as `("order", 17)`. The actor and the IP address are those of the request.
+        The actor and the IP address are those of the request.
+
+        Args:
+            name: Name of a declared action.
+            account: The affected account, or its id.
+            workspace: The affected workspace, or its id.
+            target: Type and id of the affected object, such as `("order", 17)`.
+            data: Further data of the action, under the declared names.
+
+        Raises:
+            SetupError: The action or a name in `data` is not declared.
+
+        Example::
+
+            frontdesk.record(REFUNDED, account=order.account_id, target=("order", order.id),
+            amount=500)
         """
         context = find_context()
         context.actions.record(

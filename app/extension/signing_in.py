@@ -25,19 +25,38 @@ A = TypeVar("A", default=Any)
 class SigningIn(Generic[A]):
     @property
     def current_account(self) -> A:
-        """The caller's account, below an authentication decorator."""
+        """The caller's account, in a view with an authentication decorator."""
         return cast(A, current_account)
 
     @property
     def current_account_or_none(self) -> A | None:
-        """The caller's account or None: below `@account_optional`, or in a template."""
+        """The caller's account, or None for an anonymous request.
+
+        Use it in a view with `@account_optional`, or in a template.
+        """
         return cast("A | None", known_account())
 
     def verify_password(self, account: A | str, password: str) -> A:
-        """Check the password of an account, an object or an email address; return the account.
+        """Return the account if the password is correct.
 
-        The rate limits of the login route apply. The account's status is not checked. Raises
-        `IncorrectCredentials`, `TooManyAttempts` or `TooManyHashes`.
+        The rate limits of the login route apply. The status of the account is not checked.
+
+        Args:
+            account: The account, or its email address.
+            password: The password.
+
+        Returns:
+            The account.
+
+        Raises:
+            IncorrectCredentials: There is no such account, or the password is wrong.
+            TooManyAttempts: A rate limit is exceeded.
+            TooManyHashes: Too many sign-ins are checked at the same time.
+
+        Example::
+
+            account = frontdesk.verify_password(form["email"], form["password"])
+            return frontdesk.sign_in(account, how="password")
         """
         return cast(A, application_api.verify_password(account, password))
 
@@ -50,15 +69,33 @@ class SigningIn(Generic[A]):
         otp: str | None = None,
         trusted_device: str | None = None,
     ) -> JsonObject:
-        """Sign in an account that your code has authenticated; return the login route's response.
+        """Sign in an account whose owner your code has authenticated.
 
-        `how` names the methods: "password", "magic link", or several in order. Raises
-        `InactiveAccount`; `SecondFactorRequired` if the account has a second factor and neither a
-        valid `otp` (a code of an authenticator app) nor `trusted_device` is given; and
-        `EnrolmentRequired` if it must set one up.
+        Args:
+            account: The account.
+            how: How the owner authenticated, such as `password` or `magic link`; several in their
+                order.
+            by_cookie: Set the session cookie in the response, as `POST /session` does, instead of
+                returning an access token.
+            otp: Code of an authenticator app, if the account uses MFA.
+            trusted_device: Secret of a trusted device, instead of a code.
 
-        `by_cookie`: the response to this request sets the cookie of `POST /session`, and the result
-        has no token. Raises `CrossSite` for a request from a page of another site.
+        Returns:
+            The response of the login route, with `access_token` unless `by_cookie` is set.
+
+        Raises:
+            InactiveAccount: The account is not active.
+            SecondFactorRequired: The account uses MFA, and there is no valid `otp` or
+                `trusted_device`.
+            EnrolmentRequired: The account must set up MFA first.
+            CrossSite: `by_cookie` is set, and another site's page sent the request.
+
+        Example::
+
+            @app.post("/magic-link")
+            def magic_link():
+                account = account_of_link(request.form["token"])
+                return frontdesk.sign_in(account, how="magic link")
         """
         by = (how,) if isinstance(how, str) else tuple(how)
         return application_api.sign_in(account, by, by_cookie, otp, trusted_device)
@@ -73,15 +110,34 @@ class SigningIn(Generic[A]):
         trust: bool = False,
         by_cookie: bool = False,
     ) -> JsonObject:
-        """Finish a sign-in with a second factor, as `POST /login/mfa` does.
+        """Finish a sign-in with multi-factor authentication, as `POST /login/mfa` does.
 
-        `mfa_token` is that of `SecondFactorRequired.members`. Give one of `otp`, `recovery_code`
-        and `credential` (of a passkey). Returns what `sign_in` returns. With `trust`, and
-        `AUTH.MFA_TRUST_DAYS` over 0, the result has `trusted_device`: keep it on the device for
-        `sign_in(trusted_device=…)`.
+        Give one of `otp`, `recovery_code` and `credential`.
 
-        Raises `WrongFactor`, `InvalidProof` if the token is expired or used, and
-        `TooManyAttempts`.
+        Args:
+            mfa_token: The token from `SecondFactorRequired.members`.
+            otp: Code of an authenticator app.
+            recovery_code: An unused recovery code.
+            credential: Passkey assertion from the browser.
+            trust: Trust the device. With `AUTH.MFA_TRUST_DAYS` above 0, the result has
+                `trusted_device`: store it on the device for `sign_in(trusted_device=…)`.
+            by_cookie: Set the session cookie instead of returning an access token.
+
+        Returns:
+            The same as `sign_in`.
+
+        Raises:
+            WrongFactor: The code or passkey is wrong.
+            InvalidProof: `mfa_token` is expired or used.
+            TooManyAttempts: A rate limit is exceeded.
+
+        Example::
+
+            try:
+                return frontdesk.sign_in(account, how="password")
+            except SecondFactorRequired as required:
+                token = required.members["mfa_token"]
+            return frontdesk.finish_sign_in(token, otp=ask_for_code())
         """
         factors = {"otp": otp, "recovery_code": recovery_code, "credential": credential}
         return application_api.finish_sign_in(mfa_token, factors, trust, by_cookie)
@@ -96,14 +152,27 @@ class SigningIn(Generic[A]):
         code: str | None = None,
         login_id: str | None = None,
     ) -> JsonObject:
-        """Make the sign-in of the caller recent again (step-up), as `POST /reauthenticate` does.
+        """Re-authenticate the caller (step-up), as `POST /reauthenticate` does.
 
-        For a view below an authentication decorator. Give one of the proofs; `login_id` belongs to
-        a `code` that was sent by email. Returns what `sign_in` returns: a new token, or no token
-        for a caller with a cookie, which is replaced.
+        Use it in a view with an authentication decorator. Give one of the proofs.
 
-        Raises `IncorrectCredentials` or `WrongFactor`, `ReauthenticationRequired` if a second
-        factor is required, and `TooManyAttempts`.
+        Args:
+            password: The account's password.
+            otp: Code of an authenticator app.
+            recovery_code: An unused recovery code.
+            credential: Passkey assertion from the browser.
+            code: One-time code from an email.
+            login_id: Identifier of the one-time code; required with `code`.
+
+        Returns:
+            The same as `sign_in`: a new access token, or no token for a caller with a cookie,
+            whose cookie is replaced.
+
+        Raises:
+            IncorrectCredentials: The password is wrong.
+            WrongFactor: The code or passkey is wrong.
+            ReauthenticationRequired: The account must re-authenticate with MFA.
+            TooManyAttempts: A rate limit is exceeded.
         """
         proofs = {
             "password": password,
@@ -116,7 +185,7 @@ class SigningIn(Generic[A]):
 
     @property
     def sessions(self) -> CallerSessions:
-        """The sessions of the caller's account: list them, end them."""
+        """The sessions of the caller's account: list and end them."""
         # Imported here, because most applications store no sessions.
         from ..auth.sessions.application_api import CallerSessions
 
@@ -124,20 +193,34 @@ class SigningIn(Generic[A]):
 
     @property
     def authenticators(self) -> CallerAuthenticators:
-        """The authenticators of the caller's account: set up, list, remove."""
+        """The MFA methods of the caller's account: set up, list and remove them."""
         from ..auth.mfa.by_host import CallerAuthenticators
 
         return CallerAuthenticators()
 
     def sign_out(self, account: A) -> None:
-        """Invalidate all tokens of the account until it signs in again, as the logout route."""
+        """Revoke all access tokens of an account until its next sign-in, as the logout route does.
+
+        Args:
+            account: The account.
+        """
         application_api.sign_out(account)
 
     def sign_out_here(self) -> None:
-        """End the session of this request's cookie, as `DELETE /session` does."""
+        """End the cookie session of the current request, as `DELETE /session` does."""
         application_api.sign_out_here()
 
     def account_of(self, request: Request) -> A | None:
-        """Return the account of the request's token, or None; raise if the token is invalid."""
+        """Return the account that a request is authenticated as.
+
+        Args:
+            request: The request.
+
+        Returns:
+            The account, or None for a request without credentials.
+
+        Raises:
+            InvalidCredentials: The token is invalid or expired.
+        """
         found = find_context().get(Callers).find(request, optional=False)
         return None if found is None else cast(A, found.attached_account)

@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def faults(self) -> list[str]:
-        """`location:field` of every error in a 422."""
+        """Return the location and field of each invalid value of a 422, joined by a colon."""
         return [f"{fault['location']}:{fault['field']}" for fault in self.json.get("errors", [])]
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def frontdesk_fakes() -> Iterator[Fakes]:
-    """Replace the clock, email and SMS of every application with fakes that tests can read."""
+    """Replace the clock, email and SMS of all applications with fakes.
+
+    Yields:
+        The fakes, with `clock`, `mails` and `sms`.
+    """
     from .fakes import fakes
 
     with fakes() as replaced:
@@ -38,7 +42,14 @@ def frontdesk_twins(frontdesk_fakes: Fakes) -> Fakes:
 
 @pytest.fixture
 def frontdesk(frontdesk_fakes: Fakes, app: Flask) -> Kit:
-    """Create accounts, sign in, read sent messages and move the clock of `app`."""
+    """Create accounts, sign in, read sent messages and move the clock of the fixture `app`.
+
+    Example::
+
+        def test_notes(frontdesk):
+            ada = frontdesk.account("ada", role="admin")
+            assert ada.api().get("/notes").json == []
+    """
     from .kit import Kit
 
     return Kit(app, frontdesk_fakes)

@@ -141,7 +141,16 @@ def _default_resolver() -> WorkspaceResolver:
 
 @workspace_guard(*CREDENTIAL_PROBLEMS, *_WORKSPACE_PROBLEMS, access="any account")
 def workspace_required(access: WorkspaceAccess) -> None:
-    """Require a valid token and a workspace, without membership."""
+    """Require a valid token and a workspace, without membership.
+
+    Args:
+        resolver: Finds the workspace's slug in the request. Default: the path parameter
+            `workspace_slug`.
+
+    Raises:
+        NoWorkspace: The request names no workspace.
+        WorkspaceNotFound: No workspace has the slug.
+    """
 
 
 @workspace_guard(*_WORKSPACE_PROBLEMS, bearer=False)
@@ -151,19 +160,49 @@ def workspace_anonymous(access: WorkspaceAccess) -> None:
 
 @workspace_guard(*_MEMBER_PROBLEMS, access="member of the workspace")
 def member_required(access: WorkspaceAccess) -> None:
-    """Require a member of the workspace, with any status."""
+    """Require a member of the workspace, with any status.
+
+    Args:
+        resolver: Finds the workspace's slug in the request.
+
+    Raises:
+        NotAMember: The caller is not a member; and the errors of `workspace_required`.
+    """
     require_member(access)
 
 
 @workspace_guard(*_MEMBER_PROBLEMS, MemberInactive, access="active member of the workspace")
 def active_member_required(access: WorkspaceAccess) -> None:
-    """Require a member of the workspace with the status `active`."""
+    """Require a member of the workspace with the status `active`.
+
+    Args:
+        resolver: Finds the workspace's slug in the request.
+
+    Raises:
+        MemberInactive: The membership is not active; and the errors of `member_required`.
+
+    Example::
+
+        @app.get("/api/<workspace_slug>/notes")
+        @active_member_required
+        def notes():
+            return list_notes(current_workspace.id)
+    """
     check_active_member(access)
 
 
 def workspace_roles_required(*types: str, resolver: WorkspaceResolver | None = None) -> Guard:
-    """Require a member with one of these types and any status; stack with
-    `active_member_required`."""
+    """Require a member with one of these roles in the workspace, with any status.
+
+    Combine it with `active_member_required` to require an active membership.
+
+    Args:
+        types: `owner`, `admin`, `member` or `guest`.
+        resolver: Finds the workspace's slug in the request.
+
+    Raises:
+        NotAuthorized: The member has another role; and the errors of `member_required`.
+    """
     check_named("workspace_roles_required", types)
 
     @workspace_guard(
