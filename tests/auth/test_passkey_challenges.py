@@ -9,8 +9,8 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, SECRET, MakeApp, MakePerson, Person, only_on
-from ..core.test_security_log import Told
-from ..core.test_security_log import told as told
+from ..core.test_security_log import FindEntries
+from ..core.test_security_log import find_entries as find_entries
 from .passkey_holder import Holder
 from .test_login import log_in
 
@@ -26,7 +26,7 @@ def holder(ada: Person) -> Holder:
 
 
 def test_challenge_expires_after_five_minutes(
-    holder: Holder, clock: SteppingClock, told: Told
+    holder: Holder, clock: SteppingClock, find_entries: FindEntries
 ) -> None:
     holder.add()
     in_time, late = holder.show(), holder.show()
@@ -34,15 +34,15 @@ def test_challenge_expires_after_five_minutes(
     holder.send(in_time)
     clock.step(seconds=3)
     holder.send(late, 400)
-    assert told("sign_in")[-1]["why"] == "challenge_expired"
+    assert find_entries("sign_in")[-1]["why"] == "challenge_expired"
 
 
-def test_challenge_is_single_use(holder: Holder, told: Told) -> None:
+def test_challenge_is_single_use(holder: Holder, find_entries: FindEntries) -> None:
     holder.add()
     assertion = holder.show()
     holder.send(assertion)
     holder.send(assertion, 400)
-    assert told("sign_in")[-1]["why"] == "challenge_used"
+    assert find_entries("sign_in")[-1]["why"] == "challenge_used"
     credential = Holder(holder.api).make()
     body = {"name": "Second", "credential": credential}
     holder.api.post("/authenticators/passkey", 201, json=body)

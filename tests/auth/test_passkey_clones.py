@@ -9,8 +9,8 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, Person
-from ..core.test_security_log import Told
-from ..core.test_security_log import told as told
+from ..core.test_security_log import FindEntries
+from ..core.test_security_log import find_entries as find_entries
 from ..rigs.authenticator import (
     BACKED_UP,
     CAN_BE_BACKED_UP,
@@ -34,7 +34,7 @@ def holder(ada: Person) -> Holder:
 
 
 def test_increasing_counter_is_stored_and_lower_counter_is_rejected(
-    holder: Holder, app: Flask, mails: MailOutbox, told: Told
+    holder: Holder, app: Flask, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     holder.authenticator.count = 7
     holder.add("Key ring")
@@ -43,10 +43,10 @@ def test_increasing_counter_is_stored_and_lower_counter_is_rejected(
     mails.clear()
     for count in (9, 3, 0):
         holder.sign_in(400, count=count)
-    assert told("sign_in")[-1]["why"] == "count_went_back"
+    assert find_entries("sign_in")[-1]["why"] == "count_went_back"
     mails.assert_sent(ADA, "a passkey was refused", "Key ring")
     assert len(mails) == 1
-    assert len(told("passkey_suspicion")) == 3
+    assert len(find_entries("passkey_suspicion")) == 3
     assert stored(app)[0].sign_count == 9
     holder.sign_in(count=4_294_967_295)
 

@@ -16,8 +16,8 @@ from flask import Flask
 from app.testing.client import Api
 
 from ..conftest import MakeApp, MakePerson, only_on
-from ..core.test_security_log import Told
-from ..core.test_security_log import told as told
+from ..core.test_security_log import FindEntries
+from ..core.test_security_log import find_entries as find_entries
 from ..rigs.authenticator import (
     HAS_CREDENTIAL,
     HAS_EXTENSIONS,
@@ -241,12 +241,12 @@ def test_malformed_passkeys_are_rejected(app: Flask, person: MakePerson) -> None
 
 
 def test_expensive_regular_expression_is_not_compiled(
-    app: Flask, person: MakePerson, told: Told
+    app: Flask, person: MakePerson, find_entries: FindEntries
 ) -> None:
     holder = Holder(person("ada").api())
     holder.add()
     flags = PRESENT | VERIFIED | HAS_EXTENSIONS
     holder.sign_in(400, flags=flags, data=COMPILED)
-    assert told("sign_in")[-1]["why"] == "authenticator_data_malformed"
+    assert find_entries("sign_in")[-1]["why"] == "authenticator_data_malformed"
     Holder(holder.api).add(status=400, attestation=COMPILED)
-    assert told("factor_change")[-1]["why"] == "attestation_malformed"
+    assert find_entries("factor_change")[-1]["why"] == "attestation_malformed"

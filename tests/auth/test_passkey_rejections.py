@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from ..conftest import MakeApp, Person, only_on
-from ..core.test_security_log import Told
-from ..core.test_security_log import told as told
+from ..core.test_security_log import FindEntries
+from ..core.test_security_log import find_entries as find_entries
 from ..rigs.authenticator import (
     BACKED_UP,
     HAS_CREDENTIAL,
@@ -62,7 +62,7 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
 @only_on("sqlite")
 @pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
 def test_invalid_assertion_is_rejected(
-    holder: Holder, lies: dict[str, Any], why: str, told: Told
+    holder: Holder, lies: dict[str, Any], why: str, find_entries: FindEntries
 ) -> None:
     holder.add()
     refused = holder.sign_in(400, **lies)
@@ -70,27 +70,27 @@ def test_invalid_assertion_is_rejected(
         "passkey_refused",
         "The passkey was refused",
     )
-    assert told("sign_in")[-1]["why"] == why
+    assert find_entries("sign_in")[-1]["why"] == why
 
 
 @only_on("sqlite")
 @pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
 def test_invalid_attestation_is_rejected(
-    holder: Holder, app: Flask, lies: dict[str, Any], why: str, told: Told
+    holder: Holder, app: Flask, lies: dict[str, Any], why: str, find_entries: FindEntries
 ) -> None:
     if "flags" in lies:
         lies = {"flags": lies["flags"] | HAS_CREDENTIAL}
     assert holder.add(status=400, **lies).json["code"] == "passkey_refused"
-    assert told("factor_change")[-1]["why"] == why
+    assert find_entries("factor_change")[-1]["why"] == why
     assert stored(app) == []
 
 
 @only_on("sqlite")
-def test_log_has_the_librarys_error(holder: Holder, told: Told) -> None:
+def test_log_has_the_librarys_error(holder: Holder, find_entries: FindEntries) -> None:
     holder.add()
     holder.sign_in(400, rp_id="evil.example")
     holder.sign_in(400, origin='http://evil.example" and its words')
-    rp, origin = (line["error"] for line in told("sign_in") if line["outcome"] == "refused")
+    rp, origin = (line["error"] for line in find_entries("sign_in") if line["outcome"] == "refused")
     assert (rp, origin) == ("Unexpected RP ID hash", "Unexpected client data origin")
 
 

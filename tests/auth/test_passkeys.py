@@ -17,8 +17,8 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import SECRET, MakeApp, MakePerson, Person, only_on
-from ..core.test_security_log import Told
-from ..core.test_security_log import told as told
+from ..core.test_security_log import FindEntries
+from ..core.test_security_log import find_entries as find_entries
 from ..rigs.authenticator import (
     SoftAuthenticator,
     from_base64url,
@@ -66,11 +66,11 @@ def test_added_passkey_signs_in_without_a_username(holder: Holder, api: Api) -> 
     assert api.as_token(token).get("/account").json["email"] == ADA
 
 
-def test_passkey_sign_in_has_mfa_claims(holder: Holder, told: Told) -> None:
+def test_passkey_sign_in_has_mfa_claims(holder: Holder, find_entries: FindEntries) -> None:
     holder.add()
     token = holder.sign_in().json["access_token"]
     assert jwt_claims(token)["amr"] == ["hwk", "user", "mfa"]
-    assert told("sign_in")[-1]["proofs"] == ("passkey",)
+    assert find_entries("sign_in")[-1]["proofs"] == ("passkey",)
 
 
 def jwt_claims(token: str) -> dict[str, Any]:
@@ -79,11 +79,11 @@ def jwt_claims(token: str) -> dict[str, Any]:
 
 
 def test_owner_is_notified_and_the_change_is_logged(
-    holder: Holder, mails: MailOutbox, told: Told
+    holder: Holder, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     holder.add("Laptop & <phone>")
     mails.assert_sent(ADA, "a passkey was added", "Laptop & <phone>")
-    told("factor_change", outcome="succeeded", change="added", kind="passkey")
+    find_entries("factor_change", outcome="succeeded", change="added", kind="passkey")
 
 
 def test_passkey_signs_in_after_logout(holder: Holder) -> None:
@@ -206,13 +206,13 @@ def test_inactive_account_cannot_sign_in(holder: Holder, ada: Person) -> None:
     holder.sign_in()
 
 
-def test_removed_passkey_is_rejected(holder: Holder, app: Flask, told: Told) -> None:
+def test_removed_passkey_is_rejected(holder: Holder, app: Flask, find_entries: FindEntries) -> None:
     holder.add()
     with app.app_context():
         current_frontdesk.session.execute(delete(Authenticator))
         current_frontdesk.session.commit()
     assert holder.sign_in(400).json["code"] == "passkey_refused"
-    assert told("sign_in")[-1]["why"] == "unknown"
+    assert find_entries("sign_in")[-1]["why"] == "unknown"
 
 
 def test_deleting_the_account_deletes_its_passkeys(make_app: MakeApp, person: MakePerson) -> None:

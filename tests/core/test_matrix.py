@@ -98,7 +98,7 @@ def make_olga(person: MakePerson) -> Person:
 
 
 # That somebody was refused is itself written down.
-DEEDS = "SELECT * FROM frontdesk_events WHERE type <> 'access.refused'"
+ACTIONS = "SELECT * FROM frontdesk_events WHERE type <> 'access.refused'"
 
 
 def rows(app: Flask) -> dict[str, str]:
@@ -106,7 +106,7 @@ def rows(app: Flask) -> dict[str, str]:
     with app.app_context():
         session = current_frontdesk.session
         names = inspect(session.get_bind()).get_table_names()
-        asked = {name: f'SELECT * FROM "{name}"' for name in names} | {"frontdesk_events": DEEDS}
+        asked = {name: f'SELECT * FROM "{name}"' for name in names} | {"frontdesk_events": ACTIONS}
         found = {name: _checksum(session.execute(text(query))) for name, query in asked.items()}
         session.rollback()
     return found

@@ -25,8 +25,8 @@ from ..registration.visitors import Visitor
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
-Line = dict[str, Any]
-Told = Callable[..., list[Line]]
+Entry = dict[str, Any]
+FindEntries = Callable[..., list[Entry]]
 
 
 class Lines(logging.Handler):
@@ -34,22 +34,22 @@ class Lines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.fields: list[Line] = []
+        self.fields: list[Entry] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         self.fields.append(record.__dict__["fields"])
 
 
 @pytest.fixture
-def told() -> Iterator[Told]:
+def find_entries() -> Iterator[FindEntries]:
     """The lines of an event; with facts there are some, and each has them."""
     log, lines = logging.getLogger("frontdesk.security"), Lines()
     log.addHandler(lines)
     log.setLevel(logging.INFO)
 
-    def find(event: str, **facts: Any) -> list[Line]:
+    def find(event: str, **facts: Any) -> list[Entry]:
         found = [line for line in lines.fields if line["event"] == event]
-        assert found or not facts, f"nothing of {event} is told"
+        assert found or not facts, f"nothing of {event} is logged"
         for line in found:
             assert {name: line.get(name) for name in facts} == facts
         return found
@@ -64,10 +64,12 @@ def run(app: Flask, *args: str, typed: str | None = None) -> None:
     assert result.exit_code == 0, result.output
 
 
-def test_a_sign_in_is_logged_with_account_and_address(app: Flask, ada: Person, told: Told) -> None:
+def test_a_sign_in_is_logged_with_account_and_address(
+    app: Flask, ada: Person, find_entries: FindEntries
+) -> None:
     api = from_address(app, "203.0.113.9")
     log_in(api, ada.email, PASSWORD, headers={"X-Request-ID": "call-7"})
-    [line] = told("sign_in")
+    [line] = find_entries("sign_in")
     assert line == {
         "event": "sign_in",
         "outcome": "succeeded",
@@ -79,87 +81,102 @@ def test_a_sign_in_is_logged_with_account_and_address(app: Flask, ada: Person, t
     }
 
 
-def test_a_wrong_password_is_logged_with_the_account(api: Api, ada: Person, told: Told) -> None:
+def test_a_wrong_password_is_logged_with_the_account(
+    api: Api, ada: Person, find_entries: FindEntries
+) -> None:
     log_in(api, ada.email, "not her password", 400)
-    [line] = told("sign_in", outcome="refused", reason="incorrect_credentials", account_id=ada.id)
+    [line] = find_entries(
+        "sign_in", outcome="refused", reason="incorrect_credentials", account_id=ada.id
+    )
     assert (line["method"], line["route"]) == ("POST", "/api/v1/login")
     assert line["request_id"]
 
 
 def test_an_unknown_email_is_not_logged(
-    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+    api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
     log_in(api, "nobody.knows@example.com", PASSWORD, 400)
     api.post("/password-recovery", 404, json={"email": "nobody.knows@example.com"})
-    assert "account_id" not in told("sign_in", outcome="refused")[0]
-    assert told("recovery_request", outcome="refused", reason="account_not_found")
+    assert "account_id" not in find_entries("sign_in", outcome="refused")[0]
+    assert find_entries("recovery_request", outcome="refused", reason="account_not_found")
     assert "nobody.knows" not in caplog.text
 
 
 def test_an_account_that_is_not_active_is_refused_by_its_id(
-    api: Api, person: MakePerson, told: Told
+    api: Api, person: MakePerson, find_entries: FindEntries
 ) -> None:
     bob = person("bob", status="suspended")
     log_in(api, bob.email, PASSWORD, 400)
-    told("sign_in", outcome="refused", reason="inactive_account", account_id=bob.id)
+    find_entries("sign_in", outcome="refused", reason="inactive_account", account_id=bob.id)
 
 
-def test_a_rate_limit_is_logged_by_its_name(api: Api, ada: Person, told: Told) -> None:
+def test_a_rate_limit_is_logged_by_its_name(
+    api: Api, ada: Person, find_entries: FindEntries
+) -> None:
     for status in (400, 400, 400, 400, 400, 429):
         log_in(api, ada.email, "wrong", status)
-    assert len(told("limit", outcome="refused", reason="too_many_attempts", limit="login-300")) == 1
+    assert (
+        len(find_entries("limit", outcome="refused", reason="too_many_attempts", limit="login-300"))
+        == 1
+    )
 
 
 def test_a_recovery_is_told_from_the_request_to_the_reset(
-    api: Api, ada: Person, mails: MailOutbox, told: Told
+    api: Api, ada: Person, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     token, _ = ask(api, mails)
     verify(api, "00000000", 400)
     reset(api, token)
     reset(api, token, 400)
     known = {"account_id": ada.id, "outcome": "succeeded"}
-    assert len(told("recovery_request", **known)) == len(told("password_reset", **known)) == 1
-    proofs = told("proof", outcome="refused", reason="invalid_token")
+    assert (
+        len(find_entries("recovery_request", **known))
+        == len(find_entries("password_reset", **known))
+        == 1
+    )
+    proofs = find_entries("proof", outcome="refused", reason="invalid_token")
     assert [line["route"] for line in proofs] == ["/api/v1/verify-token", "/api/v1/reset-password"]
 
 
 def test_a_registration_is_told_from_the_door_to_the_first_sign_in(
-    make_app: MakeApp, mails: MailOutbox, told: Told
+    make_app: MakeApp, mails: MailOutbox, find_entries: FindEntries
 ) -> None:
     Visitor(make_app(AUTH__REGISTRATION="invited"), mails).register(403)
-    told("account_creation", outcome="refused", reason="registration_closed")
+    find_entries("account_creation", outcome="refused", reason="registration_closed")
     ada = Visitor(make_app(AUTH__REGISTRATION="open"), mails)
     ada.register()
     ada.log_in(400)
-    told("sign_in", outcome="refused", reason="email_not_verified")
+    find_entries("sign_in", outcome="refused", reason="email_not_verified")
     ada.verify(ada.mailed()[0])
     ada.log_in()
-    made, entered = told("account_creation")[-1], told("sign_in")[-1]
-    [proof] = told("address_proof", outcome="succeeded")
+    made, entered = find_entries("account_creation")[-1], find_entries("sign_in")[-1]
+    [proof] = find_entries("address_proof", outcome="succeeded")
     assert made["account_id"] == proof["account_id"] == entered["account_id"]
     assert (made["status_after"], entered["outcome"]) == ("pending", "succeeded")
 
 
-def test_logout_and_what_operators_do_are_told(app: Flask, ada: Person, told: Told) -> None:
+def test_logout_and_what_operators_do_are_told(
+    app: Flask, ada: Person, find_entries: FindEntries
+) -> None:
     ada.api().delete("/logout")
-    told("logout", outcome="succeeded", account_id=ada.id, by="request")
+    find_entries("logout", outcome="succeeded", account_id=ada.id, by="request")
     run(app, "sign-out", ada.email)
     run(app, "sign-out", "--all")
     run(app, "set", ada.email, "--role", "admin", "--status", "online", "--phone", "")
     run(app, "set", ada.email, "--password-file", "-", typed=NEW)
     run(app, "delete", ada.email)
-    ended, everybody = told("tokens_ended", outcome="succeeded", by="command")
+    ended, everybody = find_entries("tokens_ended", outcome="succeeded", by="command")
     assert (ended["account_id"], everybody["accounts"]) == (ada.id, 1)
-    roles, password = told("account_change", account_id=ada.id, by="command")
+    roles, password = find_entries("account_change", account_id=ada.id, by="command")
     assert (roles["role_before"], roles["role_after"]) == ("user", "admin")
     assert (roles["status_before"], roles["status_after"]) == ("active", "online")
     assert roles["changed"] == ["role", "status", "phone"]
     assert password["changed"] == ["password"]
-    assert told("account_deletion", account_id=ada.id)
+    assert find_entries("account_deletion", account_id=ada.id)
 
 
 def test_members_are_told_with_what_they_were_and_are(
-    app: Flask, person: MakePerson, told: Told
+    app: Flask, person: MakePerson, find_entries: FindEntries
 ) -> None:
     olga, bob = person("olga"), person("bob")
     olga.api().post("/workspaces", json={"name": "Secret", "slug": "secret"})
@@ -168,7 +185,7 @@ def test_members_are_told_with_what_they_were_and_are(
         invoke(args=["workspaces", "add", "secret", bob.email, "--type", kind])
     olga.api().patch(f"/workspaces/secret/members/{bob.id}", json={"type": "guest"})
     olga.api().delete(f"/workspaces/secret/members/{bob.id}")
-    lines = [line for line in told("membership") if line["account_id"] == bob.id]
+    lines = [line for line in find_entries("membership") if line["account_id"] == bob.id]
     types = [(line["change"], line.get("type_before"), line.get("type_after")) for line in lines]
     assert types[-4:] == [
         ("added", None, "member"),
@@ -181,36 +198,38 @@ def test_members_are_told_with_what_they_were_and_are(
     assert all(line["workspace_id"] for line in lines)
 
 
-def test_denied_access_is_logged(api: Api, ada: Person, told: Told) -> None:
+def test_denied_access_is_logged(api: Api, ada: Person, find_entries: FindEntries) -> None:
     ada.api().get("/admin/notifications/all", 403)
-    [line] = told("entry", outcome="refused", reason="not_authorized", account_id=ada.id)
+    [line] = find_entries("entry", outcome="refused", reason="not_authorized", account_id=ada.id)
     assert line["route"] == "/api/v1/admin/notifications/all"
     api.get("/account", 401)
     api.as_token("a.b.c").get("/account", 401)
     mine = ada.api()
     mine.delete("/logout")
     mine.get("/account", 401)
-    reasons = [line["reason"] for line in told("credential", outcome="refused")]
+    reasons = [line["reason"] for line in find_entries("credential", outcome="refused")]
     assert reasons == ["no_credential", "invalid_credentials", "token_expired"]
 
 
 def test_what_is_not_valid_is_told_without_what_was_sent(
-    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+    api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
     api.post("/login", 422, data={"username": "hunter2"})
     api.post("/verify-token", 400, data=b"{hunter2", content_type="application/json")
-    reasons = [line["reason"] for line in told("input", outcome="refused")]
+    reasons = [line["reason"] for line in find_entries("input", outcome="refused")]
     assert reasons == ["validation_error", "malformed_json"]
     assert "hunter2" not in caplog.text
 
 
-def test_a_rolled_back_action_is_not_logged(app: Flask, ada: Person, told: Told) -> None:
+def test_a_rolled_back_action_is_not_logged(
+    app: Flask, ada: Person, find_entries: FindEntries
+) -> None:
     def refuse(*_: object) -> None:
         raise IncorrectCredentials
 
     listen_to(app, "account-logged-in", refuse)
     log_in(Api(app), ada.email, PASSWORD, 400)
-    assert [line["outcome"] for line in told("sign_in")] == ["refused"]
+    assert [line["outcome"] for line in find_entries("sign_in")] == ["refused"]
 
 
 def test_no_line_holds_a_secret(
@@ -246,7 +265,7 @@ def test_in_production_a_line_is_json(
 
 
 def test_for_people_the_facts_stand_in_the_line(
-    api: Api, told: Told, caplog: pytest.LogCaptureFixture
+    api: Api, find_entries: FindEntries, caplog: pytest.LogCaptureFixture
 ) -> None:
     log_in(api, "x@example.com", "wrong", 400)
     assert "sign_in refused by=request address=127.0.0.1 request_id=" in caplog.text
@@ -266,36 +285,36 @@ def flooded(app: Flask) -> Callable[[str], None]:
     return refuse
 
 
-def test_a_flood_is_logged_partly_and_counted(flooded: Any, told: Told) -> None:
+def test_a_flood_is_logged_partly_and_counted(flooded: Any, find_entries: FindEntries) -> None:
     for _ in range(MAX_PER_SOURCE + 25):
         flooded("203.0.113.66")
     flooded("203.0.113.9")
-    assert len(told("credential")) == MAX_PER_SOURCE + 1
+    assert len(find_entries("credential")) == MAX_PER_SOURCE + 1
     flooded.clock.step(minutes=2)
     flooded("203.0.113.9")
-    *_, counted, again = told("credential", outcome="refused")
+    *_, counted, again = find_entries("credential", outcome="refused")
     assert (counted["address"], counted["left_out"]) == ("203.0.113.66", 25)
     assert again["address"] == "203.0.113.9"
 
 
-def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, told: Told) -> None:
+def test_a_flood_from_everywhere_is_bounded_too(flooded: Any, find_entries: FindEntries) -> None:
     for number in range(4 * MAX_TOTAL):
         flooded(f"10.0.{number % 1000 // 250}.{number % 250}")
-    assert len(told("credential")) == MAX_TOTAL
+    assert len(find_entries("credential")) == MAX_TOTAL
     flooded.clock.step(minutes=2)
     flooded("203.0.113.9")
-    counted = [line["left_out"] for line in told("credential") if "left_out" in line]
+    counted = [line["left_out"] for line in find_entries("credential") if "left_out" in line]
     assert sum(counted) == 3 * MAX_TOTAL
     assert len(counted) == MAX_NAMED_SOURCES + 1
 
 
 def test_many_addresses_use_bounded_memory(
-    flooded: Any, monkeypatch: pytest.MonkeyPatch, told: Told
+    flooded: Any, monkeypatch: pytest.MonkeyPatch, find_entries: FindEntries
 ) -> None:
     monkeypatch.setattr(security_log, "MAX_SOURCES", 5)
     for number in range(30):
         flooded(f"203.0.113.{number}")
     flooded.clock.step(minutes=2)
     flooded("198.51.100.1")
-    counted = [line for line in told("credential") if "left_out" in line]
+    counted = [line for line in find_entries("credential") if "left_out" in line]
     assert [(line.get("address"), line["left_out"]) for line in counted] == [(None, 15)]

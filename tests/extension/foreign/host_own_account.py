@@ -80,7 +80,7 @@ class Settings:
     AUTH = AuthSettings(BCRYPT_ROUNDS=4, ACTIVE_STATUSES=["fresh"])
 
 
-class Told:
+class HookCalls:
     """What hooks and listeners were called with, in order."""
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def host(url: str) -> Iterator[tuple[Flask, Frontdesk, Told]]:
+def host(url: str) -> Iterator[tuple[Flask, Frontdesk, HookCalls]]:
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = url
     db.init_app(host)
-    frontdesk, told = Frontdesk(), Told()
-    decide(frontdesk, told)
+    frontdesk, calls = Frontdesk(), HookCalls()
+    decide(frontdesk, calls)
     frontdesk.event("joined")
     frontdesk.init_app(
         host,
@@ -121,14 +121,14 @@ def host(url: str) -> Iterator[tuple[Flask, Frontdesk, Told]]:
     own_views(host, frontdesk)
     with host.app_context():
         db.create_all()
-    yield host, frontdesk, told
+    yield host, frontdesk, calls
     with host.app_context():
         db.drop_all()
         for engine in db.engines.values():
             engine.dispose()
 
 
-def decide(frontdesk: Frontdesk, told: Told) -> None:
+def decide(frontdesk: Frontdesk, calls: HookCalls) -> None:
     @frontdesk.claims
     def claims(account: Any, session: Any) -> Mapping[str, Any]:
         return {"role": account.role, "sub": "somebody else", "nickname": account.nickname}
@@ -140,19 +140,19 @@ def decide(frontdesk: Frontdesk, told: Told) -> None:
 
     @frontdesk.recovery_mail
     def recovery_mail(**mail: str) -> None:
-        told.mails.append(mail)
+        calls.mails.append(mail)
 
     @frontdesk.on("account-registered")
     def registered(account: Any, options: dict[str, Any]) -> None:
-        told.events.append(f"registered {account.email} {account.nickname}")
+        calls.events.append(f"registered {account.email} {account.nickname}")
 
     @frontdesk.on("account-logged-in")
     def logged_in(account: Any, options: dict[str, Any]) -> None:
         session = options["session"]
         session.add(Visit(account_id=account.id, note="came in"))
-        after_commit(session, lambda: told.events.append("committed"))
-        told.events.append("logged in")
-        if told.abort:
+        after_commit(session, lambda: calls.events.append("committed"))
+        calls.events.append("logged in")
+        if calls.abort:
             raise LookupError("the host says no")
 
 
@@ -193,14 +193,14 @@ def own_views(host: Flask, frontdesk: Frontdesk) -> None:
 
 
 @pytest.fixture
-def app(host: tuple[Flask, Frontdesk, Told]) -> Iterator[Flask]:
+def app(host: tuple[Flask, Frontdesk, HookCalls]) -> Iterator[Flask]:
     """One application for the whole file; each test's writes are taken back."""
     with rolled_back(host[0]):
         yield host[0]
 
 
 @pytest.fixture
-def told(host: tuple[Flask, Frontdesk, Told]) -> Told:
+def calls(host: tuple[Flask, Frontdesk, HookCalls]) -> HookCalls:
     host[2].__init__()  # type: ignore[misc]
     return host[2]
 
@@ -211,7 +211,7 @@ def log_in(app: Flask, status: int = 200) -> Any:
 
 
 def test_application_payload_hook_changes_the_login_response(
-    frontdesk: Kit, app: Flask, told: Told
+    frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     frontdesk.account("ada", status="fresh", nickname="Countess", role="admin")
     answer = log_in(app).json
@@ -224,35 +224,37 @@ def test_application_payload_hook_changes_the_login_response(
     assert "dropped" not in answer
     claims = jwt.decode(answer["access_token"], options={"verify_signature": False})
     assert (claims["sub"], claims["role"]) == ("ada@example.com", "admin")
-    assert told.events == ["registered ada@example.com Countess", "logged in", "committed"]
+    assert calls.events == ["registered ada@example.com Countess", "logged in", "committed"]
 
 
-def test_only_the_applications_statuses_are_active(frontdesk: Kit, app: Flask, told: Told) -> None:
+def test_only_the_applications_statuses_are_active(
+    frontdesk: Kit, app: Flask, calls: HookCalls
+) -> None:
     frontdesk.account("ada", status="active")
     assert log_in(app, 400).detail == "Inactive account"
 
 
 def test_a_listener_that_raises_takes_everything_back(
-    frontdesk: Kit, app: Flask, told: Told
+    frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     ada = frontdesk.account("ada", status="fresh")
-    told.abort = True
+    calls.abort = True
     log_in(app, 500)
-    assert "committed" not in told.events
-    told.abort = False
+    assert "committed" not in calls.events
+    calls.abort = False
     assert ada.api().get("/own").json["visits"] == ["came in"]
 
 
-def test_account_is_serialized_by_the_applications_schema(frontdesk: Kit, told: Told) -> None:
+def test_account_is_serialized_by_the_applications_schema(frontdesk: Kit, calls: HookCalls) -> None:
     ada = frontdesk.account("ada", status="fresh")
     assert set(ada.api().get("/in/account").json) == {"email", "nickname", "visits"}
 
 
-def test_recovery_mail_hook_sends_the_code(frontdesk: Kit, told: Told) -> None:
+def test_recovery_mail_hook_sends_the_code(frontdesk: Kit, calls: HookCalls) -> None:
     frontdesk.account("ada", status="fresh")
     api = frontdesk.api("/in")
     api.post("/password-recovery", json={"email": "ADA@example.com"})
-    (mail,) = told.mails
+    (mail,) = calls.mails
     assert mail["code"] == frontdesk.last_code("ada@example.com")
     assert mail["token"] == frontdesk.last_reset_token("ada@example.com")
     frontdesk.mails.assert_empty()
@@ -273,7 +275,7 @@ def test_the_hosts_task_schemas_are_stricter(frontdesk: Kit, app: Flask) -> None
 
 
 def test_decorator_on_an_application_view_responds_with_a_problem(
-    frontdesk: Kit, told: Told
+    frontdesk: Kit, calls: HookCalls
 ) -> None:
     answer = frontdesk.api().get("/own", 401)
     assert answer.headers["Content-Type"] == "application/problem+json"
@@ -284,7 +286,7 @@ def test_decorator_on_an_application_view_responds_with_a_problem(
 
 
 def test_a_view_of_the_hosts_reads_and_changes_the_caller(
-    frontdesk: Kit, app: Flask, told: Told
+    frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     api = frontdesk.account("ada", status="fresh", nickname="Ada").api()
     assert api.get("/own").json == {"nickname": "Ada", "visits": ["came in"]}
@@ -293,7 +295,7 @@ def test_a_view_of_the_hosts_reads_and_changes_the_caller(
 
 
 def test_what_the_host_loads_later_is_not_read_for_every_request(
-    frontdesk: Kit, app: Flask, told: Told
+    frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     api = frontdesk.account("ada", status="fresh").api()
     with noted_queries(app) as queries:
@@ -302,10 +304,10 @@ def test_what_the_host_loads_later_is_not_read_for_every_request(
 
 
 def test_a_view_of_the_hosts_makes_an_account_in_its_own_transaction(
-    frontdesk: Kit, app: Flask, told: Told
+    frontdesk: Kit, app: Flask, calls: HookCalls
 ) -> None:
     assert frontdesk.api().post("/join", 201).json["heard"] == 0
-    assert told.events == ["registered new@example.com New"]
+    assert calls.events == ["registered new@example.com New"]
     frontdesk.api().post("/join", 409)
     with app.app_context():
         assert db.session.scalar(select(func.count()).select_from(Visit)) == 1
@@ -320,7 +322,7 @@ def test_the_description_has_the_hosts_own_views(frontdesk: Kit) -> None:
     assert "/join" not in paths
 
 
-def test_account_has_its_creation_time(frontdesk: Kit, app: Flask, told: Told) -> None:
+def test_account_has_its_creation_time(frontdesk: Kit, app: Flask, calls: HookCalls) -> None:
     frontdesk.account("ada", status="fresh")
     with app.app_context():
         account = db.session.scalars(select(Account)).one()
