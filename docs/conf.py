@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -97,7 +98,28 @@ def _add_openapi(app: Any, error: Exception | None) -> None:
         (Path(app.outdir) / "openapi.json").write_text(json.dumps(document(), ensure_ascii=False))
 
 
+# A first line such as `# examples/saas/wsgi.py` says where `make snippets` takes the code from.
+_SNIPPET = re.compile(
+    r"^```(?P<language>\w+)\n(?:#|//) (?:examples/\w+|tests)/(?P<file>\S+)(?P<region> [\w-]+)?\n",
+    re.MULTILINE,
+)
+
+
+def _caption(found: re.Match[str]) -> str:
+    """A whole file gets a caption with the path that the reader gives it, a part of one none."""
+    # The tutorial's first version of the file that the reader replaces later.
+    file = found["file"].replace("first_run.py", "pinboard/__init__.py")
+    if found["region"] or found["language"] not in ("python", "js"):
+        return f"```{found['language']}\n"
+    return f"```{{code-block}} {found['language']}\n:caption: {file}\n\n"
+
+
+def _without_sources(_app: Any, _name: str, source: list[str]) -> None:
+    source[0] = _SNIPPET.sub(_caption, source[0])
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _plain)
     app.connect("doctree-read", _add_anchors)
     app.connect("build-finished", _add_openapi)
+    app.connect("source-read", _without_sources)
