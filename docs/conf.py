@@ -60,6 +60,7 @@ html_title = f"Frontdesk {release}"
 html_baseurl = _PROJECT["urls"]["Documentation"]
 html_static_path = ["_static"]
 html_css_files = ["frontdesk.css"]
+html_search_scorer = str(ROOT / "docs" / "_static" / "scorer.js")
 html_favicon = "_static/favicon.svg"
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}

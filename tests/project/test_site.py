@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,12 +16,46 @@ from playwright.sync_api import Browser
 
 from scripts.screens import CONSOLE, FOLDER, take
 
+from ..rigs.backends import missing
 from ..rigs.servers import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = PROJECT["urls"]["Documentation"]
 # Pages with wide tables, long code or the site's own layout.
 SEEN = ("index", "tutorial", "hosts", "settings", "python", "docker", "kubernetes", "search")
+
+
+# What a reader types into the site's search, and the page that answers it.
+QUESTIONS = {
+    "how do I install Frontdesk": "installation",
+    "how do I add TOTP": "second-factor",
+    "what does mfa_required mean": "error-codes",
+    "run on Kubernetes": "kubernetes",
+    "docker": "docker",
+    "refresh token": "sessions",
+    "rate limits": "rate-limits",
+    "passkeys": "passkeys",
+    "sign in with google": "cookbook/sso",
+    "import users from Django": "moving-in",
+    "send emails with Celery": "cookbook/celery",
+    "gdpr": "gdpr",
+    "invite users to a workspace": "invitations",
+    "change the email template": "custom-emails",
+    "existing users table": "cookbook/existing-users",
+    "csrf": "cookies",
+    "backup and restore": "backup",
+    "users cannot sign in": "troubleshooting",
+    "nginx": "reverse-proxy",
+    "multi-tenancy by subdomain": "cookbook/tenants",
+    "htmx": "cookbook/htmx",
+    "s3 avatars": "cookbook/s3-avatars",
+    "prometheus metrics": "metrics",
+    "how do I write tests with pytest": "testing",
+    "email verification": "registration",
+    "roles and permissions": "decorators",
+    "audit log": "records",
+    "upgrade without downtime": "upgrading",
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +88,51 @@ def test_what_the_readme_and_the_package_link_to_is_there(site: Path) -> None:
     assert len(ours) > 5
     assert [link for link in ours if not (site / link).exists()] == []
     assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_every_page_stands_in_the_navigation(site: Path) -> None:
+    home = (site / "index.html").read_text()
+    navigation = home.partition('class="sidebar-tree"')[2].partition("</aside>")[0]
+    listed = {link.partition("#")[0] for link in re.findall(r'href="([^"]+)"', navigation)}
+    # The pages of a reference are listed by its own page.
+    pages = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
+    own = {page for page in pages if page.parent.name in ("hooks", "decisions")}
+    own -= {Path("hooks/README.md"), Path("decisions/README.md")}
+    wanted = {page.with_suffix(".html").as_posix() for page in pages - own}
+    assert len(wanted) > 60
+    assert wanted - listed - {"index.html"} == set()
+    for page in own:
+        assert f'href="{page.stem}.html"' in (site / page.parent / "README.html").read_text()
+
+
+def test_internal_links_lead_to_pages_and_anchors(site: Path) -> None:
+    texts = {path: path.read_text() for path in site.rglob("*.html")}
+    anchors = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in texts.items()}
+    broken = []
+    for path, text in texts.items():
+        article = text.partition('<article role="main"')[2].partition("</article>")[0]
+        for link in re.findall(r'<a [^>]*href="([^":]+)"', article):
+            file, _, anchor = link.partition("#")
+            target = (path.parent / file).resolve() if file else path
+            if not target.exists() or (anchor and anchor not in anchors.get(target, {anchor})):
+                broken.append(f"{path.relative_to(site)}: {link}")
+    assert broken == []
+
+
+def test_search_answers_questions_within_its_first_three_results(site: Path) -> None:
+    if shutil.which("node") is None:
+        missing("node is not installed")
+    done = subprocess.run(
+        ["node", str(ROOT / "tests" / "rigs" / "search" / "ask.js"), str(site)],
+        input="\n".join(json.dumps(question) for question in QUESTIONS),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers = [json.loads(line)[:3] for line in done.stdout.splitlines()]
+    found = [[address.partition("#")[0] for address in answer] for answer in answers]
+    pairs = zip(QUESTIONS.items(), found, strict=True)
+    assert [(question, pages) for (question, page), pages in pairs if page not in pages] == []
 
 
 def test_pages_load_nothing_from_elsewhere_and_fit_a_small_screen(
