@@ -29,7 +29,9 @@ def run_tests_of(example: str, python: str, tmp_path: Path, **environment: str) 
     run("-m", "pytest", *OPTIONS, python=python, cwd=folder, **environment)
 
 
-@pytest.mark.parametrize("example", ["smallest", "everything", "moved", "cookie", "desk", "pages"])
+@pytest.mark.parametrize(
+    "example", ["smallest", "everything", "moved", "cookie", "desk", "pages", "subdomains"]
+)
 def test_an_example_passes_its_own_tests(example: str, python: str, tmp_path: Path) -> None:
     run_tests_of(example, python, tmp_path)
 

@@ -46,7 +46,7 @@ QUESTIONS = {
     "backup and restore": "backup",
     "users cannot sign in": "troubleshooting",
     "nginx": "reverse-proxy",
-    "multi-tenancy by subdomain": "cookbook/tenants",
+    "multi-tenancy by subdomain": "cookbook/subdomains",
     "htmx": "cookbook/htmx",
     "s3 avatars": "cookbook/s3-avatars",
     "prometheus metrics": "metrics",
