@@ -140,18 +140,14 @@ class Frontdesk(Recording, SigningIn[A]):
         check_application(app, db)
         check_settings(settings)
         account_model = check_account_model(account_model, db)
+        metadata = metadata_of(db, account_model)
         context = make_context(
             app,
             db,
             settings,
             self.hooks.copy(),
             self._make_actions,
-            ApplicationTables(
-                metadata_of(db, account_model),
-                account_model,
-                id_kind(account_model),
-                owns_application,
-            ),
+            ApplicationTables(metadata, account_model, id_kind(account_model), owns_application),
             ApplicationChoices(
                 {**self._schemas, **check_schemas(schemas)}, parts._asdict(), owns_application
             ),
@@ -160,9 +156,7 @@ class Frontdesk(Recording, SigningIn[A]):
         context.add(self.console)
         assemble(context)
         app.extensions[EXTENSION] = context
-        for name in context.contributions.commands:
-            if name not in app.cli.commands:
-                app.cli.add_command(lazy_group(name))
+        _register_commands(app, context)
         # Decorators on the application's own views raise problems too. A handler that the
         # application registers, before or after, replaces this one.
         if Problem not in app.error_handler_spec[None][None]:
@@ -396,3 +390,9 @@ class Frontdesk(Recording, SigningIn[A]):
         for event, listener in self._listeners:
             actions.on(event, listener)
         return actions
+
+
+def _register_commands(app: Flask, context: Context) -> None:
+    for name in context.contributions.commands:
+        if name not in app.cli.commands:
+            app.cli.add_command(lazy_group(name))

@@ -11,7 +11,9 @@ from sqlalchemy import update
 from app.core.context import current_frontdesk
 from app.notifications import counts
 from app.notifications.models import Notification
+from app.notifications.sent import SentNotifications
 from app.testing.client import Api
+from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 
 from ..conftest import MakePerson, Person
@@ -112,3 +114,16 @@ def test_oldest_counts_are_renewed_first(
     moments = iter([0.0, 0.0, 9.0])  # the start, and one look at the clock for each
     monkeypatch.setattr(counts, "monotonic", lambda: next(moments))
     assert reads(admin) == [0, 1]
+
+
+def test_polling_renews_counts_when_they_are_stale(
+    admin: Api, app: Flask, ada: Person, clock: SteppingClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts, "VALID_SECONDS", 3600.0)
+    sent = admin.post(f"{PATH}/", 201, json=body(channels=["inapp", "email"])).json
+    read_it(ada, sent)
+    with app.app_context():
+        notifications = current_frontdesk.get(SentNotifications)
+        assert notifications.poll(sent["sender_id"], sent["id"])["read"] == 0
+        clock.step(hours=sent["receivers"])
+        assert notifications.poll(sent["sender_id"], sent["id"])["read"] == 1
