@@ -42,15 +42,15 @@ WAITING = (
     "tests/server/test_full_disk.py",
     "tests/server/test_outages.py",
     "tests/server/test_raw_requests.py",
-    "tests/notifications/test_together.py",
+    "tests/notifications/test_concurrency.py",
     "tests/core/test_circuit_breaker.py",
-    "tests/delivery/test_one_off.py",
+    "tests/delivery/test_transactional_email.py",
     "tests/delivery/test_background.py",
 )
 # These load the machine themselves, or look at how quick it is under a load of their own.
 ALONE = (
     "tests/core/test_migrating_under_load.py",
-    "tests/notifications/test_lanes.py",
+    "tests/notifications/test_priorities.py",
     "tests/server/test_login_flood.py",
     "tests/server/test_pictures.py",
 )

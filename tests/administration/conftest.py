@@ -8,7 +8,7 @@ import pytest
 
 from ..conftest import MakePerson, Person
 from ..core.test_security_log import Lines
-from .people import Desk
+from .admin_api import AdminApi
 
 
 @pytest.fixture
@@ -17,13 +17,13 @@ def root(person: MakePerson) -> Person:
 
 
 @pytest.fixture
-def desk(root: Person) -> Desk:
-    return Desk(root.api())
+def admin_api(root: Person) -> AdminApi:
+    return AdminApi(root.api())
 
 
 @pytest.fixture
-def security_lines(desk: Desk) -> Iterator[list[dict[str, Any]]]:
-    """What the security log is told after the administrator has sat down."""
+def security_lines(admin_api: AdminApi) -> Iterator[list[dict[str, Any]]]:
+    """The security log entries after the administrator has signed in."""
     log, lines = logging.getLogger("frontdesk.security"), Lines()
     log.addHandler(lines)
     log.setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""Making accounts, suspending them, and what is done for them."""
+"""Creating and suspending accounts, and actions for them."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from app.testing.outbox import MailOutbox, ManualEngine
 from ..auth.test_login import listen_to
 from ..conftest import MakePerson, Person, only_on
 from ..rigs.cases import for_each
-from .people import ACCOUNTS, Desk, log_in
+from .admin_api import ACCOUNTS, AdminApi, log_in
 
 PASSWORD = "a password never seen before"
 
 
-def test_account_is_created_with_the_given_values(desk: Desk, app: Flask) -> None:
-    told: list[object] = []
-    listen_to(app, "account-registered", lambda account, _: told.append(account.email))
+def test_account_is_created_with_the_given_values(admin_api: AdminApi, app: Flask) -> None:
+    emitted: list[object] = []
+    listen_to(app, "account-registered", lambda account, _: emitted.append(account.email))
     fields = {"role": "admin", "status": "inactive", "phone": "+49 170 1234567"}
-    made = desk.make(" Grace@Example.com", password=PASSWORD, **fields).json
+    made = admin_api.create(" Grace@Example.com", password=PASSWORD, **fields).json
     assert (made["email"], made["role"], made["status"]) == (
         "grace@example.com",
         "admin",
         "inactive",
     )
     assert (made["phone"], made["has_password"]) == ("+491701234567", True)
-    assert desk.api.get(f"{ACCOUNTS}/{made['id']}").json == made
-    assert told == ["grace@example.com"]
+    assert admin_api.api.get(f"{ACCOUNTS}/{made['id']}").json == made
+    assert emitted == ["grace@example.com"]
 
 
-def test_created_account_signs_in_with_its_password(desk: Desk, app: Flask) -> None:
-    made = desk.make("grace@example.com", password=PASSWORD).json
+def test_created_account_signs_in_with_its_password(admin_api: AdminApi, app: Flask) -> None:
+    made = admin_api.create("grace@example.com", password=PASSWORD).json
     grace = Person(app, made["id"], made["email"], PASSWORD, "/api/v1")
     assert len(log_in(grace).json["workspaces"]) == 1
 
 
 def test_invited_owner_chooses_a_password_by_email(
-    desk: Desk, app: Flask, mails: MailOutbox
+    admin_api: AdminApi, app: Flask, mails: MailOutbox
 ) -> None:
-    made = desk.make("grace@example.com", invite=True).json
+    made = admin_api.create("grace@example.com", invite=True).json
     assert (made["has_password"], made["status"]) == (False, "active")
     mail = mails.last("grace@example.com")
     assert "an account was made for you" in mail.subject
@@ -56,18 +56,18 @@ def test_invited_owner_chooses_a_password_by_email(
     assert link
     Api(app).post("/reset-password", json={"token": link[1], "new_password": PASSWORD})
     log_in(Person(app, made["id"], made["email"], PASSWORD))
-    assert desk.api.get(f"{ACCOUNTS}/{made['id']}").json["has_password"] is True
+    assert admin_api.api.get(f"{ACCOUNTS}/{made['id']}").json["has_password"] is True
 
 
 def test_account_without_password_and_invitation_gets_no_email(
-    desk: Desk, mails: MailOutbox
+    admin_api: AdminApi, mails: MailOutbox
 ) -> None:
-    assert desk.make("grace@example.com").json["has_password"] is False
+    assert admin_api.create("grace@example.com").json["has_password"] is False
     assert len(mails) == 0
 
 
-def test_taken_email_is_rejected(desk: Desk, ada: Person, mails: MailOutbox) -> None:
-    answer = desk.make("ADA@example.com", 409, invite=True)
+def test_taken_email_is_rejected(admin_api: AdminApi, ada: Person, mails: MailOutbox) -> None:
+    answer = admin_api.create("ADA@example.com", 409, invite=True)
     assert answer.json["code"] == "email_taken"
     assert len(mails) == 0
 
@@ -86,34 +86,34 @@ def test_taken_email_is_rejected(desk: Desk, ada: Person, mails: MailOutbox) -> 
         ({"email": "g@example.com", "password": PASSWORD, "invite": True}, ["invite"]),
     ],
 )
-def test_invalid_account_is_a_422(desk: Desk, body: Any, faults: list[str]) -> None:
-    answer = desk.api.post(ACCOUNTS, 422, json=body)
+def test_invalid_account_is_a_422(admin_api: AdminApi, body: Any, faults: list[str]) -> None:
+    answer = admin_api.api.post(ACCOUNTS, 422, json=body)
     assert answer.faults == [f"json:{name}" for name in faults]
 
 
-def test_suspended_account_is_signed_out(desk: Desk, ada: Person) -> None:
+def test_suspended_account_is_signed_out(admin_api: AdminApi, ada: Person) -> None:
     api = ada.api()
-    changed = desk.change(ada, status="suspended", suspended_reason="Sells beans").json
+    changed = admin_api.change(ada, status="suspended", suspended_reason="Sells beans").json
     assert (changed["status"], changed["suspended_until"]) == ("suspended", None)
     assert changed["suspended_reason"] == "Sells beans"
     api.get("/account", 401)
     assert log_in(ada, 400).detail == "Inactive account"
-    desk.change(ada, status="active")
+    admin_api.change(ada, status="active")
     log_in(ada)
-    # The tokens from before stay dead.
+    # Tokens from before the suspension stay revoked.
     assert api.get("/account", 401).detail == "Could not validate credentials"
 
 
 def test_suspension_ends_at_its_date(
-    desk: Desk, root: Person, ada: Person, clock: SteppingClock
+    admin_api: AdminApi, root: Person, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=5)).replace(microsecond=0)
-    changed = desk.change(ada, status="suspended", suspended_until=until.isoformat())
+    changed = admin_api.change(ada, status="suspended", suspended_until=until.isoformat())
     assert changed.json["suspended_until"] == until.isoformat()
     log_in(ada, 400)
-    assert [each["email"] for each in found(desk, status="suspended")] == [ada.email]
+    assert [each["email"] for each in found(admin_api, status="suspended")] == [ada.email]
     clock.step(minutes=6)
-    again = Desk(root.api())
+    again = AdminApi(root.api())
     over = again.read(ada)
     assert (over["status"], over["suspended_until"]) == ("active", None)
     assert found(again, status="suspended") == []
@@ -122,16 +122,16 @@ def test_suspension_ends_at_its_date(
     assert ada.api().get("/account").json["status"] == "active"
 
 
-def found(desk: Desk, **query: str) -> list[Any]:
-    listed: list[Any] = desk.api.get(ACCOUNTS, query_string=query).json
+def found(admin_api: AdminApi, **query: str) -> list[Any]:
+    listed: list[Any] = admin_api.api.get(ACCOUNTS, query_string=query).json
     return listed
 
 
 def test_sign_in_stores_the_end_of_a_suspension(
-    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+    app: Flask, admin_api: AdminApi, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=1)).isoformat()
-    desk.change(ada, status="suspended", suspended_until=until, suspended_reason="A word")
+    admin_api.change(ada, status="suspended", suspended_until=until, suspended_reason="A word")
     clock.step(minutes=2)
     log_in(ada)
     with app.app_context():
@@ -144,9 +144,9 @@ def test_sign_in_stores_the_end_of_a_suspension(
 
 
 def test_expired_suspension_needs_no_further_query(
-    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+    app: Flask, admin_api: AdminApi, ada: Person, clock: SteppingClock
 ) -> None:
-    """A token can outlive a suspension that host code has written by itself."""
+    """A token can outlive a suspension that the application has written directly."""
     token = ada.token()
     with app.app_context():
         account = service(Accounts).get(ada.email)
@@ -161,24 +161,24 @@ def test_expired_suspension_needs_no_further_query(
 
 
 def test_new_status_clears_the_suspension(
-    app: Flask, desk: Desk, ada: Person, clock: SteppingClock
+    app: Flask, admin_api: AdminApi, ada: Person, clock: SteppingClock
 ) -> None:
     until = (clock.now() + timedelta(minutes=1)).isoformat()
-    desk.change(ada, status="suspended", suspended_until=until)
+    admin_api.change(ada, status="suspended", suspended_until=until)
     ada.change(status="suspended")
     clock.step(minutes=2)
-    assert desk.read(ada)["status"] == "suspended"
+    assert admin_api.read(ada)["status"] == "suspended"
     log_in(ada, 400)
 
 
-def test_date_and_reason_are_changed_independently(desk: Desk, ada: Person) -> None:
+def test_date_and_reason_are_changed_independently(admin_api: AdminApi, ada: Person) -> None:
     first, second = ("2100-01-01T00:00:00+00:00", "2100-02-01T00:00:00+00:00")
-    desk.change(ada, status="suspended", suspended_until=first, suspended_reason="A word")
-    changed = desk.change(ada, suspended_until=second).json
+    admin_api.change(ada, status="suspended", suspended_until=first, suspended_reason="A word")
+    changed = admin_api.change(ada, suspended_until=second).json
     assert (changed["suspended_until"], changed["suspended_reason"]) == (second, "A word")
-    changed = desk.change(ada, suspended_until=None, suspended_reason="Another").json
+    changed = admin_api.change(ada, suspended_until=None, suspended_reason="Another").json
     assert (changed["suspended_until"], changed["suspended_reason"]) == (None, "Another")
-    assert desk.change(ada, status="active").json["suspended_reason"] is None
+    assert admin_api.change(ada, status="active").json["suspended_reason"] is None
 
 
 @for_each(
@@ -204,109 +204,115 @@ def test_date_and_reason_are_changed_independently(desk: Desk, ada: Person) -> N
         ({"role": None}, "role"),
     ],
 )
-def test_invalid_suspension_is_a_422(desk: Desk, ada: Person, body: Any, field: str) -> None:
-    before = desk.read(ada)
-    assert desk.change(ada, 422, **body).faults == [f"json:{field}"]
-    assert desk.read(ada) == before
+def test_invalid_suspension_is_a_422(
+    admin_api: AdminApi, ada: Person, body: Any, field: str
+) -> None:
+    before = admin_api.read(ada)
+    assert admin_api.change(ada, 422, **body).faults == [f"json:{field}"]
+    assert admin_api.read(ada) == before
 
 
 @pytest.fixture
 def waiting(app: Flask, clock: SteppingClock) -> Person:
-    """Somebody whose address is still to be proven."""
+    """An account with an unverified address."""
     with app.app_context():
         since: Any = {"status": "pending", "email_unverified_since": clock.now()}
         account = service(Accounts).create("grace@example.com", PASSWORD, **since)
         return Person(app, account.id, account.email, PASSWORD, "/api/v1")
 
 
-def test_end_of_suspension_does_not_verify_an_account(desk: Desk, waiting: Person) -> None:
+def test_end_of_suspension_does_not_verify_an_account(admin_api: AdminApi, waiting: Person) -> None:
     date = {"suspended_until": "2100-01-01T00:00:00+00:00"}
-    assert desk.change(waiting, 422, status="suspended", **date).faults == ["json:suspended_until"]
-    desk.change(waiting, status="suspended")
+    assert admin_api.change(waiting, 422, status="suspended", **date).faults == [
+        "json:suspended_until"
+    ]
+    admin_api.change(waiting, status="suspended")
 
 
-def test_admin_can_verify_an_address(app: Flask, desk: Desk, waiting: Person) -> None:
-    told: list[str] = []
+def test_admin_can_verify_an_address(app: Flask, admin_api: AdminApi, waiting: Person) -> None:
+    emitted: list[str] = []
     for event in ("account-registered", "email-verified"):
-        listen_to(app, event, lambda *_, event=event: told.append(event))
-    verified = desk.do("verify", waiting).json
+        listen_to(app, event, lambda *_, event=event: emitted.append(event))
+    verified = admin_api.do("verify", waiting).json
     assert (verified["status"], verified["email_verified"]) == ("active", True)
     assert log_in(waiting).json["workspaces"]
-    assert desk.do("verify", waiting).json["email_verified"] is True
-    assert told == ["account-registered", "email-verified"]
+    assert admin_api.do("verify", waiting).json["email_verified"] is True
+    assert emitted == ["account-registered", "email-verified"]
 
 
-def test_unlock_resets_wrong_passwords(desk: Desk, ada: Person) -> None:
+def test_unlock_resets_wrong_passwords(admin_api: AdminApi, ada: Person) -> None:
     for _ in range(5):
         log_in(ada, 400, "wrong password")
     log_in(ada, 429)
-    desk.do("unlock", ada)
+    admin_api.do("unlock", ada)
     log_in(ada)
 
 
-def test_sign_out_ends_all_tokens(desk: Desk, ada: Person) -> None:
+def test_sign_out_ends_all_tokens(admin_api: AdminApi, ada: Person) -> None:
     api = ada.api()
-    desk.do("sign-out", ada)
+    admin_api.do("sign-out", ada)
     log_in(ada)
     assert api.get("/account", 401).detail == "Could not validate credentials"
 
 
 def test_recovery_emails_are_sent_and_limited(
-    desk: Desk, ada: Person, mails: MailOutbox, app: Flask
+    admin_api: AdminApi, ada: Person, mails: MailOutbox, app: Flask
 ) -> None:
-    assert desk.do("recovery", ada).json == {"message": "Password recovery email sent"}
+    assert admin_api.do("recovery", ada).json == {"message": "Password recovery email sent"}
     token = re.search(r"\?token=(\S+)", mails.last(ada.email).text)
     assert token
     Api(app).post("/reset-password", json={"token": token[1], "new_password": PASSWORD})
     log_in(ada, password=PASSWORD)
     for _ in range(4):
-        desk.do("recovery", ada)
-    assert "Retry-After" in desk.do("recovery", ada, 429).headers
+        admin_api.do("recovery", ada)
+    assert "Retry-After" in admin_api.do("recovery", ada, 429).headers
 
 
-def test_deletion_returns_the_account(desk: Desk, ada: Person) -> None:
-    api, details = ada.api(), desk.read(ada)
-    assert desk.api.delete(desk.path(ada)).json == details
-    desk.api.get(desk.path(ada), 404)
+def test_deletion_returns_the_account(admin_api: AdminApi, ada: Person) -> None:
+    api, details = ada.api(), admin_api.read(ada)
+    assert admin_api.api.delete(admin_api.path(ada)).json == details
+    admin_api.api.get(admin_api.path(ada), 404)
     api.get("/account", 404)
 
 
-def test_sole_owner_is_not_deleted(desk: Desk, app: Flask, ada: Person, person: MakePerson) -> None:
+def test_sole_owner_is_not_deleted(
+    admin_api: AdminApi, app: Flask, ada: Person, person: MakePerson
+) -> None:
     bob, runner = person("bob"), app.test_cli_runner()
     for slug in ("team", "alone"):
         ada.api().post("/workspaces", json={"name": slug, "slug": slug})
     runner.invoke(args=["workspaces", "add", "team", bob.email])
-    refused = desk.api.delete(desk.path(ada), 409).json
+    refused = admin_api.api.delete(admin_api.path(ada), 409).json
     assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
-    desk.read(ada)
+    admin_api.read(ada)
     runner.invoke(args=["workspaces", "add", "team", bob.email, "--type", "owner"])
-    desk.api.delete(desk.path(ada))
+    admin_api.api.delete(admin_api.path(ada))
     assert [each["slug"] for each in bob.api().get("/workspaces").json] == ["bob", "team"]
 
 
-def test_memberships_are_listed(desk: Desk, ada: Person) -> None:
+def test_memberships_are_listed(admin_api: AdminApi, ada: Person) -> None:
     ada.api().post("/workspaces", json={"name": "Team", "slug": "team"})
-    answer = desk.api.get(desk.path(ada, "/memberships"))
+    answer = admin_api.api.get(admin_api.path(ada, "/memberships"))
     assert [(each["slug"], each["type"], each["status"]) for each in answer.json] == [
         ("ada", "owner", "active"),
         ("team", "owner", "active"),
     ]
-    first = desk.api.get(desk.path(ada, "/memberships?limit=1"))
+    first = admin_api.api.get(admin_api.path(ada, "/memberships?limit=1"))
     assert "offset=1" in first.headers["Link"]
 
 
 def test_deliveries_to_an_account_are_listed(
-    desk: Desk, ada: Person, person: MakePerson, engine: ManualEngine
+    admin_api: AdminApi, ada: Person, person: MakePerson, engine: ManualEngine
 ) -> None:
     bob = person("bob")
     ids = []
     for number, receiver in enumerate([ada, ada, bob, ada]):
         data = {"title": f"News {number}", "message": "m", "channels": ["inapp", "email", "sms"]}
         body = {"data": data, "account_receiver_ids": [receiver.id]}
-        ids.append(desk.api.post("/admin/notifications", 201, json=body).json["id"])
+        ids.append(admin_api.api.post("/admin/notifications", 201, json=body).json["id"])
     engine.deliver()
-    path = desk.path(ada, "/deliveries")
-    answer = desk.api.get(path)
+    path = admin_api.path(ada, "/deliveries")
+    answer = admin_api.api.get(path)
     assert answer.headers["X-Total-Count"] == "6"
     newest = {each["channel"]: each for each in answer.json[:2]}
     assert newest["email"]["title"] == "News 3"
@@ -314,21 +320,21 @@ def test_deliveries_to_an_account_are_listed(
     assert newest["sms"]["state"] == "skipped"
     assert newest["sms"]["reason"]
     assert {each["title"] for each in answer.json} == {"News 0", "News 1", "News 3"}
-    first = desk.api.get(f"{path}?limit=4")
-    desk.api.post("/admin/notifications", 201, json=body)
+    first = admin_api.api.get(f"{path}?limit=4")
+    admin_api.api.post("/admin/notifications", 201, json=body)
     link = first.headers["Link"].partition("/api/v1")[2].partition(">")[0]
-    assert first.json + desk.api.get(link).json == answer.json
+    assert first.json + admin_api.api.get(link).json == answer.json
 
 
 @only_on("sqlite")
 def test_each_action_is_in_the_security_log(
-    desk: Desk, root: Person, ada: Person, security_lines: list[Any]
+    admin_api: AdminApi, root: Person, ada: Person, security_lines: list[Any]
 ) -> None:
-    desk.change(ada, role="admin")
-    desk.change(ada, status="suspended", suspended_until="2100-01-01T00:00:00+00:00")
-    for deed in ("unlock", "sign-out", "recovery"):
-        desk.do(deed, ada)
-    desk.api.delete(desk.path(ada))
+    admin_api.change(ada, role="admin")
+    admin_api.change(ada, status="suspended", suspended_until="2100-01-01T00:00:00+00:00")
+    for action in ("unlock", "sign-out", "recovery"):
+        admin_api.do(action, ada)
+    admin_api.api.delete(admin_api.path(ada))
     words = [line["event"] for line in security_lines]
     assert words == [
         "account_change",

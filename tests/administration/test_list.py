@@ -57,7 +57,7 @@ def find(boss: Api, **query: Any) -> list[str]:
 
 
 def pages(boss: Api, between: Any = None, **query: Any) -> Iterator[list[str]]:
-    """By following each page's `Link`."""
+    """Follow the `Link` of each page."""
     answer = boss.get(ACCOUNTS, query_string=query)
     yield emails(answer)
     while "Link" in answer.headers:
@@ -146,7 +146,7 @@ def test_unverified_accounts_are_found(app: Flask, boss: Api, clock: Any) -> Non
 
 @pytest.fixture
 def three(boss: Api, person: MakePerson) -> None:
-    """Carl, Ada and Bob in this order; of them Ada has signed in."""
+    """Carl, Ada and Bob in this order. Only Ada has signed in."""
     person("carl")
     ada = person("ada")
     person("bob")
@@ -162,7 +162,7 @@ def three(boss: Api, person: MakePerson) -> None:
         ("-id", "bob ada carl root"),
         ("email", "ada bob carl root"),
         ("-email", "root carl bob ada"),
-        # Who has never signed in comes first, or last.
+        # Accounts that have never signed in are first, or last.
         ("last_login_date", "carl bob root ada"),
         ("-last_login_date", "ada root bob carl"),
     ],
@@ -185,8 +185,8 @@ def test_pages_are_stable_during_changes(boss: Api, person: MakePerson, sort: st
 
     def change_accounts() -> None:
         person(next(names))
-        for somebody in gone:
-            boss.delete(f"{ACCOUNTS}/{somebody.id}")
+        for account in gone:
+            boss.delete(f"{ACCOUNTS}/{account.id}")
 
     seen = [name for page in pages(boss, change_accounts, sort=sort, limit=2) for name in page]
     assert len(seen) == len(set(seen))
@@ -253,10 +253,10 @@ def test_page_is_one_query(app: Flask, boss: Api, person: MakePerson) -> None:
         ACCOUNTS: 2,
         f"{ACCOUNTS}?search=p&limit=2": 2,
         f"{ACCOUNTS}?status=active&role=user&verified=true": 2,
-        # Those who have signed in, and those who never have.
+        # One query for accounts with a sign-in, one for accounts without.
         f"{ACCOUNTS}?sort=-last_login_date": 3,
         f"{ACCOUNTS}?sort=last_login_date&limit=2": 2,
-        # Whether somebody has this id, and then who.
+        # A query for the existence of the id, and one for the account.
         f"{ACCOUNTS}?search={ada.id}": 3,
         f"{ACCOUNTS}/{ada.id}": 2,
         f"{ACCOUNTS}/{ada.id}/deliveries": 3,

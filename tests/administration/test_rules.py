@@ -1,4 +1,4 @@
-"""Who may do what to whom: one expected status for each caller and route."""
+"""Authorization: the expected status for each caller and route."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from app.testing.client import Api
 from ..conftest import MakePerson, Person, only_on
 from ..rigs.cases import for_each, newly
 from ..rigs.racing import at_once, request
-from .people import ACCOUNTS, Desk, log_in
+from .admin_api import ACCOUNTS, AdminApi, log_in
 
-# Each with what it asks for; `{}` is where the account's id stands.
+# Each route with its body; `{}` is the account's id.
 LOOKING = {
     "list": ("GET", ACCOUNTS, None),
     "get": ("GET", ACCOUNTS + "/{}", None),
@@ -25,7 +25,7 @@ LOOKING = {
     "memberships": ("GET", ACCOUNTS + "/{}/memberships", None),
     "events": ("GET", ACCOUNTS + "/{}/events", None),
 }
-DEEDS = {
+ACTIONS = {
     "unlock": ("POST", ACCOUNTS + "/{}/unlock", None),
     "sign out": ("POST", ACCOUNTS + "/{}/sign-out", None),
     "recovery": ("POST", ACCOUNTS + "/{}/recovery", None),
@@ -35,7 +35,7 @@ DEEDS = {
     "delete": ("DELETE", ACCOUNTS + "/{}", None),
 }
 MAKING = {"make": ("POST", ACCOUNTS, {"email": "new@example.com"})}
-ROUTES = {**LOOKING, **DEEDS, **MAKING}
+ROUTES = {**LOOKING, **ACTIONS, **MAKING}
 
 Caller = Callable[[MakePerson], Api]
 
@@ -75,12 +75,12 @@ def test_access_to_a_user_by_role(person: MakePerson, caller: str, route: str) -
     make(person).send(method, path.format(ada.id), expected, **sent)
 
 
-@for_each("route", DEEDS)
+@for_each("route", ACTIONS)
 @pytest.mark.parametrize("role", ["admin", "root"])
 def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: str) -> None:
     other = person(newly("other"), role=role)
     api = of_role("admin")(person)
-    method, path, body = DEEDS[route]
+    method, path, body = ACTIONS[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
     refused = api.send(method, path.format(other.id), 403, **sent)
     assert refused.json["code"] == "not_authorized"
@@ -88,41 +88,41 @@ def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: 
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_only_root_creates_admins(person: MakePerson, desk: Desk, role: str) -> None:
+def test_only_root_creates_admins(person: MakePerson, admin_api: AdminApi, role: str) -> None:
     ada = person("ada")
-    admin = Desk(of_role("admin")(person))
+    admin = AdminApi(of_role("admin")(person))
     admin.change(ada, 403, role=role)
-    admin.make("new@example.com", 403, role=role)
-    assert desk.change(ada, role=role).json["role"] == role
-    assert desk.make("new@example.com", role=role).json["role"] == role
+    admin.create("new@example.com", 403, role=role)
+    assert admin_api.change(ada, role=role).json["role"] == role
+    assert admin_api.create("new@example.com", role=role).json["role"] == role
 
 
-def test_root_manages_admins_and_roots(person: MakePerson, desk: Desk) -> None:
+def test_root_manages_admins_and_roots(person: MakePerson, admin_api: AdminApi) -> None:
     for role in ("admin", "root"):
         other = person(role + "2", role=role)
-        desk.change(other, role="user")
-        desk.change(other, role=role)
-        desk.api.delete(desk.path(other))
+        admin_api.change(other, role="user")
+        admin_api.change(other, role=role)
+        admin_api.api.delete(admin_api.path(other))
 
 
 @pytest.mark.parametrize("role", ["admin", "root"])
-def test_own_account_cannot_be_managed(person: MakePerson, desk: Desk, role: str) -> None:
+def test_own_account_cannot_be_managed(person: MakePerson, admin_api: AdminApi, role: str) -> None:
     caller = person("caller", role=role)
-    own = Desk(caller.api())
+    own = AdminApi(caller.api())
     for change in ({"role": "user"}, {"status": "inactive"}, {"suspended_until": None}):
         assert own.change(caller, 403, **change).json["code"] == "own_account"
     assert own.api.delete(own.path(caller), 403).json["code"] == "own_account"
-    for deed in ("unlock", "sign-out", "recovery", "verify"):
-        assert own.do(deed, caller, 403).json["code"] == "own_account"
+    for action in ("unlock", "sign-out", "recovery", "verify"):
+        assert own.do(action, caller, 403).json["code"] == "own_account"
     own.change(caller)
 
 
-def test_last_active_root_is_kept(person: MakePerson, root: Person, desk: Desk) -> None:
+def test_last_active_root_is_kept(person: MakePerson, root: Person, admin_api: AdminApi) -> None:
     person("idle", role="root", status="inactive")
     for change in ({"role": "user"}, {"status": "inactive"}):
-        assert desk.change(root, 409, **change).json["code"] == "last_root"
-    assert desk.api.delete(desk.path(root), 409).json["code"] == "last_root"
-    assert desk.read(root)["role"] == "root"
+        assert admin_api.change(root, 409, **change).json["code"] == "last_root"
+    assert admin_api.api.delete(admin_api.path(root), 409).json["code"] == "last_root"
+    assert admin_api.read(root)["role"] == "root"
 
 
 TURNING: dict[str, dict[str, Any]] = {
@@ -136,13 +136,13 @@ TURNING: dict[str, dict[str, Any]] = {
 def test_concurrent_demotions_keep_one_root(app: Flask, person: MakePerson, how: str) -> None:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
-        deed = TURNING[how]
+        action = TURNING[how]
         answers = at_once(
-            request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **deed),
-            request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **deed),
+            request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **action),
+            request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **action),
         )
         assert answers[0] == 200, answers
-        # Who comes second is no root any more, or not even somebody.
+        # The second root is demoted or deleted by then.
         assert answers[1] in (401, 403, 404, 409), answers
         with app.app_context():
             roots = [each for each in (ada, bob) if _is_active_root(each)]
@@ -155,23 +155,25 @@ def _is_active_root(person: Person) -> bool:
     return found is not None and (found.role, found.status) == ("root", "active")
 
 
-def test_former_admin_loses_access(person: MakePerson, desk: Desk) -> None:
+def test_former_admin_loses_access(person: MakePerson, admin_api: AdminApi) -> None:
     admin, ada = person("admin", role="admin"), person("ada")
-    own = Desk(admin.api())
-    desk.change(admin, role="user")
+    own = AdminApi(admin.api())
+    admin_api.change(admin, role="user")
     own.change(ada, 403, status="suspended")
 
 
 @only_on("sqlite")
-def test_unknown_account_is_not_found(desk: Desk) -> None:
-    for method, path, body in (*DEEDS.values(), *list(LOOKING.values())[1:]):
+def test_unknown_account_is_not_found(admin_api: AdminApi) -> None:
+    for method, path, body in (*ACTIONS.values(), *list(LOOKING.values())[1:]):
         sent: dict[str, Any] = {} if body is None else {"json": body}
         for account_id in (999, 10**30):
-            desk.api.send(method, path.format(account_id), 404, **sent)
+            admin_api.api.send(method, path.format(account_id), 404, **sent)
 
 
-def test_suspended_root_is_not_active(person: MakePerson, root: Person, desk: Desk) -> None:
+def test_suspended_root_is_not_active(
+    person: MakePerson, root: Person, admin_api: AdminApi
+) -> None:
     other = person("other", role="root")
-    desk.change(other, status="suspended")
+    admin_api.change(other, status="suspended")
     log_in(other, 400)
-    assert desk.change(root, 409, role="user").json["code"] == "last_root"
+    assert admin_api.change(root, 409, role="user").json["code"] == "last_root"

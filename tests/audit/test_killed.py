@@ -1,4 +1,4 @@
-"""Whoever is killed, and whenever: each committed deed has one record, and no other has any."""
+"""Killed processes: each committed action has one entry, and no other action has one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_each_committed_action_has_one_entry_when_processes_are_killed(
     command = [sys.executable, "-m", "tests.rigs.killed_actions", backend.database_url, str(TIMES)]
     subprocess.run(command, env=checkout_environment(), check=True, timeout=300)
     with app.app_context():
-        # As of one moment: a server may go on for a while with what somebody killed has asked for.
+        # Counted in one query: the server may still process requests of a killed client.
         session = current_frontdesk.session
         session.connection(execution_options={"isolation_level": "SERIALIZABLE"})
         accounts = {account.id: account.phone for account in session.scalars(select(Account))}

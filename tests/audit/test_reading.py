@@ -1,4 +1,4 @@
-"""Who may read which records, by which filters, page by page."""
+"""Reading the audit log: authorization, filters and pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def boss(person: MakePerson) -> Api:
 
 @pytest.fixture
 def unlock(app: Flask) -> Record:
-    """Any deed, some times over."""
+    """Return a function that creates entries."""
 
     def unlock(times: int = 1, **facts: Any) -> None:
         with app.app_context(), transaction(current_frontdesk.session):
@@ -43,7 +43,7 @@ def unlock(app: Flask) -> Record:
 
 
 def pages(api: Api, path: str, between: Callable[[], object] = lambda: None) -> list[list[int]]:
-    """The ids of each page, as a client goes on by `Link`."""
+    """The ids of each page, by following `Link`."""
     found: list[list[int]] = []
     while True:
         answer = api.get(path)
@@ -79,7 +79,7 @@ def test_admin_lists_entries(boss: Api, ada: Person) -> None:
 
 
 def test_pages_are_stable_while_entries_are_added(boss: Api, unlock: Record) -> None:
-    """All of one moment, so that only their ids tell them apart."""
+    """Entries with one timestamp, which differ only by id."""
     unlock(10)
     there = [each["id"] for each in boss.get("/admin/events").json]
     found = pages(boss, "/admin/events?limit=3", between=lambda: unlock(2))

@@ -1,4 +1,4 @@
-"""What is refused is recorded, some of it in a flood, and no answer depends on that."""
+"""Rejected requests are recorded, in part during a flood, without effect on responses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..auth.test_limits import from_address
 from ..auth.test_login import log_in
 from ..conftest import MakeApp, Person
 from ..rigs.hosts import HostSettings
-from .reading import records, types
+from .entries import records, types
 
 WRONG = "a wrong password"
 
@@ -97,7 +97,7 @@ def test_rejection_is_returned_if_it_cannot_be_recorded(
 def test_applications_open_transaction_is_unchanged(
     writes: bool, recorded: int, tmp_path: Path
 ) -> None:
-    """SQLite has one writer: beside an open write of the host's there is no record."""
+    """SQLite has one writer: during an open write of the application, no entry is stored."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = f"sqlite:///{tmp_path}/host.db"
     db = SQLAlchemy(host, model_class=ServiceBase)

@@ -1,4 +1,4 @@
-"""Records go when they have been kept long enough."""
+"""Old audit log entries are deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.core.context import service
 from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, MakePerson
-from .reading import records
+from .entries import records
 
 
 def prune(app: Flask) -> int:

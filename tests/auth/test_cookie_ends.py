@@ -17,7 +17,7 @@ from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.testing.clock import SteppingClock
 
-from ..audit.reading import records
+from ..audit.entries import records
 from ..conftest import PASSWORD, MakeApp, Person
 from ..rigs.cookie_browsers import NAME, CookieBrowser, set_cookie, stored_sessions
 

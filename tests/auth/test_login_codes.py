@@ -17,7 +17,7 @@ from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 from app.testing.outbox import MailOutbox
 
-from ..audit.reading import records, types
+from ..audit.entries import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import Visitor, code_in, emails
 from ..rigs.cases import for_each

@@ -14,7 +14,7 @@ from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
-from ..audit.reading import records, types
+from ..audit.entries import records, types
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each
 from .factors import challenge, enrolled, finish

@@ -1,4 +1,4 @@
-"""When a thread behind the requests takes up its work."""
+"""When a background thread starts its work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flask-Mail in front of our connection, and its listeners, who hear of our mails."""
+"""Flask-Mail over Frontdesk's connection, and its signal for Frontdesk's emails."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def host(sink: Sink) -> Flask:
 
 @pytest.fixture
 def lane(host: Flask) -> BackgroundMail:
-    """Our own one-off mail of the host."""
+    """The transactional email of the application."""
     with host.app_context():
         found = service(OneOffMail)  # type: ignore[type-abstract]
     assert isinstance(found, BackgroundMail)
@@ -72,7 +72,7 @@ def test_documented_example_sends(host: Flask, sink: Sink) -> None:
 
 
 def send(host: Flask, *args: Any, **fields: Any) -> None:
-    """As the host's own code does."""
+    """Send as the application's code does."""
     with host.app_context():
         message = Message(*args, **{"recipients": ["ada@example.com"], "body": "Hi", **fields})
         host.extensions["mail"].send(message)

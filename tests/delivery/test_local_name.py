@@ -1,4 +1,4 @@
-"""The name that a mail server is greeted with: never the bare one of this machine."""
+"""The name for the greeting of a mail server, which is fully qualified."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sink() -> Iterator[Sink]:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    """What this machine is called, and what the name server says of that."""
+    """Set the machine's name, and the name server's answer."""
 
     def machine(name: str, full: str | None = None) -> None:
         module._machine_name.cache_clear()

@@ -1,4 +1,4 @@
-"""How our mails look, in a real browser: on a small screen, in light and in dark."""
+"""Emails in a real browser: on a small screen, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BRANDS = {
     ),
 }
 LONG = "x" * 1500
-# What is beyond anything that a mail will ever have to hold.
+# Values longer than those of any real email.
 EXTREME: dict[str, Any] = {
     "link": f"https://client.example/reset?token={LONG}",
     "client_host": f"https://{'client.' * 20}example.com",
@@ -38,9 +38,9 @@ EXTREME: dict[str, Any] = {
 }
 ADDRESS = f"{'ada.' * 30}@example.com"
 NAMES = sorted(path.stem for path in templates_folder().glob("*.html"))
-# Larger ones are cut off by some who show them.
+# Some mail programs cut off larger emails.
 LARGEST = 100 * 1024
-# For each text that is seen: the ratio of its colour's luminance to that of what is behind it.
+# For each visible text: its contrast with the background.
 CONTRASTS = """
 () => {
   const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
@@ -84,7 +84,7 @@ def mail(request: pytest.FixtureRequest, brand: BrandSettings) -> Email:
 
 @pytest.fixture(scope="module")
 def small_screen(browser: Browser) -> Iterator[Page]:
-    """One for all mails: each takes the place of the one before."""
+    """One page for all emails."""
     page = browser.new_page(viewport={"width": 320, "height": 600}, device_scale_factor=2)
     yield page
     page.close()
@@ -92,7 +92,7 @@ def small_screen(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(small_screen: Page) -> Page:
-    """In light, until a test says otherwise."""
+    """In light mode by default."""
     small_screen.emulate_media(color_scheme="light")
     return small_screen
 

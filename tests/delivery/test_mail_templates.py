@@ -1,4 +1,4 @@
-"""Which template a mail is made from, what it is given, and the look that all of them share."""
+"""Templates of emails, their values, and their layout."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BRAND: dict[str, Any] = {
 
 
 def host_with(files: dict[str, str] | None = None, **settings: Any) -> Flask:
-    """It mounts none of our blueprints, which would bring our templates with them."""
+    """An application without Frontdesk's blueprints, which would add their templates."""
     host, db = plain_app()
     host.jinja_loader = DictLoader(files or {})
     given = HostSettings()

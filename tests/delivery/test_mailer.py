@@ -165,8 +165,8 @@ def test_rejection_with_a_closed_connection_is_a_rejection() -> None:
 
 @contextmanager
 def refusing(code: str, *, after: int) -> Iterator[tuple[int, list[bytes]]]:
-    """A server that offers pipelining, refuses one command and asks for the message all the same;
-    its port, and what came."""
+    """A server with pipelining that rejects one command and still asks for the message; yields its
+    port and the received lines."""
     heard: list[bytes] = []
 
     def serve(listener: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""From a message's text to HTML, and from HTML to a mail's text."""
+"""Conversion of a message's text to HTML, and of HTML to text."""
 
 from __future__ import annotations
 

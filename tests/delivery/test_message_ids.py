@@ -43,7 +43,7 @@ def message_ids(sink: Sink) -> list[str]:
 
 
 def send_again(app: Flask) -> None:
-    """As after a worker that was killed between the server's response and its own record."""
+    """Send again, as after a worker was killed before it recorded the result."""
     with app.app_context(), transaction(current_frontdesk.session):
         again = update(Delivery).values(state=PENDING, due_at=current_frontdesk.clock.now())
         current_frontdesk.session.execute(again)

@@ -1,4 +1,4 @@
-"""What is asked of the outbox: to take a message for receivers of any kind, to count, to forget."""
+"""The outbox: storing messages for any kind of receiver, counting and deleting them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rooms:
 
 @dataclass
 class Doorbell:
-    """A channel that knows no accounts."""
+    """A channel with receivers other than accounts."""
 
     rung: list[str] = field(default_factory=list)
     refuses: bool = False
@@ -61,7 +61,7 @@ class Doorbell:
         def send(message: StoredMessage, room: str, _key: str, before: Callable[[], None]) -> None:
             before()
             if self.refuses:
-                raise Refused("Nobody opens")
+                raise Refused("The door is closed")
             self.rung.append(f"{room}: {message.title}")
 
         yield send
@@ -91,7 +91,7 @@ def put(app: Flask, doorbell: Doorbell) -> Put:
 
 
 def stored(app: Flask) -> tuple[int, int]:
-    """How many messages and deliveries there are."""
+    """Return the numbers of messages and deliveries."""
     with app.app_context():
         count = current_frontdesk.session.scalar
         return (

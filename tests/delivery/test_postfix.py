@@ -1,4 +1,4 @@
-"""Against a real relay, which says things in its own words."""
+"""Delivery to a real relay."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_unknown_receiver_is_rejected(relay: Postfix) -> None:
 
 
 @pytest.mark.parametrize(
-    ("to", "settings", "told"),
+    ("to", "settings", "expected"),
     [
         ("ada@example.com", {"local_hostname": "vm"}, "MAIL_LOCAL_HOSTNAME: receiver: 504"),
         ("ada@example.com", {"default_sender": "desk@vm"}, "MAIL_DEFAULT_SENDER: receiver: 504"),
@@ -61,14 +61,14 @@ def test_unknown_receiver_is_rejected(relay: Postfix) -> None:
     ],
 )
 def test_rejected_sender_is_not_a_rejected_receiver(
-    relay: Postfix, to: str, settings: Given, told: str
+    relay: Postfix, to: str, settings: Given, expected: str
 ) -> None:
-    with pytest.raises(SenderRefused, match=told):
+    with pytest.raises(SenderRefused, match=expected):
         send(relay, to, **settings)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected"),
     [
         ({"use_ssl": True}, "MAIL_USE_TLS in place of MAIL_USE_SSL"),
         (STARTTLS | {"server": "127.0.0.1"}, "not for 127.0.0.1; see MAIL_SERVER"),
@@ -76,8 +76,10 @@ def test_rejected_sender_is_not_a_rejected_receiver(
         ({"port": 1}, "nothing listens at localhost:1; see MAIL_SERVER and MAIL_PORT"),
     ],
 )
-def test_failed_connection_names_the_setting(relay: Postfix, settings: Given, told: str) -> None:
-    with pytest.raises(Unreachable, match=told):
+def test_failed_connection_names_the_setting(
+    relay: Postfix, settings: Given, expected: str
+) -> None:
+    with pytest.raises(Unreachable, match=expected):
         send(relay, **settings)
 
 

@@ -1,4 +1,4 @@
-"""What a refusal is taken for: whether the receiver is to blame, or we are."""
+"""Classification of rejections: whether the receiver or the sender is the cause."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def bob(person: MakePerson) -> Person:
 
 @pytest.fixture
 def notify(app: Flask) -> Notify:
-    """As host code sends: `notify("Title", channels=["inapp", "email"])`."""
+    """Send as an application does: `notify("Title", channels=["inapp", "email"])`."""
 
     def notify(title: str = "Hello", message: str = "A message.", **more: Any) -> SendResult:
         with app.app_context():
@@ -64,7 +64,7 @@ HandOn = Callable[[Service], float]
 
 @pytest.fixture
 def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
-    """A web process, set up by its environment, that hands its jobs on."""
+    """A web process, configured by its environment, that publishes its jobs."""
     made: list[Flask] = []
 
     def make(environment: Mapping[str, str]) -> Flask:
@@ -82,8 +82,8 @@ def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
 
 
 @pytest.fixture
-def hand_on(make_web_app: MakeWebApp) -> HandOn:
-    """Send as a web process does; says how long it took."""
+def publish_jobs(make_web_app: MakeWebApp) -> HandOn:
+    """Send as a web process does, and return the duration."""
 
     def send(installation: Service) -> float:
         app = make_web_app(installation.environment)

@@ -30,7 +30,7 @@ def admin(person: MakePerson) -> Api:
 
 
 def stored(app: Flask) -> tuple[int, int, int]:
-    """How many notifications, inbox rows and deliveries there are."""
+    """Return the numbers of notifications, inbox rows and deliveries."""
     with app.app_context():
         session = current_frontdesk.session
         return tuple(  # type: ignore[return-value]
@@ -110,8 +110,8 @@ def test_unknown_receivers_in_the_body_are_reported_for_the_body(admin: Api) -> 
 def test_misnamed_receivers_are_rejected(admin: Api, ada: Person, app: Flask, name: str) -> None:
     answer = admin.post(f"{PATH}/", 422, query_string={name: ada.id}, json=body())
     assert answer.faults == [f"query:{name}"]
-    beside = admin.post(PATH, 422, json={**body(), name: [ada.id]})
-    assert beside.faults == [f"json:{name}"]
+    misplaced = admin.post(PATH, 422, json={**body(), name: [ada.id]})
+    assert misplaced.faults == [f"json:{name}"]
     inside = admin.post(PATH, 422, json={"data": {**body()["data"], name: [ada.id]}})
     assert inside.faults == [f"json:data.{name}"]
     assert admin.get(f"{PATH}/all", 200).json == []
@@ -129,14 +129,12 @@ def test_invalid_receiver_id_is_rejected(admin: Api, app: Flask, ids: str) -> No
     assert stored(app) == (0, 0, 0)
 
 
-@for_each("nobody", [{"json": []}, {"json": None}, {"query": ""}])
-def test_empty_list_of_receivers_is_rejected(
-    admin: Api, app: Flask, nobody: dict[str, Any]
-) -> None:
-    sent = body() | ({"account_receiver_ids": nobody["json"]} if "json" in nobody else {})
-    query = "?account_receiver_ids=" if "query" in nobody else ""
+@for_each("empty", [{"json": []}, {"json": None}, {"query": ""}])
+def test_empty_list_of_receivers_is_rejected(admin: Api, app: Flask, empty: dict[str, Any]) -> None:
+    sent = body() | ({"account_receiver_ids": empty["json"]} if "json" in empty else {})
+    query = "?account_receiver_ids=" if "query" in empty else ""
     answer = admin.post(PATH + query, 422, json=sent)
-    (place,) = nobody
+    (place,) = empty
     assert answer.faults == [f"{place}:account_receiver_ids"]
     assert answer.json["errors"][0]["message"].endswith("Leave it out to send to all accounts.")
     assert stored(app) == (0, 0, 0)

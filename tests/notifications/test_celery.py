@@ -82,7 +82,7 @@ def test_killed_worker_loses_no_delivery(
     with installation.worker(processes=1):
         within(60, lambda: installation.count("frontdesk_deliveries WHERE state = 'sent'") == 250)
     assert len(set(sink.receivers)) == 250
-    # For each that was killed, the one in its hands.
+    # For each killed worker, the delivery that it was sending.
     assert len(sink.receivers) <= 250 + len(kills)
     assert (
         installation.count("frontdesk_inbox") == installation.count("frontdesk_deliveries") == 250
@@ -125,7 +125,7 @@ def test_redis_options_have_timeouts_and_no_acknowledgements(
     options = options_for(url, backend, make_web_app)
     waits = ("socket_connect_timeout", "socket_timeout", "health_check_interval")
     assert all(0 < options[name] <= 10 for name in waits)
-    # With receipts, one worker in seven did not survive the loss of its Redis.
+    # With acknowledgements, one worker in seven exited after the loss of Redis.
     assert options["ack_emulation"] is False
 
 

@@ -1,4 +1,4 @@
-"""Connections to Celery's brokers that died without a word."""
+"""Connections to Celery's brokers that are lost silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Celery worker's lines have the form of the application's log, from the first to the last."""
+"""All lines of a Celery worker's log have the application's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How broadcasts to many are told of: counted while there is time, else as when last counted."""
+"""The counts of large broadcasts: recounted while there is time, else the stored ones."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_page_without_time_counts_nothing(admin: Api, app: Flask, ada: Person) -
 
 
 def delete_counts(app: Flask) -> None:
-    """As they are after an upgrade from a version that kept none."""
+    """Delete the stored counts, as after an upgrade from a version without them."""
     with app.app_context():
         current_frontdesk.session.execute(update(Notification).values(counts=None, counted_at=None))
         current_frontdesk.session.commit()
@@ -111,7 +111,7 @@ def test_oldest_counts_are_renewed_first(
     older, newer = (admin.post(f"{PATH}/", 201, json=body()).json for _ in range(2))
     for sent in (older, newer):
         read_it(ada, sent)
-    moments = iter([0.0, 0.0, 9.0])  # the start, and one look at the clock for each
+    moments = iter([0.0, 0.0, 9.0])  # the start, and one call for each notification
     monkeypatch.setattr(counts, "monotonic", lambda: next(moments))
     assert reads(admin) == [0, 1]
 

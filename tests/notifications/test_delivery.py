@@ -1,4 +1,4 @@
-"""What leaves, over a real SMTP server, and what becomes of it when the server misbehaves."""
+"""Delivery over a real SMTP server, and its failures."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def people(person: MakePerson) -> list[int]:
 
 @pytest.fixture
 def states(app: Flask) -> States:
-    """The state of each delivery, by the name of its receiver."""
+    """The state of each delivery by the name of its receiver."""
 
     def states() -> dict[str, str]:
         with app.app_context():
@@ -149,7 +149,7 @@ def test_lasting_failure_is_given_up_after_the_last_attempt(
 def test_dropped_connection_repeats_no_email(
     notify: Notify, engine: ManualEngine, sink: Sink, states: States, clock: SteppingClock
 ) -> None:
-    # With the second, whoever that is to: a database gives rows in any order.
+    # With the second email, to any receiver: the database returns rows in any order.
     sink.message_answer = lambda _to: "drop" if sink.received else None
     notify(channels=["inapp", "email"])
     engine.deliver()
@@ -182,7 +182,7 @@ def test_unavailable_server_counts_no_attempt(
 
 @pytest.fixture
 def without_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test's clock steps; the pauses after refusals go by the machine's."""
+    """Ignore pauses: they use the machine's clock, which the test does not control."""
     monkeypatch.setattr(smtp, "FIRST_SECONDS", 0.0)
 
 
@@ -343,11 +343,11 @@ def test_failed_deliveries_are_retried_by_the_command(
     engine.deliver()
     sink.receiver_answer = lambda _to: None
     runner = app.test_cli_runner()
-    told = runner.invoke(args=["notifications", "status"]).output
-    assert "email: 1 failed, 2 sent" in told
+    output = runner.invoke(args=["notifications", "status"]).output
+    assert "email: 1 failed, 2 sent" in output
     assert runner.invoke(args=["notifications", "retry"]).output.startswith("1 failed deliver")
-    told = runner.invoke(args=["notifications", "send"]).output
-    assert "email: 3 sent" in told
+    output = runner.invoke(args=["notifications", "send"]).output
+    assert "email: 3 sent" in output
     assert states()["bob"] == "sent"
 
 

@@ -59,7 +59,7 @@ def people(admin: Api, person: MakePerson) -> list[Person]:
 @pytest.fixture
 def store_ranges(app: Flask) -> Store:
     def store(count: int) -> None:
-        """Have a worker store so many ranges, and stop."""
+        """Let a worker store this number of ranges and stop."""
         asked = iter([False] * count + [True])
         with app.app_context():
             service(Worker).work(EXPAND_BROADCASTS, stopping=lambda: next(asked))
@@ -72,8 +72,8 @@ def receivers_of(app: Flask, model: Any) -> list[Any]:
         return sorted(current_frontdesk.session.scalars(select(model.receiver_id)))
 
 
-def left(app: Flask) -> list[int]:
-    """How many rows there are of each table that a broadcast fills."""
+def row_counts(app: Flask) -> list[int]:
+    """Return the number of rows in each table of broadcasts."""
     with app.app_context():
         return [
             current_frontdesk.session.scalar(select(func.count()).select_from(model)) or 0
@@ -96,14 +96,14 @@ def test_broadcast_above_the_limit_reaches_each_receiver_once(
     sent = send(admin, "email")
     assert sent["receivers"] == ALL
     assert sent["deliveries"] == {"email": {"pending": ALL, "sent": 0, "failed": 0, "skipped": 0}}
-    assert left(app) == [1, 0, 1, 0, 1]
+    assert row_counts(app) == [1, 0, 1, 0, 1]
     assert engine.woken == [EXPAND_BROADCASTS]
     assert admin.get(f"{PATH}/{sent['id']}").json == sent
     assert admin.get(f"{PATH}/all").json == [sent]
     engine.deliver()
     everybody = sorted(each.id for each in people) + [sent["sender_id"]]
     assert receivers_of(app, InboxItem) == receivers_of(app, Delivery) == sorted(everybody)
-    assert left(app) == [1, ALL, 1, ALL, 0]
+    assert row_counts(app) == [1, ALL, 1, ALL, 0]
     assert email_counts(admin, sent) == {"pending": 0, "sent": ALL, "failed": 0, "skipped": 0}
 
 
@@ -112,7 +112,7 @@ def test_broadcast_at_the_limit_is_expanded_by_the_request(
 ) -> None:
     chosen = [each.id for each in people[:LIMIT]]
     send(admin, "email", account_receiver_ids=chosen)
-    assert left(app) == [1, LIMIT, 1, LIMIT, 0]
+    assert row_counts(app) == [1, LIMIT, 1, LIMIT, 0]
     assert engine.woken == ["email"]
 
 
@@ -123,7 +123,7 @@ def test_send_takes_no_more_statements_than_before(
     with noted_queries(app) as inline:
         send(admin, "email")
     chosen = [each.split()[0] for each in inline if "accounts" in each or "frontdesk_" in each]
-    # The caller, the count; notification, inbox, message, deliveries; their counts, the event.
+    # Caller, count; notification, inbox, message, deliveries; their counts, the audit entry.
     wanted = ["SELECT", "SELECT", "INSERT", "INSERT", "INSERT", "INSERT", "SELECT", "INSERT"]
     assert chosen == wanted
     for number in range(LIMIT):
@@ -138,7 +138,7 @@ def test_long_list_of_ids_is_expanded_by_a_worker(
 ) -> None:
     chosen = [each.id for each in people[:5]]
     sent = send(admin, "email", account_receiver_ids=[*chosen, chosen[0]])
-    assert (sent["receivers"], left(app)) == (5, [1, 0, 1, 0, 1])
+    assert (sent["receivers"], row_counts(app)) == (5, [1, 0, 1, 0, 1])
     engine.deliver()
     assert receivers_of(app, InboxItem) == receivers_of(app, Delivery) == sorted(chosen)
 
@@ -149,7 +149,7 @@ def test_unknown_receiver_refuses_a_large_broadcast(
     chosen = [*(each.id for each in people), 4711]
     answer = admin.post(f"{PATH}/", 422, json=body() | {"account_receiver_ids": chosen})
     assert "4711" in answer.response.text
-    assert left(app) == [0, 0, 0, 0, 0]
+    assert row_counts(app) == [0, 0, 0, 0, 0]
 
 
 def test_account_created_after_the_broadcast_is_not_in_it(
@@ -180,7 +180,7 @@ def test_counts_sum_up_to_the_receivers_while_a_broadcast_expands(
 ) -> None:
     sent = send(admin, "email", "sms")
     store_ranges(2)
-    assert left(app) == [1, 4, 1, 8, 1]
+    assert row_counts(app) == [1, 4, 1, 8, 1]
     deliveries = admin.get(f"{PATH}/{sent['id']}").json["deliveries"]
     assert deliveries["email"] == {"pending": ALL, "sent": 0, "failed": 0, "skipped": 0}
     assert deliveries["sms"] == {"pending": 4, "sent": 0, "failed": 0, "skipped": 4}
@@ -197,7 +197,7 @@ def test_stopped_worker_is_followed_by_another_without_delay(
     send(admin, "email")
     for _ in range(ALL):
         store_ranges(1)
-    assert left(app) == [1, ALL, 1, ALL, 0]
+    assert row_counts(app) == [1, ALL, 1, ALL, 0]
     assert len(set(receivers_of(app, Delivery))) == ALL
 
 
@@ -219,11 +219,11 @@ def test_failed_range_is_stored_whole_when_it_is_tried_again(
     monkeypatch.setattr(Outbox, "add_targets", fail_once)
     sent = send(admin, "email")
     engine.deliver()
-    assert left(app)[1] == 2
+    assert row_counts(app)[1] == 2
     clock.step(seconds=60)
     engine.deliver()
     assert len(set(receivers_of(app, Delivery))) == ALL
-    assert left(app) == [1, ALL, 1, ALL, 0]
+    assert row_counts(app) == [1, ALL, 1, ALL, 0]
     assert email_counts(admin, sent)["sent"] == ALL
 
 
@@ -280,11 +280,11 @@ def test_retry_command_continues_a_given_up_expansion(
     with app.app_context(), transaction(session := current_frontdesk.session):
         session.execute(text("UPDATE frontdesk_expansions SET state = 'failed'"))
     engine.deliver()
-    assert left(app)[1] == 0
+    assert row_counts(app)[1] == 0
     run = app.test_cli_runner()
     assert run.invoke(args=["notifications", "retry"]).exit_code == 0
     assert run.invoke(args=["notifications", "send"]).exit_code == 0
-    assert left(app) == [1, ALL, 0, 0, 0]
+    assert row_counts(app) == [1, ALL, 0, 0, 0]
 
 
 def test_deleted_broadcast_expands_no_further_and_leaves_nothing(
@@ -292,11 +292,11 @@ def test_deleted_broadcast_expands_no_further_and_leaves_nothing(
 ) -> None:
     sent = send(admin, "email")
     store_ranges(2)
-    assert left(app)[1] == 4
+    assert row_counts(app)[1] == 4
     assert admin.delete(f"{PATH}/{sent['id']}").json["receivers"] == ALL
-    assert left(app) == [0, 0, 0, 0, 0]
+    assert row_counts(app) == [0, 0, 0, 0, 0]
     engine.deliver()
-    assert left(app) == [0, 0, 0, 0, 0]
+    assert row_counts(app) == [0, 0, 0, 0, 0]
 
 
 def test_broadcast_deleted_at_the_same_time_leaves_nothing(
@@ -329,7 +329,7 @@ def test_broadcast_deleted_at_the_same_time_leaves_nothing(
         admin.delete(f"{PATH}/{sent['id']}")
         thread.join(60)
         assert not thread.is_alive()
-        assert left(app) == [0, 0, 0, 0, 0]
+        assert row_counts(app) == [0, 0, 0, 0, 0]
     assert "Expansion" not in caplog.text
 
 
@@ -343,7 +343,7 @@ def test_prune_keeps_a_broadcast_that_expands(
     engine.deliver()
     with app.app_context():
         assert service(NotificationRetention).prune(days=5) == 1
-    assert left(app) == [0, 0, 0, 0, 0]
+    assert row_counts(app) == [0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("is_large", [False, True], ids=["inline", "expanded"])
@@ -384,7 +384,7 @@ def test_audience_is_chosen_by_status_role_and_workspace(
             assert sent.notification.receivers == len(wanted), audience
             notification_id = sent.notification.id
         is_expanded = is_large and bool(wanted)
-        assert left(app)[-1] == is_expanded
+        assert row_counts(app)[-1] == is_expanded
         engine.deliver()
         with app.app_context():
             rows = select(InboxItem.receiver_id).where(InboxItem.notification_id == notification_id)

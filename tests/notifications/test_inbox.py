@@ -22,7 +22,7 @@ Send = Callable[..., int]
 
 @pytest.fixture
 def notify(notify: Notify) -> Send:
-    """Answers the notification's id alone."""
+    """Send a notification and return its id."""
 
     def send(title: str = "Hello", **more: Any) -> int:
         sent = notify(title, **more)
@@ -62,7 +62,7 @@ def test_item_has_all_fields(inbox: Api, ada: Person, bob: Person, notify: Send)
 
 
 def test_links_of_an_item_lead_to_it(inbox: Api, notify: Send) -> None:
-    # With some gone, one item's id is another one's notification.
+    # After deletions, the id of one item is the notification id of another.
     for number in range(6):
         notify(str(number))
     for item in inbox.get("/notifications").json[:3]:

@@ -1,4 +1,4 @@
-"""Nothing is lost and nothing is doubled, whoever is killed and whenever."""
+"""Killed processes lose no delivery and send none twice."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_killed_worker_loses_no_delivery(installation: Service, sink: Sink, noti
     assert installation.send().wait(60) == 0
     times = Counter(sink.receivers)
     assert len(times) == 40
-    # For each of the two that were killed, the one in its hands.
+    # For each of the two killed workers, the delivery that it was sending.
     assert sum(times.values()) <= 42
     assert installation.count("frontdesk_deliveries WHERE state = 'sent'") == 40
     assert installation.count("frontdesk_inbox") == 40
@@ -61,7 +61,7 @@ def test_killed_worker_loses_no_delivery(installation: Service, sink: Sink, noti
 def test_process_killed_in_a_broadcast_stores_all_or_nothing(
     installation: Service, sink: Sink, person: MakePerson
 ) -> None:
-    """Whenever it is killed; the one that sends what was left is the next to be."""
+    """Kill processes at various times; the next process sends the remaining deliveries."""
     admin = person("root", role="admin")
     installation.people(299)
     token = admin.token()
@@ -113,12 +113,12 @@ def test_worker_killed_in_an_expansion_reaches_each_receiver_once(
 
 
 def _stored(installation: Service) -> int:
-    """How many ranges of an expansion are stored."""
+    """Return the number of stored ranges of an expansion."""
     return installation.count("frontdesk_deliveries") // RANGE_SIZE
 
 
 def _wait_for_all(installation: Service, sink: Sink, url: str, stored: int, added: int) -> None:
-    """Of the newest broadcast, where it was stored: no more than one mail comes twice."""
+    """Wait for the emails of the newest broadcast, if it was stored; one may be repeated."""
     _get(url, "/health")
     within(60, lambda: len(set(sink.receivers)) == 300 * added)
     within(
@@ -136,7 +136,7 @@ def _broadcast(url: str, token: str) -> None:
         connection.request("POST", f"{path}/admin/notifications/", json.dumps(body), headers)
         connection.getresponse().read()
     except (OSError, http.client.HTTPException):
-        # It was killed; what it has stored is looked at.
+        # The process was killed; the database is checked.
         return
 
 

@@ -1,4 +1,4 @@
-"""Whom a broadcast would reach, told before it is sent, and what became of it afterwards."""
+"""The reach of a broadcast before it is sent, and its deliveries afterwards."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ def test_reach_equals_the_sent_deliveries(
     admin: Api, people: list[Person], engine: ManualEngine
 ) -> None:
     channels = ["inapp", "email", "sms"]
-    told = reach(admin, *channels)
+    found = reach(admin, *channels)
     data = {"title": "Closed", "message": "On Friday.", "channels": channels}
     sent = admin.post(f"{PATH}/", 201, json={"data": data}).json
-    assert sent["receivers"] == told["receivers"] == len(people) + 1
+    assert sent["receivers"] == found["receivers"] == len(people) + 1
     for name, counts in sent["deliveries"].items():
-        assert counts["pending"] == told["channels"][name]["reached"]
+        assert counts["pending"] == found["channels"][name]["reached"]
         assert counts["skipped"] == sum(
-            each["receivers"] for each in told["channels"][name]["left_out"]
+            each["receivers"] for each in found["channels"][name]["left_out"]
         )
 
 

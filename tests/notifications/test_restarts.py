@@ -65,7 +65,7 @@ def test_queued_emails_are_sent_after_a_restart_without_a_request(
     process = installation.start(*server)
     try:
         within(60, lambda: len(set(sink.receivers)) == EMAILS)
-        # Neither the master of gunicorn and granian nor the reloader sends anything.
+        # The master of gunicorn or granian and the reloader send no emails.
         if server != FLASK and "granian" not in server[0]:
             assert os.listdir(f"/proc/{process.pid}/task") == [str(process.pid)]
     finally:
@@ -91,7 +91,7 @@ def test_rows_of_a_killed_server_are_sent_by_the_next_within_30_seconds(
         within(30, lambda: len(set(sink.receivers)) == EMAILS)
     finally:
         kill(second)
-    # The one that the killed server had in its hands.
+    # The delivery that the killed server was sending.
     assert sum(Counter(sink.receivers).values()) <= EMAILS + 1
 
 
@@ -123,7 +123,7 @@ def test_deliveries_start_at_the_first_request_or_when_serving() -> None:
 
 
 class CountingWorker(Worker):
-    """Has one channel, and tells when it is asked for its work."""
+    """Has one channel, and counts calls of `work`."""
 
     def __init__(self) -> None:
         self.asked = Event()

@@ -138,8 +138,8 @@ def test_missing_setting_is_logged_and_nothing_is_sent(
         assert service(SmsGateway).send(Sms("+491511234567", "Hi")) is None
         sent = Frontdesk().notify("Hello", "x", channels=["inapp", "sms"])
     assert sent.deliveries["sms"]["skipped"] == 2
-    told = capsys.readouterr().err.splitlines()
-    errors = [line for line in told if '"ERROR"' in line]
+    lines = capsys.readouterr().err.splitlines()
+    errors = [line for line in lines if '"ERROR"' in line]
     assert len(errors) == 2
     assert all(missing in line for line in errors)
     assert gateway.sent == []

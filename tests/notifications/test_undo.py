@@ -1,4 +1,4 @@
-"""A deleted item comes back as it was, for its receiver and for some minutes."""
+"""Undo of a deletion restores the inbox item, for its receiver and for ten minutes."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .conftest import Notify
 
 def delete(app: Flask, person: Person, item: dict[str, Any]) -> str:
     with app.app_context():
-        statement = service(InboxUndo).create_token(person.id, item["id"])
-        assert statement is not None
+        token = service(InboxUndo).create_token(person.id, item["id"])
+        assert token is not None
         service(Inbox).delete(person.id, item["id"])
-        return statement
+        return token
 
 
-def restore(app: Flask, person: Person, statement: str) -> dict[str, Any]:
+def restore(app: Flask, person: Person, token: str) -> dict[str, Any]:
     with app.app_context():
-        return service(InboxUndo).restore(person.id, statement)
+        return service(InboxUndo).restore(person.id, token)
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -40,19 +40,19 @@ def test_same_row_is_restored(app: Flask, ada: Person, notify: Notify, is_read: 
     inbox = ada.api()
     inbox.patch("/notifications/mark-all", query_string={"status": str(is_read).lower()})
     before = inbox.get("/notifications").json
-    statement = delete(app, ada, before[1])
+    token = delete(app, ada, before[1])
     assert inbox.get("/notifications").json == [before[0], before[2]]
-    assert restore(app, ada, statement)["id"] == before[1]["id"]
+    assert restore(app, ada, token)["id"] == before[1]["id"]
     assert inbox.get("/notifications").json == before
 
 
 def test_item_is_restored_once(app: Flask, ada: Person, notify: Notify) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
-    statement = delete(app, ada, item)
-    restore(app, ada, statement)
+    token = delete(app, ada, item)
+    restore(app, ada, token)
     with pytest.raises(AlreadyRestored):
-        restore(app, ada, statement)
+        restore(app, ada, token)
     assert ada.api().get("/notifications").json == [item]
 
 
@@ -61,11 +61,11 @@ def test_other_account_cannot_restore_the_item(
 ) -> None:
     notify(receivers=[ada.id])
     (item,) = ada.api().get("/notifications").json
-    statement = delete(app, ada, item)
+    token = delete(app, ada, item)
     with pytest.raises(NotificationNotFound):
-        restore(app, bob, statement)
+        restore(app, bob, token)
     assert bob.api().get("/notifications").json == []
-    assert restore(app, ada, statement)["title"] == item["title"]
+    assert restore(app, ada, token)["title"] == item["title"]
 
 
 def test_deleted_notification_is_not_restored(
@@ -74,29 +74,29 @@ def test_deleted_notification_is_not_restored(
     root = person("root", role="root")
     notify(receivers=[ada.id], sender=root.id, notification_type="admin")
     (item,) = ada.api().get("/notifications").json
-    statement = delete(app, ada, item)
+    token = delete(app, ada, item)
     root.api().delete(f"/admin/notifications/{item['notification_id']}")
     with pytest.raises(NotificationNotFound):
-        restore(app, ada, statement)
+        restore(app, ada, token)
     assert ada.api().get("/notifications").json == []
 
 
 def test_token_expires(app: Flask, ada: Person, notify: Notify, clock: SteppingClock) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
-    statement = delete(app, ada, item)
+    token = delete(app, ada, item)
     clock.step(minutes=11)
     with pytest.raises(NotRestorable):
-        restore(app, ada, statement)
+        restore(app, ada, token)
 
 
 def test_token_has_every_column_of_the_row(app: Flask, ada: Person, notify: Notify) -> None:
     notify()
     (item,) = ada.api().get("/notifications").json
     with app.app_context():
-        statement = service(InboxUndo).create_token(ada.id, item["id"])
-        assert statement is not None
-        stated = service(Proofs).by_token(RESTORE_ITEM, SUBJECT_KIND, statement, subject)
+        token = service(InboxUndo).create_token(ada.id, item["id"])
+        assert token is not None
+        stated = service(Proofs).by_token(RESTORE_ITEM, SUBJECT_KIND, token, subject)
     assert stated.keys() == set(InboxItem.__table__.columns.keys())
 
 
@@ -108,16 +108,16 @@ def test_token_from_before_a_new_column_is_rejected(
     row = {"id": item["id"], "receiver_id": ada.id, "notification_id": item["notification_id"]}
     for older in (row, [ada.id, item["id"], item["notification_id"], False]):
         with app.app_context():
-            statement = service(Proofs).token(RESTORE_ITEM, subject(older))
+            token = service(Proofs).token(RESTORE_ITEM, subject(older))
         with pytest.raises(NotRestorable):
-            restore(app, ada, statement)
+            restore(app, ada, token)
 
 
 def subject(stated: Any) -> ProofSubject[Any]:
     return ProofSubject(SUBJECT_KIND, stated, (), stated)
 
 
-@for_each("statement", ["", "nonsense", "a.b.c", "\x00", "é" * 300])
-def test_malformed_token_is_rejected(app: Flask, ada: Person, statement: str) -> None:
+@for_each("token", ["", "invalid", "a.b.c", "\x00", "é" * 300])
+def test_malformed_token_is_rejected(app: Flask, ada: Person, token: str) -> None:
     with pytest.raises(NotRestorable):
-        restore(app, ada, statement)
+        restore(app, ada, token)

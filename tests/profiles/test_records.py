@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask
 
-from ..audit.reading import records
+from ..audit.entries import records
 from ..conftest import MakePerson, Person
 from ..rigs.pictures import plain
 from .test_avatars import send

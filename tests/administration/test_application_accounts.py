@@ -1,4 +1,4 @@
-"""Accounts of a host's own: with ids of every kind, and without what they may do without."""
+"""The application's accounts, with each type of id and without optional columns."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_accounts_with_any_id_type_are_managed(frontdesk: Kit) -> None:
     until = "2100-01-01T00:00:00+00:00"
     suspended = api.patch(path, json={"status": "suspended", "suspended_until": until}).json
     assert suspended["suspended_until"] == until
-    for deed in ("unlock", "sign-out", "verify"):
-        assert api.post(f"{path}/{deed}").json["id"] == str(ada.id)
+    for action in ("unlock", "sign-out", "verify"):
+        assert api.post(f"{path}/{action}").json["id"] == str(ada.id)
     data = {"title": "News", "message": "m", "channels": ["inapp", "email"]}
     api.post("/staff/news", 201, json={"data": data})
     [delivery] = api.get(f"{path}/deliveries").json

@@ -1,4 +1,4 @@
-"""What is urgent or for few is not held up by what is for all, however many they are."""
+"""Urgent messages and messages to few receivers do not wait for broadcasts."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ..rigs.servers import gunicorn
 from ..rigs.traffic import Client, furnish
 
 MANY = 100_000
-# How long the mail server takes over each mail.
+# The mail server's time for each email.
 PACE = 0.01
 ID_OF = sa.text("SELECT id FROM accounts WHERE email = :email")
 
 
 @dataclass
 class Office:
-    """The service while its worker is busy with a broadcast to a hundred thousand."""
+    """The service while its worker sends a broadcast to 100,000 accounts."""
 
     installation: Service
     boss: Client
     sink: Sink
 
     def mails_before(self, receiver: str, asking: Callable[[], tuple[int, Any]]) -> int:
-        """How many mails the server took from the answer until it had this one."""
+        """Return the number of emails between the response and this email."""
         begin = len(self.sink.received)
         status, answer = asking()
         assert status < 300, answer
@@ -74,13 +74,13 @@ def send(boss: Client, title: str, receivers: list[int] | None = None) -> tuple[
     return boss.ask("POST", "/admin/notifications/", body)
 
 
-# Those that the broadcast comes to last.
+# The last receivers of the broadcast.
 @pytest.mark.parametrize("number", [MANY, MANY - 1, MANY - 2])
 def test_recovery_email_is_sent_within_a_second(office: Office, number: int) -> None:
     forgot = f"account{number}@example.com"
     ask = {"email": forgot}
     before = office.mails_before(forgot, lambda: office.boss.ask("POST", "/password-recovery", ask))
-    # A second by the mail server's own pace, so that a busy machine changes nothing.
+    # A second at the mail server's pace, independent of the machine's load.
     assert before < 1 / PACE
     assert office.waiting > MANY * 0.9
 

@@ -1,4 +1,4 @@
-"""Records of a host: of its own deeds, and with ids of its own kind."""
+"""Audit log entries of an application's actions and accounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.core.context import current_frontdesk
 from app.testing.people import make_person
 
 from ..rigs.hosts import HostSettings
-from .reading import records, types
+from .entries import records, types
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def frontdesk() -> Frontdesk:
 
 @pytest.fixture
 def host(frontdesk: Frontdesk) -> Flask:
-    """Its accounts have UUIDs, and it commits by itself."""
+    """An application whose accounts have UUIDs, and which commits its transactions."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
@@ -81,7 +81,7 @@ def test_entries_belong_to_the_applications_transaction(host: Flask, frontdesk: 
 
 
 def test_later_declared_type_is_accepted(host: Flask, frontdesk: Frontdesk) -> None:
-    frontdesk.record_type("order.lost", "nobody knows where it is")
+    frontdesk.record_type("order.lost", "Order lost")
     with host.app_context():
         frontdesk.record("order.lost")
         current_frontdesk.session.commit()

@@ -1,4 +1,4 @@
-"""Everything that is recorded, done once: by visitors, members, admins and operators."""
+"""Test helper: performs every recorded action once, as visitor, member, admin and operator."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ SETTINGS = {
 }
 
 
-class Walk:
+class AllActions:
     def __init__(self, app: Flask, mails: MailOutbox, clock: SteppingClock) -> None:
         self.app, self.mails, self.clock = app, mails, clock
-        # What no record may hold.
+        # Values that no entry may contain.
         self.secrets = {WRONG, NEW, NEWER, PASSWORD, SECRET_WORD}
 
     def all(self, closed: Flask, folder: Path) -> None:
@@ -109,7 +109,7 @@ class Walk:
         api.delete("/profiles")
 
     def move(self, api: Api, ada: Visitor) -> Api:
-        """To another address and back, as her password goes with that."""
+        """Change the email address and back, since her password changes with it."""
         api.patch("/account", json={"locale": "en-GB"})
         api.post("/account/email", 202, json={"email": "countess@example.com"})
         token, code = mailed(self.mails, "countess@example.com")
@@ -123,7 +123,7 @@ class Walk:
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def leave(self, api: Api, ada: Visitor) -> Api:
-        """And stay after all."""
+        """Request the deletion of the account, and undo it."""
         api.delete("/account", 202)
         token, _ = mailed(self.mails, ada.email)
         self.secrets.add(token)
@@ -131,7 +131,7 @@ class Walk:
         return api.as_token(ada.log_in(password=NEW).json["access_token"])
 
     def use_passkeys(self) -> None:
-        """Somebody has made a copy of hers."""
+        """Sign in with a copied passkey."""
         hedy = self.person("hedy")
         holder = Holder(hedy.api())
         holder.authenticator.count = 5
@@ -148,7 +148,7 @@ class Walk:
         here.delete(f"/authenticators/{passkey['id']}")
 
     def use_factors(self) -> None:
-        """She loses all that she has, and an operator takes her word for it."""
+        """Lose all factors, which an operator resets."""
         mary = self.person("mary")
         has = enrolled(mary, self.clock)
         self.secrets |= {has.phone.secret, *has.recovery_codes}
@@ -186,7 +186,7 @@ class Walk:
         bob.api().post(f"/invitations/{second['id']}/decline")
         [third] = team.invite("nobody@example.com")
         team.owner.delete(f"{team.path}/{third['id']}")
-        # Somebody else may have begun with her address.
+        # Another client may have registered her address.
         eve.register()
         self._join(team, eve)
 

@@ -1,4 +1,4 @@
-"""What host code asks of `frontdesk.notify`, and the moments that it decides."""
+"""`frontdesk.notify` and the hooks around it."""
 
 from __future__ import annotations
 

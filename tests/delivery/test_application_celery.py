@@ -1,4 +1,4 @@
-"""Workers of a host: its own Celery application's, or those that run `frontdesk.celery`."""
+"""Workers of an application: of its Celery object, or of `frontdesk.celery`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 def shop(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Flask, Frontdesk]]:
-    """In this process what serves requests."""
+    """The process that serves requests."""
     with redis_server(tmp_path) as url:
         monkeypatch.setenv("SHOP_BROKER", url)
         monkeypatch.setenv("SHOP_FOLDER", str(tmp_path))
@@ -68,7 +68,7 @@ def findings(app: Flask) -> list[str]:
 
 
 def waiting(app: Flask) -> int:
-    """What was delivered and is nobody's notification is forgotten."""
+    """Return the number of stored messages: sent ones without a subject are deleted."""
     with app.app_context():
         session = app.extensions["sqlalchemy"].session
         count: int = session.query(Delivery).filter(Delivery.state != "sent").count()
@@ -80,8 +80,8 @@ def test_applications_workers_deliver_and_doctor_detects_missing_workers(
 ) -> None:
     app, frontdesk = shop
     ada = make_person(app, "ada")
-    (told,) = findings(app)
-    assert told.startswith("no Celery worker answers that takes from the queue '")
+    (text,) = findings(app)
+    assert text.startswith("no Celery worker answers that takes from the queue '")
     with app.app_context():
         frontdesk.notify("Hello", "You", channels=["email"], receivers=[ada.id])
     assert waiting(app) == 1
@@ -99,8 +99,8 @@ def test_worker_of_another_queue_is_not_counted(
     with worker(tmp_path / "worker.log", "-Q", "pictures"):
         control: Any = celery_host.shop_jobs.control
         within(60, lambda: control.ping(timeout=1.0) != [])
-        (told,) = findings(app)
-    assert "the queue 'celery'" in told
+        (text,) = findings(app)
+    assert "the queue 'celery'" in text
 
 
 def test_applications_celery_configuration_is_unchanged() -> None:

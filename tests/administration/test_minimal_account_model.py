@@ -1,4 +1,4 @@
-"""An account model that has none of what accounts may do without."""
+"""An account model without any optional column."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlalchemy.orm import mapped_column
 
 from app.testing.kit import Kit
 
-from .test_in_a_host import ACCOUNTS, host_at, pages
-from .test_in_a_host import url as url
+from .test_application_accounts import ACCOUNTS, host_at, pages
+from .test_application_accounts import url as url
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Each deed leaves one record, in its own transaction, and none of them holds a secret."""
+"""Each action has one audit log entry in its transaction, without secrets."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from app.testing.outbox import MailOutbox
 from ..auth.test_limits import from_address
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from .reading import records, types
-from .walk import SETTINGS, Walk
+from .all_actions import SETTINGS, AllActions
+from .entries import records, types
 
 
 @pytest.fixture
 def walked(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock, tmp_path: Path
-) -> tuple[Flask, Walk]:
+) -> tuple[Flask, AllActions]:
     app = make_app(**SETTINGS, AUTH__EXPORT_FOLDER=str(tmp_path / "exports"))
-    walk = Walk(app, mails, clock)
+    walk = AllActions(app, mails, clock)
     walk.all(make_app(), tmp_path)
     return app, walk
 
 
 def test_every_action_is_recorded_without_secrets(
-    walked: tuple[Flask, Walk],
+    walked: tuple[Flask, AllActions],
 ) -> None:
     app, walk = walked
     found = records(app)
@@ -57,7 +57,7 @@ def _written(found: list[Any]) -> str:
     return orjson.dumps(rows, default=str).decode()
 
 
-def test_each_action_has_one_entry(walked: tuple[Flask, Walk]) -> None:
+def test_each_action_has_one_entry(walked: tuple[Flask, AllActions]) -> None:
     app, _ = walked
     [zoe] = {each.account_id for each in records(app, type="identity.linked")}
     assert Counter(types(app, account_id=zoe)) == {

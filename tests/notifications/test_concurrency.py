@@ -1,4 +1,4 @@
-"""Several at once: workers, writers, and a recovery beside a broadcast."""
+"""Concurrent workers and writers, and a recovery during a broadcast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An administrator at work."""
+"""Test helper: the API of account management, called by an administrator."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ ACCOUNTS = "/admin/accounts"
 
 
 @dataclass
-class Desk:
-    """Where somebody looks after others."""
-
+class AdminApi:
     api: Api
 
-    def path(self, person: Person, deed: str = "") -> str:
-        return f"{ACCOUNTS}/{person.id}{deed}"
+    def path(self, person: Person, action: str = "") -> str:
+        return f"{ACCOUNTS}/{person.id}{action}"
 
     def change(self, person: Person, expected: int = 200, /, **fields: Any) -> Answer:
         return self.api.patch(self.path(person), expected, json=fields)
 
-    def do(self, deed: str, person: Person, status: int = 200) -> Answer:
-        return self.api.post(self.path(person, f"/{deed}"), status)
+    def do(self, action: str, person: Person, status: int = 200) -> Answer:
+        return self.api.post(self.path(person, f"/{action}"), status)
 
     def read(self, person: Person) -> Any:
         return self.api.get(self.path(person)).json
 
-    def make(self, email: str, expected: int = 201, /, **fields: Any) -> Answer:
+    def create(self, email: str, expected: int = 201, /, **fields: Any) -> Answer:
         return self.api.post(ACCOUNTS, expected, json={"email": email, **fields})
 
 
