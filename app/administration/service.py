@@ -84,20 +84,20 @@ class Administration:
                 after_commit(self.session, lambda: self.recovery.invite(account))
             return self.view.read(account.id)
 
-    def change(self, actor: AccountLike, account_id: AccountKey, given: Values) -> Details:
+    def change(self, actor: AccountLike, account_id: AccountKey, changes: Values) -> Details:
         """Change an account's role, status and suspension. An account that is no longer active is
         signed out in the same transaction."""
-        role, status = given.get("role"), given.get("status")
+        role, status = changes.get("role"), changes.get("status")
         with transaction(self.session):
             account = self._lock(actor, account_id, *([role] if role else ()))
-            if given:
+            if changes:
                 new_status = self._check_status(status) if status else account.status
                 is_root = (role or account.role) == ROOT
                 if not (is_root and new_status in self.accounts.active_statuses):
                     check_root_remains(self.session, self.accounts, account)
                 self._check_not_own(actor, account)
                 self._check_actor(actor, account.role, role or account.role)
-                suspension = self._suspension(account, given)
+                suspension = self._suspension(account, changes)
                 if suspension is not None:
                     status = SUSPENDED
                 if role or status:
@@ -178,29 +178,29 @@ class Administration:
             raise Invalid.about("status", f"Must be one of: {', '.join(known)}.")
         return status
 
-    def _suspension(self, account: AccountLike, given: Values) -> Suspension | None:
+    def _suspension(self, account: AccountLike, changes: Values) -> Suspension | None:
         """Return the suspension to store, or None if the account is not suspended or unchanged."""
-        fields = [name for name in (UNTIL, REASON) if name in given]
-        status = given.get("status") or account.status
+        fields = [name for name in (UNTIL, REASON) if name in changes]
+        status = changes.get("status") or account.status
         if status != SUSPENDED:
             for name in fields:
-                if given[name] is not None:
+                if changes[name] is not None:
                     raise Invalid.about(name, f"Only with the status {SUSPENDED}.")
             return None
-        if "status" not in given and not fields:
+        if "status" not in changes and not fields:
             return None
-        until, reason = given.get(UNTIL), given.get(REASON)
-        if "status" not in given:
-            until = until if UNTIL in given else getattr(account, UNTIL, None)
-            reason = reason if REASON in given else getattr(account, REASON, None)
-        if given.get(UNTIL) is not None:
-            self._check_until(account, given)
+        until, reason = changes.get(UNTIL), changes.get(REASON)
+        if "status" not in changes:
+            until = until if UNTIL in changes else getattr(account, UNTIL, None)
+            reason = reason if REASON in changes else getattr(account, REASON, None)
+        if changes.get(UNTIL) is not None:
+            self._check_until(account, changes)
         return Suspension(until, reason)
 
-    def _check_until(self, account: AccountLike, given: Values) -> None:
+    def _check_until(self, account: AccountLike, changes: Values) -> None:
         if not keeps_dates(self.accounts.model):
             raise Invalid.about(UNTIL, "The accounts of this application have no such date.")
-        if given[UNTIL] <= self.accounts.clock.now():
+        if changes[UNTIL] <= self.accounts.clock.now():
             raise Invalid.about(UNTIL, "Must be in the future.")
         if account.status == PENDING:
             # The end of the suspension would activate an account with an unverified address.

@@ -107,29 +107,29 @@ class Records:
         return Slice(items, _create_cursor(items[-1]) if len(rows) > limit else None)
 
     def _conditions(self, filters: Values) -> list[ColumnElement[bool]]:
-        given = {name: value for name, value in filters.items() if value is not None}
+        values = {name: value for name, value in filters.items() if value is not None}
         columns = {
             "type": AuditEntry.type,
             "actor": AuditEntry.actor_id,
             "account": AuditEntry.account_id,
             "workspace": AuditEntry.workspace_id,
         }
-        if "type" in given and given["type"] not in self.actions:
+        if "type" in values and values["type"] not in self.actions:
             # Without the error, a typing mistake would look like an empty audit log.
             raise Invalid.about("type", "Not a type of record.")
-        conditions = [column == given[name] for name, column in columns.items() if name in given]
-        if "type" in given and given["type"] != MOST_FREQUENT:
+        conditions = [column == values[name] for name, column in columns.items() if name in values]
+        if "type" in values and values["type"] != MOST_FREQUENT:
             # The condition of the partial index, which is only then used.
             conditions.append(NOT_FREQUENT)
-        if "target" in given:
-            kind, colon, target_id = given["target"].partition(":")
+        if "target" in values:
+            kind, colon, target_id = values["target"].partition(":")
             if not (kind and colon and target_id):
                 raise Invalid.about("target", "Give its kind and id, such as `invitation:17`.")
             conditions += [AuditEntry.target_kind == kind, AuditEntry.target_id == target_id]
-        if "since" in given:
-            conditions.append(AuditEntry.at >= given["since"])
-        if "until" in given:
-            conditions.append(AuditEntry.at < given["until"])
+        if "since" in values:
+            conditions.append(AuditEntry.at >= values["since"])
+        if "until" in values:
+            conditions.append(AuditEntry.at < values["until"])
         return conditions
 
 

@@ -104,18 +104,16 @@ class Inbox:
     ) -> list[Item]:
         """Return the items before an item, which may be deleted. Unlike a page with an offset, a
         page far down costs the same as the first."""
-        rows = self._older[is_read].read(
-            self.session, receiver_id=receiver_id, before=before, limit=limit
-        )
+        query = self._older[is_read]
+        rows = query.read(self.session, receiver_id=receiver_id, before=before, limit=limit)
         return [_read_item(row) for row in rows]
 
     def newer(
         self, receiver_id: AccountKey, after: int, *, limit: int, is_read: bool | None = None
     ) -> list[Item]:
         """Return the items after an item, the newest first."""
-        rows = self._newer[is_read].read(
-            self.session, receiver_id=receiver_id, after=after, limit=limit
-        )
+        query = self._newer[is_read]
+        rows = query.read(self.session, receiver_id=receiver_id, after=after, limit=limit)
         return [_read_item(row) for row in rows]
 
     def unread(self, receiver_id: AccountKey) -> int:

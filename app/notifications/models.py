@@ -86,7 +86,7 @@ class InboxItem(Base):
 
 
 class Expansion(Base):
-    """A large broadcast whose receivers' rows are stored by a worker, range by range.
+    """A large broadcast. A worker stores the rows of its receivers, range by range.
 
     The worker deletes the row with the last range.
     """

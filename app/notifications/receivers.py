@@ -187,9 +187,9 @@ class Receivers:
         return found
 
     def _unknown(self) -> Sequence[Any]:
-        given = self._id_list()
-        known = select(self.account_model.id).where(self.account_model.id == given).exists()
-        missing = select(given).where(~known).limit(MAX_NAMED_IDS)
+        ids = self._id_list()
+        known = select(self.account_model.id).where(self.account_model.id == ids).exists()
+        missing = select(ids).where(~known).limit(MAX_NAMED_IDS)
         return list(self.session.scalars(missing))
 
     def _id_list(self) -> Any:
@@ -198,10 +198,10 @@ class Receivers:
         kind = self.account_model.id.type
         dialect = self.session.get_bind().dialect
         if dialect.name == "postgresql":
-            return func.unnest(bindparam(None, ids, type_=ARRAY(kind))).column_valued("given")
+            return func.unnest(bindparam(None, ids, type_=ARRAY(kind))).column_valued("ids")
         # The stored form of an id can differ from its Python value.
         if (write := kind.dialect_impl(dialect).bind_processor(dialect)) is not None:
             ids = [write(each) for each in ids]
         text = orjson.dumps(ids).decode()
         value: Any = column("value", kind)
-        return func.json_each(text).table_valued(value, name="given").c.value
+        return func.json_each(text).table_valued(value, name="ids").c.value

@@ -76,7 +76,7 @@ class SentNotifications:
         return sent_item(row, self.counter.count_small([_stored_counts(row)]).get(row.id))
 
     def poll(self, sender_id: AccountKey, notification_id: int) -> SentItem:
-        """Return a notification, whose counts are renewed only when they are stale."""
+        """Return a notification. Its counts are renewed only when they are stale."""
         row = self._find(sender_id, notification_id)
         return sent_item(row, self.counter.count_if_stale(_stored_counts(row)))
 

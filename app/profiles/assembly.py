@@ -15,9 +15,8 @@ from ..storage.files import LargeFileStore
 from ..storage.local import LocalFileStore
 from ..storage.s3 import S3Bucket, S3FileStore
 from .avatars import Avatars
-from .service import Profiles, export_profile
+from .service import Profiles, Visibility, export_profile
 from .settings import ProfilesSettings
-from .visibility import Visibility
 
 
 def assemble(context: Context) -> None:
@@ -32,7 +31,6 @@ def assemble(context: Context) -> None:
     public = settings.PUBLIC_FIELDS
     visibility = Visibility(settings.VISIBILITY, None if public is None else frozenset(public))
     profiles = Profiles(context.session, files, context.clock, visibility)
-    context.add(visibility)
     context.add(profiles)
     avatars = Avatars(context.session, profiles, files, context.clock)
     context.add(avatars)

@@ -10,7 +10,7 @@ from werkzeug.datastructures import Headers
 
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.decorators import Guard, check_named, guard, one_of
+from ..auth.decorators import Guard, active_account_required, check_named, guard, one_of
 from ..auth.errors import NotAuthorized
 from ..core.context import service
 from ..core.db.transaction import AnySession
@@ -66,8 +66,8 @@ def _check_scope() -> None:
         check_active_member(resolve_workspace(SCOPE))
 
 
-def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:
-    """Require an active member of the workspace in the path or header, if one is named."""
+def scoped_account_required(view: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Require an active account and, if the path or header names a workspace, an active member."""
 
     run = synchronous(view)
 
@@ -76,11 +76,11 @@ def scoped(view: Callable[Params, Result]) -> Callable[Params, Result]:
         kwargs.pop(SCOPE.path.name, None)
         return run(*args, **kwargs)
 
-    return _check_scope(without_slug)
+    return active_account_required(_check_scope(without_slug))
 
 
 def scope() -> int | None:
-    """Return the id of the workspace whose members' profiles are found, or None for all."""
+    """Return the id of the workspace that limits which profiles are found, or None."""
     return current_workspace.id if current_workspace else None
 
 

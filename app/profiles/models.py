@@ -10,7 +10,7 @@ URL_LENGTH = 2048
 
 
 class Profile(Base):
-    """The profile of an account. The unique index prevents a second one."""
+    """The profile of an account. The unique index allows one for each account."""
 
     __tablename__ = "frontdesk_profiles"
     __table_args__ = {"sqlite_autoincrement": True}

@@ -48,7 +48,7 @@ class Picture(NamedTuple):
 
 
 def avatar_picture(sent: bytes) -> Picture:
-    """Return the avatar for an uploaded file, whose name and declared type are ignored."""
+    """Return the avatar for an uploaded file. Its name and declared type are ignored."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -8,7 +8,6 @@ from flask import Response, request
 from ..accounts.models import AccountLike
 from ..accounts.service import Accounts
 from ..auth.caller import caller
-from ..auth.decorators import active_account_required
 from ..core.context import service
 from ..core.types import AccountKey, Loaded
 from ..core.web.blueprint import Blueprint
@@ -26,7 +25,12 @@ from .errors import (
     ProfileNotFound,
     TooManyPictures,
 )
-from .guards import root_required_for_root, scope, scoped, self_or_roles_required
+from .guards import (
+    root_required_for_root,
+    scope,
+    scoped_account_required,
+    self_or_roles_required,
+)
 from .models import Profile
 from .picture import MAX_BYTES
 from .schemas import (
@@ -41,7 +45,6 @@ from .schemas import (
     update_schema,
 )
 from .service import Profiles
-from .visibility import Visibility
 
 # The picture, and the rest of the form.
 MAX_FORM_BYTES = MAX_BYTES + 64 * 1024
@@ -55,7 +58,7 @@ def build_response(profile: Profile, viewer: AccountLike | None = None) -> Profi
     """Return what the read schema shows, limited to public fields for another viewer."""
     properties = to_properties(profile)
     if viewer is not None:
-        properties = service(Visibility).narrow(properties, viewer)
+        properties = service(Profiles).visibility.narrow(properties, viewer)
     if read_schema() is ProfileRead:
         # The values need no conversion, and the schema's dump costs ten times as much.
         return json_response(as_profile_read(properties))
@@ -63,8 +66,7 @@ def build_response(profile: Profile, viewer: AccountLike | None = None) -> Profi
 
 
 @blueprint.get("")
-@active_account_required
-@scoped
+@scoped_account_required
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
@@ -74,8 +76,7 @@ def get_profile() -> ProfileResponse:
 
 
 @blueprint.post("")
-@active_account_required
-@scoped
+@scoped_account_required
 @example(json=schemas.ADA, answer=schemas.ADA_READ)
 @raises(ProfileExists)
 @takes(json=create_schema)
@@ -88,8 +89,7 @@ def create_profile(json: Loaded) -> ProfileResponse:
 
 
 @blueprint.put("")
-@active_account_required
-@scoped
+@scoped_account_required
 @example(json=schemas.MOVED, answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @takes(json=update_schema)
@@ -102,8 +102,7 @@ def update_profile(json: Loaded) -> ProfileResponse:
 
 
 @blueprint.delete("")
-@active_account_required
-@scoped
+@scoped_account_required
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
 @answers(200, read_schema)
@@ -113,8 +112,7 @@ def delete_profile() -> ProfileResponse:
 
 
 @blueprint.put("/avatar")
-@active_account_required
-@scoped
+@scoped_account_required
 @example(answer=schemas.WITH_PICTURE)
 @raises(ProfileNotFound, PictureTooLarge, TooManyPictures, DecoderUnavailable, AvatarsUnsupported)
 @takes(files=AvatarFile, max_body=MAX_FORM_BYTES)
@@ -154,8 +152,7 @@ def get_picture(name: str, **_mount: str) -> Response:
 
 
 @blueprint.get("/<account_id:account_id>")
-@active_account_required
-@scoped
+@scoped_account_required
 @variables(account_id="ID of an account (not of a profile).")
 @example(answer=schemas.ADA_READ)
 @raises(ProfileNotFound)
@@ -167,8 +164,7 @@ def get_account_profile(account_id: AccountKey) -> ProfileResponse:
 
 
 @blueprint.put("/<account_id:account_id>")
-@active_account_required
-@scoped
+@scoped_account_required
 @self_or_roles_required("admin", "root")
 @root_required_for_root
 @variables(account_id="ID of an account (not of a profile).")

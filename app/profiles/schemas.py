@@ -181,10 +181,10 @@ def create_schema() -> type[Schema]:
 def update_schema() -> type[Schema]:
     """Return the application's schema for updates, or its schema for creation with optional
     properties."""
-    given = current_frontdesk.schemas
-    if "profile_create" in given and "profile_update" not in given:
-        return _partial(given["profile_create"])
-    return given.get("profile_update", ProfileUpdate)
+    schemas = current_frontdesk.schemas
+    if "profile_create" in schemas and "profile_update" not in schemas:
+        return _partial(schemas["profile_create"])
+    return schemas.get("profile_update", ProfileUpdate)
 
 
 def read_schema() -> type[Schema]:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import exists, select
+from sqlalchemy import ColumnElement, exists, false, select
+from sqlalchemy.orm import aliased
 
 from ..accounts.models import AccountLike
 from ..core.clock import Clock
@@ -25,16 +26,40 @@ from ..core.db.transaction import (
 from ..core.errors import Fault, Invalid
 from ..core.types import AccountKey, JsonObject, Values
 from ..storage import FileMissing, FileStore
-from ..workspaces.models import Member
+from ..workspaces.models import ACTIVE, Member
 from .actions import PROFILE_CREATED, PROFILE_DELETED, PROFILE_UPDATED
 from .errors import ProfileExists, ProfileNotFound
 from .extra import WHOLE, as_json, find_errors
 from .links import NOT_A_URL, is_picture_path, picture_name
 from .models import PROPERTIES, Profile
-from .visibility import Visibility
 
 # In every time zone, a date of birth is before the day after tomorrow (UTC).
 _LATEST_BIRTH = timedelta(days=1)
+# Administrators see whole profiles.
+_MANAGERS = ("admin", "root")
+# The ids identify the profile, which the client has asked for.
+_ALWAYS_SHOWN = frozenset(("id", "account_id"))
+
+
+@dataclass(frozen=True)
+class Visibility:
+    rule: Literal["everyone", "workspaces", "private"]
+    public_fields: frozenset[str] | None
+
+    def condition(self, viewer: AccountLike, account_id: AccountKey) -> ColumnElement[bool] | None:
+        """Return a condition to read with the profile, without a separate query; None for all."""
+        if self.rule == "everyone" or _sees_all(viewer, account_id):
+            return None
+        return (
+            _have_common_workspace(viewer.id, account_id) if self.rule == "workspaces" else false()
+        )
+
+    def narrow(self, profile: Values, viewer: AccountLike) -> Values:
+        """Return the properties that the viewer may see."""
+        if self.public_fields is None or _sees_all(viewer, profile["account_id"]):
+            return profile
+        names = self.public_fields | _ALWAYS_SHOWN
+        return {name: value for name, value in profile.items() if name in names}
 
 
 @dataclass(eq=False)
@@ -162,6 +187,21 @@ class Profiles:
         birth = fields.get("date_of_birth")
         if birth is not None and birth > (self.clock.now() + _LATEST_BIRTH).date():
             raise Invalid.about("date_of_birth", "Lies in the future.")
+
+
+def _sees_all(viewer: AccountLike, account_id: AccountKey) -> bool:
+    return bool(viewer.id == account_id) or viewer.role in _MANAGERS
+
+
+def _have_common_workspace(one: object, other: object) -> ColumnElement[bool]:
+    first, second = aliased(Member), aliased(Member)
+    return exists(
+        select(1)
+        .select_from(first)
+        .join(second, second.workspace_id == first.workspace_id)
+        .where(first.account_id == one, first.status == ACTIVE)
+        .where(second.account_id == other, second.status == ACTIVE)
+    )
 
 
 def _is_member(account_id: AccountKey, workspace_id: int) -> Any:

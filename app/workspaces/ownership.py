@@ -54,16 +54,16 @@ class Ownership:
         )
         for workspace_id in self.session.scalars(owned.order_by(Member.workspace_id)).all():
             lock_row(self.session, Workspace, Workspace.id == workspace_id)
-        own, other = aliased(Member), aliased(Member)
+        owner, other = aliased(Member), aliased(Member)
         is_shared = exists().where(
             other.workspace_id == Workspace.id, other.account_id != account_id
         )
         return self.session.scalars(
             select(Workspace)
-            .join(own, own.workspace_id == Workspace.id)
+            .join(owner, owner.workspace_id == Workspace.id)
             .where(
-                own.account_id == account_id,
-                own.type == OWNER,
+                owner.account_id == account_id,
+                owner.type == OWNER,
                 is_shared,
                 ~self.has_other_owner(Workspace.id, account_id),
             )

@@ -123,13 +123,13 @@ class Workspaces:
 
     def delete_personal(self, account: AccountLike) -> None:
         """Delete the account's personal workspace, unless it has other members."""
-        own, others = aliased(Member), aliased(Member)
+        membership, others = aliased(Member), aliased(Member)
         without_others = (
-            select(own.workspace_id)
-            .where(own.account_id == account.id)
+            select(membership.workspace_id)
+            .where(membership.account_id == account.id)
             .where(
                 ~exists().where(
-                    others.workspace_id == own.workspace_id, others.account_id != account.id
+                    others.workspace_id == membership.workspace_id, others.account_id != account.id
                 )
             )
         )

@@ -32,10 +32,10 @@ class _TextReader(HTMLParser):
         self._link: tuple[str, int] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         if self._skipped is not None:
             return
-        if tag in _SKIPPED or _HIDDEN.match(given.get("style") or ""):
+        if tag in _SKIPPED or _HIDDEN.match(attributes.get("style") or ""):
             self._skipped = tag
         elif tag == "br":
             self._parts.append("\n")
@@ -44,9 +44,9 @@ class _TextReader(HTMLParser):
         elif tag in _BLOCKS:
             self._parts.append("\n\n")
         elif tag == "img":
-            self.handle_data(given.get("alt") or "")
-        elif tag == "a" and given.get("href"):
-            self._link = (str(given["href"]), len(self._parts))
+            self.handle_data(attributes.get("alt") or "")
+        elif tag == "a" and attributes.get("href"):
+            self._link = (str(attributes["href"]), len(self._parts))
 
     def handle_endtag(self, tag: str) -> None:
         if self._skipped is not None:

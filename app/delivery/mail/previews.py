@@ -56,11 +56,11 @@ class Previews:
         """Return the subject alone, ten times faster than the whole email."""
         return _title(self.templates.get(f"{name}.html"), self._samples(to)) or name
 
-    def email(self, name: str, to: str, given: Values | None = None) -> Email:
-        """Render an email. `given` takes precedence over the samples; a variable without a value
+    def email(self, name: str, to: str, values: Values | None = None) -> Email:
+        """Render an email. `values` takes precedence over the samples; a variable without a value
         shows its name. Raises jinja2's `TemplateNotFound`."""
         template = self.templates.get(f"{name}.html")
-        context = {**self._samples(to), **(given or {})}
+        context = {**self._samples(to), **(values or {})}
         # The email channel has a separate renderer for broadcasts.
         if template.name == TEMPLATE:
             message = StoredMessage(
@@ -73,9 +73,9 @@ class Previews:
 
     def unknown(self, name: str) -> set[str]:
         """Return the template's variables without a value of a sample or the application."""
-        given: JsonObject = {}
-        self.templates.app.update_template_context(given)
-        known = {*self._samples(""), "brand", *given, *self.templates.environment.globals}
+        values: JsonObject = {}
+        self.templates.app.update_template_context(values)
+        known = {*self._samples(""), "brand", *values, *self.templates.environment.globals}
         return self._variables(f"{name}.html") - known
 
     def _variables(self, file: str) -> set[str]:

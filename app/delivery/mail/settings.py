@@ -14,11 +14,11 @@ from ..settings import DEFAULT_SENDER
 from .mime import one_line
 
 
-def _one_address(given: object) -> Any:
-    if not isinstance(given, (tuple, list)):
-        return given
+def _one_address(value: object) -> Any:
+    if not isinstance(value, (tuple, list)):
+        return value
     try:
-        name, address = given
+        name, address = value
         return formataddr((one_line(name or ""), address))
     except (AttributeError, TypeError, ValueError):
         raise ValueError("must be an address, or a name and an address") from None

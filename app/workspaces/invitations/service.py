@@ -62,11 +62,11 @@ class Invitations(BasicService):
 
     def addresses(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the email addresses of the invitations that still exist, by their ids."""
-        wanted = set(ids)
-        if not wanted:
+        unique_ids = set(ids)
+        if not unique_ids:
             return {}
         rows = self.session.execute(
-            select(Invitation.id, Invitation.email).where(Invitation.id.in_(wanted))
+            select(Invitation.id, Invitation.email).where(Invitation.id.in_(unique_ids))
         )
         return {row[0]: row[1] for row in rows}
 
