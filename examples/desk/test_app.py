@@ -22,18 +22,18 @@ def app() -> Flask:
 
 @pytest.fixture
 def signed_in(app: Flask) -> SignedIn:
-    def sign_in(somebody: Person) -> FlaskClient:
+    def sign_in(account: Person) -> FlaskClient:
         client = app.test_client()
-        form = {"email": somebody.email, "password": PASSWORD}
+        form = {"email": account.email, "password": PASSWORD}
         assert client.post("/desk/sign-in", data=form, headers=OWN).status_code == 303
         return client
 
     return sign_in
 
 
-def order(app: Flask, somebody: Person, article: str) -> None:
+def order(app: Flask, account: Person, article: str) -> None:
     with app.app_context():
-        db.session.add(Order(account_id=somebody.id, article=article))
+        db.session.add(Order(account_id=account.id, article=article))
         db.session.commit()
 
 

@@ -223,7 +223,7 @@ def test_link_keeps_the_query(boss: Api, person: MakePerson) -> None:
         ({"created_after": "2030-01-01T00:00:00"}, ["created_after"]),
         ({"last_login_before": "0001-01-01T00:00:00+14:00"}, ["last_login_before"]),
         ({"limit": 0, "offset": 10_001}, ["limit", "offset"]),
-        ({"after": "nonsense"}, ["after"]),
+        ({"after": "invalid"}, ["after"]),
         ({"after": "é"}, ["after"]),
         ({"after": "W10"}, ["after"]),
         ({"after": "bnVsbA"}, ["after"]),

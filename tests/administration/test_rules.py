@@ -51,12 +51,12 @@ def suspended(person: MakePerson) -> Api:
     return api
 
 
-def nobody(person: MakePerson) -> Api:
+def anonymous(person: MakePerson) -> Api:
     return person(newly("caller")).api().as_token(None)
 
 
 CALLERS: dict[str, tuple[Caller, int | None]] = {
-    "nobody": (nobody, 401),
+    "anonymous": (anonymous, 401),
     "user": (of_role("user"), 403),
     "suspended admin": (suspended, 401),
     "admin": (of_role("admin"), None),

@@ -93,7 +93,7 @@ class AllActions:
         api.post("/verify-token", 400, json={"token": "00000000", "email": ada.email})
         body = {"token": token, "email": ada.email, "new_password": NEWER}
         api.post("/reset-password", json=body)
-        api.post("/password-recovery", 404, json={"email": "nobody@example.com"})
+        api.post("/password-recovery", 404, json={"email": "unknown@example.com"})
         for _ in range(5):
             ada.log_in(400, WRONG)
         ada.log_in(429, WRONG)
@@ -184,7 +184,7 @@ class AllActions:
         team.owner.delete(f"/workspaces/team/members/{bob.id}")
         [second] = team.invite(bob.email)
         bob.api().post(f"/invitations/{second['id']}/decline")
-        [third] = team.invite("nobody@example.com")
+        [third] = team.invite("unknown@example.com")
         team.owner.delete(f"{team.path}/{third['id']}")
         # Another client may have registered her address.
         eve.register()

@@ -30,7 +30,7 @@ def frontdesk() -> Frontdesk:
 
 @pytest.fixture
 def host(frontdesk: Frontdesk) -> Flask:
-    """An application whose accounts have UUIDs, and which commits its transactions."""
+    """An application that has accounts with UUIDs and commits its transactions."""
     host = Flask("host")
     host.config["SQLALCHEMY_DATABASE_URI"] = "sqlite://"
     db = SQLAlchemy(host)
