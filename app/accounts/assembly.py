@@ -41,6 +41,8 @@ def assemble(context: Context) -> None:
         context.clock,
         settings.ACTIVE_STATUSES,
         tuple(context.contributions.reclaimers),
+        # A session has no other end when its account becomes inactive.
+        revokes_tokens_of_inactive=settings.keeps_sessions,
     )
     context.add(accounts)
     context.add(Details(context.session, accounts))

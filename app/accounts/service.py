@@ -69,6 +69,7 @@ class Accounts(Generic[A]):
         clock: Clock,
         active_statuses: Collection[str],
         reclaimers: Sequence[Reclaimer] = (),
+        revokes_tokens_of_inactive: bool = False,
     ) -> None:
         self.session = session
         self.model = model
@@ -78,8 +79,8 @@ class Accounts(Generic[A]):
         # What an account becomes that was made by its owner.
         self.active_status = next(iter(active_statuses))
         self.reclaimers = reclaimers
-        # Whether a status that is not active ends tokens, or only stops them while it lasts.
-        self.ends_tokens_of_inactive = False
+        # Whether an inactive status revokes tokens for good, or only while it lasts.
+        self.revokes_tokens_of_inactive = revokes_tokens_of_inactive
         self.rows = AccountRows(session, model, clock, self.active_status)
         # As the database calls what no two accounts may share.
         self._email_columns = {
@@ -239,7 +240,7 @@ class Accounts(Generic[A]):
             if status is not None:
                 held.status = status
                 set_suspension(held, suspension or Suspension())
-                if self.ends_tokens_of_inactive and status not in self.active_statuses:
+                if self.revokes_tokens_of_inactive and status not in self.active_statuses:
                     self.end_tokens(held)
             if phone is not None:
                 held.phone = read_phone(phone) if phone else None

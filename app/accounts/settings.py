@@ -56,3 +56,8 @@ class AccountSettings(Namespace):
         description="URL of a server with the API of Have I Been Pwned (`/range/…`), such as a"
         " mirror.",
     )
+
+    @property
+    def keeps_sessions(self) -> bool:
+        """Whether sign-ins are stored as sessions; settings of sessions override this."""
+        return False

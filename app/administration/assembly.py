@@ -4,7 +4,7 @@ from sqlalchemy import ColumnElement, exists
 
 from ..accounts.service import Accounts
 from ..audit.service import Records
-from ..auth.limits import Failures
+from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.log_out import LogOut
@@ -36,7 +36,7 @@ def assemble(context: Context) -> None:
             context.get(Ownership),
             recovery,
             view,
-            context.get(Failures),
+            context.get(AccountUnlock),
             context.get(LogOut),
             context.get(Verification),
         )

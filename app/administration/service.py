@@ -12,7 +12,7 @@ from ..accounts.errors import AccountNotFound, InvalidEmail, InvalidPhone
 from ..accounts.models import PENDING, SUSPENDED, AccountLike, Suspension, keeps_dates
 from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
-from ..auth.limits import Failures
+from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.sign_in.log_out import LogOut
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
@@ -38,7 +38,7 @@ class Administration:
     ownership: Ownership
     recovery: Recovery
     view: AccountView
-    failures: Failures
+    account_unlock: AccountUnlock
     log_out: LogOut
     verification: Verification
 
@@ -126,7 +126,7 @@ class Administration:
 
     def unlock(self, actor: AccountLike, account_id: AccountKey) -> Details:
         """Reset the counters of wrong passwords and wrong second factors, for all IP addresses."""
-        self.failures.unlock(self.session, self.find(actor, account_id))
+        self.account_unlock.unlock(self.find(actor, account_id))
         return self.view.read(account_id)
 
     def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:

@@ -20,13 +20,14 @@ from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailCha
 from .email_change.undo import EmailChangeUndo
 from .errors import IdpDisabled
 from .export import export_sign_in_data
+from .features import FactorFeature
 from .idp.identities import Identities
 from .idp.redirects import RedirectUris
 from .idp.service import IdentityNotices, IdpSignIn, Provider, ProviderAccess
-from .limits import EmailChangeLimits, Failures, RecoveryRequests
+from .limits import AccountUnlock, EmailChangeLimits, Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import PasswordChange
-from .proofs import AccountProofs, Proofs, Purpose, PurposeProofs
+from .proofs import AccountProofs, Proofs, Purpose
 from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
 from .sign_in.assembly import assemble as assemble_sign_in
@@ -49,6 +50,12 @@ def assemble_proofs(context: Context) -> None:
 def assemble(context: Context) -> None:
     auth = context.settings.of(AuthSettings)
     assemble_sign_in(context)
+    factors = context.find(FactorFeature)
+    context.add(
+        AccountUnlock(
+            context.session, context.get(Failures), factors.reset_limits if factors else None
+        )
+    )
     _assemble_mailed_proofs(context, auth)
     context.contributions.pruners["email_changes"] = context.get(EmailChanges).prune
     # Every report names these: a feature that is on sets its own, before or after this.
@@ -103,7 +110,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     recovery = Recovery(
         context.basics,
         accounts,
-        PurposeProofs(recovering, AccountProofs(proofs, accounts, context.tables.account_ids)),
+        AccountProofs(recovering, proofs, accounts, context.tables.account_ids),
         RecoveryRequests(context.keystore, auth),
         context.get(Failures),
         mails,
@@ -123,7 +130,16 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     )
     context.add(changes)
     identities = context.get(Identities)
-    context.add(EmailChangeUndo(context.basics, accounts, change_proofs, identities, recovery))
+    context.add(
+        EmailChangeUndo(
+            context.basics,
+            accounts,
+            change_proofs,
+            identities,
+            recovery,
+            context.contributions.email_undo_steps,
+        )
+    )
     context.actions.on(EMAIL_CHANGED.name, lambda account, _: changes.end_all(account))
 
 

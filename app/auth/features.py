@@ -46,6 +46,8 @@ class FactorFeature:
     stage: Stage | None
     stage_refusals: tuple[type[Problem], ...]
     step_up: StepUp | None
+    # Resets the rate limits of an account by its id.
+    reset_limits: Callable[[Any], object]
 
 
 @dataclass(frozen=True)

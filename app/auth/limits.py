@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -55,8 +56,6 @@ class Failures:
             *_parse("login-address", settings.LOGIN_ADDRESS_LIMIT, per_account=False),
             *self._account,
         ]
-        # Reset the other counters of an account, by its id, when an operator unlocks it.
-        self.unlocking: list[Callable[[Any], object]] = []
 
     def check(self, email: str, address: str) -> None:
         """Refuse before a password is looked at, whether or not the account exists."""
@@ -90,18 +89,6 @@ class Failures:
     def forgive(self, email: str) -> None:
         """Reset the counters of an account, for every IP address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
-
-    def forgive_all(self, account: AccountLike) -> None:
-        """Reset all counters of an account, those of second factors included."""
-        self.forgive(account.email)
-        for forgive in self.unlocking:
-            forgive(account.id)
-
-    def unlock(self, session: AnySession, account: AccountLike) -> None:
-        """Reset all counters of an account for an operator, and record it."""
-        self.forgive_all(account)
-        with transaction(session):
-            report_action(session, ACCOUNT_UNLOCKED, account_id=account.id)
 
     def locked_seconds(self, email: str) -> int:
         """How long the account is closed yet to addresses that it does not know. What is counted
@@ -153,6 +140,27 @@ class Failures:
 
     def _is_known(self, email: str, address: str) -> bool:
         return self.keystore.get(_known(email, address)) is not None
+
+
+@dataclass(eq=False)
+class AccountUnlock:
+    """Resets the rate limits of an account, those of second factors included."""
+
+    session: AnySession
+    failures: Failures
+    # Resets the limits of second factors by the account's id; None without second factors.
+    reset_factors: Callable[[Any], object] | None
+
+    def reset(self, account: AccountLike) -> None:
+        self.failures.forgive(account.email)
+        if self.reset_factors is not None:
+            self.reset_factors(account.id)
+
+    def unlock(self, account: AccountLike) -> None:
+        """Reset the limits for an operator, and record it."""
+        self.reset(account)
+        with transaction(self.session) as session:
+            report_action(session, ACCOUNT_UNLOCKED, account_id=account.id)
 
 
 class RecoveryRequests:

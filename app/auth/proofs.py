@@ -159,58 +159,38 @@ class Proofs:
 
 @dataclass(eq=False)
 class AccountProofs:
-    """Proofs that a person reads the email of an account."""
+    """Proofs for one purpose that a user reads the email of an account."""
 
+    purpose: Purpose
     proofs: Proofs
     accounts: Accounts
     ids: IdKind
 
-    def issue(self, purpose: Purpose, account: AccountLike, held: str = "") -> IssuedProof:
-        return self.proofs.issue(purpose, account_subject(account), held)
+    def issue(self, account: AccountLike) -> IssuedProof:
+        return self.proofs.issue(self.purpose, account_subject(account))
 
-    def find(
-        self, purpose: Purpose, token_or_code: str, email: str | None, held: str = ""
-    ) -> AccountLike:
-        """Return the account of a valid proof; raise InvalidProof otherwise. A code needs the
-        email."""
+    def issue_unusable(self, email: str) -> None:
+        """Do the work of a proof for an email address without an account."""
+        self.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
+
+    def find(self, token_or_code: str, email: str | None) -> AccountLike:
+        """Return the account of a valid proof; raise InvalidProof. A code needs the email."""
         if len(token_or_code) < SHORTEST_TOKEN:
             account = self.accounts.find(email or "")
             if account is None:
                 raise InvalidProof
-            return self.proofs.by_code(purpose, account_subject(account), token_or_code, held)
-        account = self.proofs.by_token(purpose, ACCOUNT, token_or_code, self._by_id)
+            return self.proofs.by_code(self.purpose, account_subject(account), token_or_code)
+        account = self.proofs.by_token(self.purpose, ACCOUNT, token_or_code, self._by_id)
         if email is not None and self.accounts.find(email) is not account:
             raise InvalidProof
         return account
 
-    def end_code(self, purpose: Purpose, account: AccountLike) -> None:
-        self.proofs.end_code(purpose, account_subject(account))
+    def end_code(self, account: AccountLike) -> None:
+        self.proofs.end_code(self.purpose, account_subject(account))
 
     def _by_id(self, account_id: AccountKey) -> ProofSubject[AccountLike] | None:
         account = self.accounts.by_id(self.ids.from_text(account_id))
         return account_subject(account) if account is not None else None
-
-
-@dataclass(frozen=True)
-class PurposeProofs:
-    """The proofs of accounts for one purpose."""
-
-    purpose: Purpose
-    proofs: AccountProofs
-
-    def issue(self, account: AccountLike) -> IssuedProof:
-        return self.proofs.issue(self.purpose, account)
-
-    def find(self, token_or_code: str, email: str | None) -> AccountLike:
-        """Return the account of a valid proof; raise InvalidProof."""
-        return self.proofs.find(self.purpose, token_or_code, email)
-
-    def end_code(self, account: AccountLike) -> None:
-        self.proofs.end_code(self.purpose, account)
-
-    def issue_to_nobody(self, email: str) -> None:
-        """Do the work of a proof for an address without an account."""
-        self.proofs.proofs.issue(self.purpose, ProofSubject("stranger", email, (), None))
 
 
 def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:

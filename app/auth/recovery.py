@@ -15,7 +15,7 @@ from .errors import InactiveAccount, InvalidProof
 from .limits import Failures, RecoveryRequests
 from .mails import Mails
 from .passwords import set_password
-from .proofs import PurposeProofs
+from .proofs import AccountProofs
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ RECOVERY = "recovery"
 @dataclass(eq=False)
 class Recovery(BasicService):
     accounts: Accounts
-    proofs: PurposeProofs
+    proofs: AccountProofs
     requests: RecoveryRequests
     failures: Failures
     mails: Mails
@@ -92,7 +92,7 @@ class Recovery(BasicService):
 
     def _tell_stranger(self, email: str) -> None:
         """After the work of a recovery, a mail that says why it leads nowhere."""
-        self.proofs.issue_to_nobody(email)
+        self.proofs.issue_unusable(email)
         release(self.session)
         self.owner_mail.send_soon(self.mails.no_account(email))
 

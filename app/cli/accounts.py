@@ -11,7 +11,7 @@ from ..accounts.models import ROLES, STATUSES, AccountLike
 from ..accounts.passwords import DEFAULT_PASSWORD
 from ..accounts.service import Accounts
 from ..auth.idp.identities import Identities
-from ..auth.limits import Failures
+from ..auth.limits import AccountUnlock
 from ..auth.mfa.authenticators import Authenticators
 from ..auth.schemas import account_read
 from ..auth.sign_in.log_out import LogOut
@@ -119,7 +119,7 @@ def change(email: str, new_email: str | None, **fields: Any) -> None:
     accounts = service(Accounts)
     account = accounts.change(accounts.get(email), email=new_email, **fields)
     if fields["password"]:
-        service(Failures).forgive_all(account)
+        service(AccountUnlock).reset(account)
     show(account)
 
 
@@ -162,7 +162,7 @@ def unlock(email: str) -> None:
             " Wait until the limit has passed, or restart the server."
         )
     account = service(Accounts).get(email)
-    service(Failures).unlock(current_frontdesk.session, account)
+    service(AccountUnlock).unlock(account)
     show(account)
 
 

@@ -116,6 +116,8 @@ class Contributions:
     exporters: list[Exporter] = field(default_factory=list)
     # Called when the owner of an email address reclaims an account that someone else created.
     reclaimers: list[Reclaimer] = field(default_factory=list)
+    # To the undo of an email change: called with the account, within the transaction.
+    email_undo_steps: list[Callable[[Any], object]] = field(default_factory=list)
     # For `flask frontdesk prune`, by the name in its report; each returns the number of rows.
     pruners: dict[str, Callable[[], int]] = field(default_factory=dict)
     # Groups of commands for the command line.

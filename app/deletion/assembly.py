@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import Engine, func, select
 
 from ..accounts.service import Accounts
-from ..auth.email_change.undo import EmailChangeUndo
 from ..auth.proofs import Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.step_up.service import Freshness
@@ -70,7 +69,7 @@ def assemble(context: Context) -> None:
     context.add(deletion)
     context.contributions.pruners["deleted_accounts"] = deletion.delete_due
     # The person who changed the address may also have requested the deletion.
-    context.get(EmailChangeUndo).taken_back.append(deletion.cancel)
+    context.contributions.email_undo_steps.append(deletion.cancel)
     if auth.ACCOUNT_DELETION == "on" and auth.ACCOUNT_DELETION_DAYS:
         due = DueDeletions(deletion, context.db.engine, context.clock)
         context.get(Worker).tasks[DELETE_ACCOUNTS] = due

@@ -19,7 +19,7 @@ from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import AccountProofs, Proofs, Purpose, PurposeProofs
+from ..auth.proofs import AccountProofs, Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
@@ -135,7 +135,7 @@ class Registration(BasicService):
         notice = mails.already_registered(email) if account is not None else mails.refused(email)
 
         def send() -> None:
-            self.verification.proofs.issue_to_nobody(email)
+            self.verification.proofs.issue_unusable(email)
             self.verification.owner_mail.send_soon(notice)
 
         after_commit(self.session, send)
@@ -184,11 +184,10 @@ def assemble(context: Context) -> None:
         token_life=timedelta(hours=auth.EMAIL_TOKEN_EXPIRE_HOURS),
         code_life=timedelta(minutes=auth.EMAIL_CODE_EXPIRE_MINUTES),
     )
-    proofs = AccountProofs(context.get(Proofs), accounts, context.tables.account_ids)
     verification = Verification(
         context.basics,
         accounts,
-        PurposeProofs(purpose, proofs),
+        AccountProofs(purpose, context.get(Proofs), accounts, context.tables.account_ids),
         limits,
         mails,
         context.get(OwnerMail),

@@ -10,7 +10,7 @@ from ..accounts.addresses import fold
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
 from ..auth.limits import RegistrationLimits
-from ..auth.proofs import IssuedProof, PurposeProofs
+from ..auth.proofs import AccountProofs, IssuedProof
 from ..auth.settings import AuthSettings
 from ..core.config.settings import CoreSettings
 from ..core.context import BasicService, report_action
@@ -29,7 +29,7 @@ class Verification(BasicService):
     """Verifies that the owner of an account reads the emails to its address."""
 
     accounts: Accounts
-    proofs: PurposeProofs
+    proofs: AccountProofs
     limits: RegistrationLimits
     mails: RegistrationMails
     owner_mail: OwnerMail

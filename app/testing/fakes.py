@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from ..accounts.models import AccountLike
-from ..auth.proofs import AccountProofs, IssuedProof, Purpose
+from ..auth.proofs import AccountProofs, IssuedProof
 from ..core.clock import SystemClock
 from ..delivery.channel import Send
 from ..delivery.mail.base import Mailer
@@ -52,11 +52,9 @@ def fakes() -> Iterator[Fakes]:
     def send_soon(self: BackgroundMail, email: Email) -> None:
         keep(email, self.mailer)
 
-    def issue_and_keep(
-        self: AccountProofs, purpose: Purpose, account: AccountLike, held: str = ""
-    ) -> IssuedProof:
-        issued = issue(self, purpose, account, held)
-        made.proofs[purpose.name, account.email] = issued
+    def issue_and_keep(self: AccountProofs, account: AccountLike) -> IssuedProof:
+        issued = issue(self, account)
+        made.proofs[self.purpose.name, account.email] = issued
         return issued
 
     def never_disabled(_self: SmsGateway) -> None:

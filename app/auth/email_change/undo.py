@@ -1,9 +1,9 @@
-"""The old address takes a change back."""
+"""Undo of an email change, by a token that is sent to the old email address."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ...accounts.models import AccountLike
 from ...accounts.service import Accounts
@@ -24,8 +24,8 @@ class EmailChangeUndo(BasicService):
     proofs: EmailChangeProofs
     identities: Identities
     recovery: Recovery
-    # What else was asked for since the change, and is taken back with it.
-    taken_back: list[Callable[[AccountLike], object]] = field(default_factory=list)
+    # Of other packages: each undoes what was requested since the change.
+    undo_steps: Sequence[Callable[[AccountLike], object]]
 
     def undo(self, token: str) -> None:
         """Restore the old address, even after later changes. The person who changed it may know the
@@ -45,7 +45,7 @@ class EmailChangeUndo(BasicService):
                 self.accounts.change(account, email=held.old_email)
             self.accounts.reclaim(account, since=held.requested_at)
             self.identities.unlink(account)
-            for take_back in self.taken_back:
-                take_back(account)
+            for undo_step in self.undo_steps:
+                undo_step(account)
             report_action(self.session, EMAIL_CHANGE_UNDONE, account_id=account.id)
             after_commit(self.session, lambda: self.recovery.begin(account))

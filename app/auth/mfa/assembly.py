@@ -108,7 +108,9 @@ def assemble_second_factors(context: Context) -> None:
         return bool(factors.methods(account.id))
 
     context.add(factors)
-    context.add(FactorFeature(has_factor, stage, STAGE_REFUSALS if stage else (), step_up))
+    context.add(
+        FactorFeature(has_factor, stage, STAGE_REFUSALS if stage else (), step_up, limits.reset)
+    )
     _reset_limits(context, limits)
 
 
@@ -180,4 +182,3 @@ def _reset_limits(context: Context, limits: FactorLimits) -> None:
 
     context.actions.on(PASSWORD_CHANGED_SIGNAL.name, after(limits.reset))
     context.actions.on(PASSWORD_RESET_SIGNAL.name, after(limits.reset_after_recovery))
-    context.get(Failures).unlocking.append(limits.reset)

@@ -33,8 +33,6 @@ def assemble_store(context: Context) -> None:
     """Add the table and what stores a session, before the services that sign in."""
     context.tables.add(AccountSession)
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
-    # A token must not come back to life with the status; a session has no other end then.
-    accounts.ends_tokens_of_inactive = auth.keeps_sessions
     rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
     fallbacks = [key.get_secret_value() for key in context.settings.core.SECRET_KEY_FALLBACKS]
     refresh_tokens = RefreshTokens(context.settings.secret_key, fallbacks)
