@@ -208,7 +208,7 @@ class TestTheCommand:
         app = make_app(CORE__CONSOLE_ENABLED="false")
         result = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
         assert result.exit_code == 1
-        assert "no console" in result.output
+        assert "The console is not mounted" in result.output
 
 
 class TestTheGreeting:

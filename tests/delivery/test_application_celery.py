@@ -143,7 +143,7 @@ def test_several_applications_are_ambiguous() -> None:
             host, db, settings=HostSettings(), account_model=Account, parts=Parts(celery=jobs)
         )
         hosts.append(host)
-    with pytest.raises(SetupError, match="is one application's"):
+    with pytest.raises(SetupError, match="needs exactly one application"):
         _ = frontdesk.celery
     with hosts[1].app_context():
         assert frontdesk.celery is jobs

@@ -183,7 +183,9 @@ def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
     schemas = document["components"]["schemas"]
     member = schemas["MemberRead"]["properties"]
     enums = {
-        name: schemas[of["$ref"].rpartition("/")[2]] for name, of in member.items() if "$ref" in of
+        name: schemas[of["allOf"][0]["$ref"].rpartition("/")[2]]
+        for name, of in member.items()
+        if "allOf" in of
     }
     assert "owner" in enums["type"]["enum"]
     assert "code" in schemas["Problem"]["properties"]

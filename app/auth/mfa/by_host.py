@@ -51,7 +51,8 @@ class CallerAuthenticators:
 
         `mfa_token`, of `EnrolmentRequired.members`, replaces a signed-in caller.
         """
-        setup = service(AppEnrollment).begin(_find_enrollee(mfa_token), name)
+        enrollee = _find_enrollee(mfa_token)
+        setup = service(AppEnrollment).begin(enrollee, name)
         return AppSetup(**setup, qr=totp.qr_code(setup["uri"]))
 
     def confirm_app(
