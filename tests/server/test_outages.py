@@ -91,7 +91,7 @@ def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
     api = person().api()
     api.post("/tasks/", 201, json={"title": "Before"})
     with monkeypatch.context() as silent:
-        silent.setattr(CircuitBreaker, "refuses", True)
+        silent.setattr(CircuitBreaker, "is_rejecting", True)
         api.post("/tasks/", 503, json={"title": "Meanwhile"})
         api.get("/account", 503)
     api.post("/tasks/", 201, json={"title": "Afterwards"})

@@ -149,4 +149,4 @@ def test_the_log_says_when_none_of_the_sockets_is_the_one_for_the_metrics(unit: 
     unit.start()
     with kept_connection(unit.port) as ask:
         assert ask() == 200
-    assert "No socket is at CORE__METRICS_BIND" in unit.log.read_text()
+    assert "No socket listens at CORE__METRICS_BIND" in unit.log.read_text()
