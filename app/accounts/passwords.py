@@ -59,7 +59,7 @@ class Passwords:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
         self.rounds = rounds
         self._peppers = [pepper.encode() for pepper in peppers]
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._turns = HashingLimiter(cores)
         self._admitted = BoundedSemaphore(at_once)
         # A hash without an account: a check against it takes as long as a check against a real one.
@@ -111,7 +111,7 @@ class Passwords:
         try:
             algorithm = foreign.read(stored)
         except foreign.UnusableHash as error:
-            self._tell_once(error)
+            self._log_once(error)
             return WRONG
         typed = _utf8(password)
         ways = [] if typed is None else [typed]
@@ -129,10 +129,10 @@ class Passwords:
             return []
         return [b64encode(hmac.digest(pepper, typed, "sha512")) for pepper in self._peppers]
 
-    def _tell_once(self, error: Exception) -> None:
+    def _log_once(self, error: Exception) -> None:
         """Log once in each process, without the hash: it may be a plain-text password."""
-        if str(error) not in self._told:
-            self._told.add(str(error))
+        if str(error) not in self._logged:
+            self._logged.add(str(error))
             log.error(
                 "An account cannot sign in with its password, nor can others like it: %s", error
             )
@@ -151,13 +151,13 @@ class Passwords:
 
 def check_password(password: str, email: str) -> None:
     """What a password to be set must be; raised with the words for its owner."""
-    if reason := unfit(password):
+    if reason := find_password_error(password):
         raise UnfitPassword(reason)
     if password.lower() == email.lower():
         raise UnfitPassword("The password must not be the email address")
 
 
-def unfit(password: str) -> str | None:
+def find_password_error(password: str) -> str | None:
     """Return the reason why a password cannot be used, or None."""
     if len(password) < MIN_LENGTH:
         return f"The password needs at least {MIN_LENGTH} characters."

@@ -123,11 +123,11 @@ class Accounts(Generic[A]):
         mistyped one would lock its owner out."""
         return sorted({*STATUSES, *self.active_statuses})
 
-    def has_proven_address(self, account: AccountLike) -> bool:
+    def is_email_verified(self, account: AccountLike) -> bool:
         """Whether the email address of the account is verified."""
         return getattr(account, "email_unverified_since", None) is None
 
-    def prove_address(self, account: AccountLike) -> None:
+    def verify_email_of(self, account: AccountLike) -> None:
         """Somebody has shown that they read its mail. An account that waited for this is active
         from here on, and told to `account-registered` now."""
         model = self.model
@@ -157,8 +157,8 @@ class Accounts(Generic[A]):
             remove(self.session, account, since)
         report_action(self.session, PASSWORD_REMOVED, account_id=account.id)
         self.session.flush()
-        if not self.has_proven_address(account):
-            self.prove_address(account)
+        if not self.is_email_verified(account):
+            self.verify_email_of(account)
 
     def get(self, email: str) -> A:
         account = self.find(email)
@@ -291,7 +291,7 @@ class Accounts(Generic[A]):
             raise
 
 
-def held_with(
+def lock_if_password_unchanged(
     accounts: Accounts, account_id: object, password_hash: str | None
 ) -> AccountLike | None:
     """Where this hash still stands: of two that would exchange it at once, the second finds it

@@ -7,7 +7,7 @@ from ..audit.service import Records
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
 from ..auth.settings import AuthSettings
-from ..auth.sign_in.log_out import LogOut
+from ..auth.sign_in.sign_out import SignOut
 from ..core.context import Context
 from ..delivery.outbox.received import ReceivedDeliveries
 from ..registration.verification import Verification
@@ -37,7 +37,7 @@ def assemble(context: Context) -> None:
             recovery,
             view,
             context.get(AccountUnlock),
-            context.get(LogOut),
+            context.get(SignOut),
             context.get(Verification),
         )
     )

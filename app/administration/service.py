@@ -14,7 +14,7 @@ from ..accounts.service import Accounts
 from ..auth.errors import NotAuthorized
 from ..auth.limits import AccountUnlock
 from ..auth.recovery import Recovery
-from ..auth.sign_in.log_out import LogOut
+from ..auth.sign_in.sign_out import SignOut
 from ..core.db.transaction import AnySession, after_commit, extended_timeout, lock_name, transaction
 from ..core.errors import Invalid
 from ..core.types import AccountKey, Values
@@ -39,7 +39,7 @@ class Administration:
     recovery: Recovery
     view: AccountView
     account_unlock: AccountUnlock
-    log_out: LogOut
+    sign_outs: SignOut
     verification: Verification
 
     @property
@@ -130,7 +130,7 @@ class Administration:
         return self.view.read(account_id)
 
     def sign_out(self, actor: AccountLike, account_id: AccountKey) -> Details:
-        self.log_out.by_operator(self.find(actor, account_id))
+        self.sign_outs.by_operator(self.find(actor, account_id))
         return self.view.read(account_id)
 
     def recover(self, actor: AccountLike, account_id: AccountKey, address: str) -> None:

@@ -46,7 +46,7 @@ from .schemas import (
     login_read,
 )
 from .sign_in.options import sign_in_options
-from .sign_in.policy import payload_of
+from .sign_in.policy import response_payload
 
 
 @blueprint.get("/account")
@@ -91,7 +91,7 @@ def change_password(json: Loaded) -> JsonObject:
         json["new_password"],
         sign_in_options(caller=caller()),
     )
-    return payload_of(outcome)
+    return response_payload(outcome)
 
 
 @blueprint.post("/account/email")
@@ -131,7 +131,7 @@ def confirm_email_change(json: Loaded) -> JsonObject:
     outcome = service(EmailChanges).confirm(
         json["token"], json.get("email"), json["password"], found, options
     )
-    return payload_of(outcome)
+    return response_payload(outcome)
 
 
 @blueprint.post("/account/email/undo")

@@ -14,7 +14,6 @@ from ..core.context import Context
 from ..core.extras import missing_extra
 from ..delivery.mail.one_off import OneOffMail, OwnerMail
 from ..delivery.mail.templates import Templates
-from .admission import Admission
 from .email_change.proofs import EmailChangeProofs
 from .email_change.service import EmailChangeNotices, EmailChangeRules, EmailChanges
 from .email_change.undo import EmailChangeUndo
@@ -32,6 +31,7 @@ from .recovery import RECOVERY, Recovery
 from .settings import AuthSettings
 from .sign_in.assembly import assemble as assemble_sign_in
 from .sign_in.policy import SignInPolicy
+from .sign_up_policy import SignUpPolicy
 from .step_up.service import Freshness
 
 
@@ -96,8 +96,8 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
     """Add the recovery of passwords, and changes of the password and the email address."""
     accounts = context.get(Accounts)
     policy, freshness = context.get(SignInPolicy), context.get(Freshness)
-    admission = Admission(context.session, context.hooks, auth)
-    context.add(admission)
+    sign_up_policy = SignUpPolicy(context.session, context.hooks, auth)
+    context.add(sign_up_policy)
     proofs = context.get(Proofs)
     mails = Mails(context.settings.core, auth, context.get(Templates))
     context.add(mails)
@@ -123,7 +123,7 @@ def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
         context.basics,
         accounts,
         freshness,
-        EmailChangeRules(EmailChangeLimits(context.keystore, auth), admission),
+        EmailChangeRules(EmailChangeLimits(context.keystore, auth), sign_up_policy),
         change_proofs,
         policy,
         EmailChangeNotices(change_proofs, mails, owner_mail),
@@ -184,6 +184,6 @@ def _assemble_idp(context: Context, auth: AuthSettings) -> None:
             context.get(Identities),
             context.get(SignInPolicy),
             IdentityNotices(context.get(Mails), context.get(OwnerMail)),
-            context.get(Admission),
+            context.get(SignUpPolicy),
         )
     )

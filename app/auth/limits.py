@@ -1,7 +1,7 @@
-"""Limits on failures: guessing passwords, and flooding people with recovery mails.
+"""Rate limits on wrong passwords, recovery emails, registrations and changes of email address.
 
-Counters live in the keystore and each is one atomic step, so the counting is exact however many
-requests and workers there are. Successful sign-ins are never limited.
+Counters are in the shared state store and incremented atomically, so that they are exact with any
+number of workers. Successful sign-ins are never limited.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ from ..core.request import rate_limit_network
 from .errors import TooManyAttempts
 from .settings import AuthSettings
 
-# How long an address that has signed in to an account, or proved that it reads its mail, is
-# remembered as its owner's.
+# How long an IP address is trusted for an account after a sign-in or an email verification from it.
 KNOWN_SECONDS = 90 * 24 * 3600
 UNLOCK_SECONDS = 7 * 24 * 3600
-# An account's counters are in this round until they are forgiven.
+# The round of an account's counters until their first reset.
 FIRST_ROUND = "0"
 
 
@@ -35,17 +34,17 @@ class Threshold(NamedTuple):
     amount: int
     seconds: int
     name: str
-    # What one counter counts for: an account, an IP address, or an account and an address.
+    # Whether a counter is per account, per IP address, or per both.
     per_account: bool = True
     per_address: bool = True
 
-    def key(self, turn: str, email: str, address: str) -> str:
-        account = f":{turn}:{email}" if self.per_account else ""
-        return f"{self.name}{account}:{address}" if self.per_address else f"{self.name}{account}"
+    def key(self, round_id: str, email: str, network: str) -> str:
+        account = f":{round_id}:{email}" if self.per_account else ""
+        return f"{self.name}{account}:{network}" if self.per_address else f"{self.name}{account}"
 
 
 class Failures:
-    """Rate limits on wrong passwords: per account and address, per address, and per account."""
+    """Rate limits on wrong passwords: per account and IP address, per IP address, per account."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         self.keystore = keystore
@@ -57,46 +56,46 @@ class Failures:
             *self._account,
         ]
 
-    def check(self, email: str, address: str) -> None:
-        """Refuse before a password is looked at, whether or not the account exists."""
+    def check(self, email: str, ip_address: str) -> None:
+        """Raise TooManyAttempts before the password is checked, with or without an account."""
         if self.enabled:
-            self._check(email, rate_limit_network(address))
+            self._check(email, rate_limit_network(ip_address))
 
-    def accept(self, email: str, address: str) -> None:
-        """After a right password: remember that the account's owner signs in from this address.
+    def accept(self, email: str, ip_address: str) -> None:
+        """Trust the IP address for the account after a correct password.
 
-        Failed sign-ins during the hash may have reached the limit: then this one is rejected too.
+        If failed sign-ins reached the limit while the password was hashed, raise TooManyAttempts.
         """
         if self.enabled:
-            network = rate_limit_network(address)
+            network = rate_limit_network(ip_address)
             self._check(email, network)
             self.keystore.put(_known(email, network), "1", KNOWN_SECONDS)
 
-    def count(self, email: str, address: str) -> None:
-        """Count a wrong password; the one that goes beyond a limit is refused itself."""
+    def count(self, email: str, ip_address: str) -> None:
+        """Count a wrong password; raise TooManyAttempts if it exceeds a limit."""
         if not self.enabled:
             return
-        address = rate_limit_network(address)
+        network = rate_limit_network(ip_address)
         beyond: tuple[Threshold, str] | None = None
-        turn = self.keystore.get(_round(email)) or FIRST_ROUND
-        for limit, key in self._keys(turn, email, address):
+        round_id = self.keystore.get(_round(email)) or FIRST_ROUND
+        for limit, key in self._keys(round_id, email, network):
             total = self.keystore.count(key, limit.seconds)
-            if total > limit.amount and (limit.per_address or not self._is_known(email, address)):
+            if total > limit.amount and (limit.per_address or not self._is_known(email, network)):
                 beyond = beyond or (limit, key)
         if beyond:
             raise self._too_many(*beyond)
 
-    def forgive(self, email: str) -> None:
+    def reset(self, email: str) -> None:
         """Reset the counters of an account, for every IP address."""
         self.keystore.put(_round(email), secrets.token_hex(4), UNLOCK_SECONDS)
 
     def locked_seconds(self, email: str) -> int:
-        """How long the account is closed yet to addresses that it does not know. What is counted
-        for one address alone is known by that address only."""
+        """Return how long the account is locked for IP addresses that are not trusted. Limits of a
+        single IP address are not included."""
         if not self.enabled:
             return 0
-        turn = self.keystore.get(_round(email)) or FIRST_ROUND
-        keys = [limit.key(turn, email, "") for limit in self._account]
+        round_id = self.keystore.get(_round(email)) or FIRST_ROUND
+        keys = [limit.key(round_id, email, "") for limit in self._account]
         totals = self.keystore.get_many(keys)
         reached = [
             key
@@ -105,15 +104,15 @@ class Failures:
         ]
         return max(map(self.keystore.remaining, reached), default=0)
 
-    def let_through(self, email: str, address: str) -> None:
-        """After a proof by mail: whoever gave it signs in, however long others go on guessing.
+    def reset_and_trust(self, email: str, ip_address: str) -> None:
+        """Reset the counters and trust the IP address after a proof by email.
 
-        It opens the address that the proof was finished from, as a sign-in from there would have:
-        to ask for a proof, which anybody may, opens nothing.
+        The owner can then sign in while an attacker continues to guess. Only completing the proof
+        has this effect: anyone can request one.
         """
         if self.enabled:
-            self.forgive(email)
-            self.keystore.put(_known(email, rate_limit_network(address)), "1", KNOWN_SECONDS)
+            self.reset(email)
+            self.keystore.put(_known(email, rate_limit_network(ip_address)), "1", KNOWN_SECONDS)
 
     def _check(self, email: str, network: str) -> None:
         for limit, key, total in self._counted(email, network):
@@ -123,23 +122,23 @@ class Failures:
     def _too_many(self, limit: Threshold, key: str) -> TooManyAttempts:
         return TooManyAttempts(self.keystore.remaining(key), note={"limit": limit.name})
 
-    def _counted(self, email: str, address: str) -> list[tuple[Threshold, str, int]]:
-        """Return each limit with its key and its count. Nearly all accounts are in their first
-        round: one command reads all of their counters."""
-        keys = self._keys(FIRST_ROUND, email, address)
-        turn, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
-        if turn is not None:
-            keys = self._keys(turn, email, address)
+    def _counted(self, email: str, network: str) -> list[tuple[Threshold, str, int]]:
+        """Return each limit with its key and count. One command reads all counters of an account in
+        its first round, as nearly all are."""
+        keys = self._keys(FIRST_ROUND, email, network)
+        round_id, *totals = self.keystore.get_many([_round(email), *(key for _, key in keys)])
+        if round_id is not None:
+            keys = self._keys(round_id, email, network)
             totals = self.keystore.get_many([key for _, key in keys])
         return [
             (limit, key, int(total or 0)) for (limit, key), total in zip(keys, totals, strict=True)
         ]
 
-    def _keys(self, turn: str, email: str, address: str) -> list[tuple[Threshold, str]]:
-        return [(limit, limit.key(turn, email, address)) for limit in self._limits]
+    def _keys(self, round_id: str, email: str, network: str) -> list[tuple[Threshold, str]]:
+        return [(limit, limit.key(round_id, email, network)) for limit in self._limits]
 
-    def _is_known(self, email: str, address: str) -> bool:
-        return self.keystore.get(_known(email, address)) is not None
+    def _is_known(self, email: str, network: str) -> bool:
+        return self.keystore.get(_known(email, network)) is not None
 
 
 @dataclass(eq=False)
@@ -152,7 +151,7 @@ class AccountUnlock:
     reset_factors: Callable[[Any], object] | None
 
     def reset(self, account: AccountLike) -> None:
-        self.failures.forgive(account.email)
+        self.failures.reset(account.email)
         if self.reset_factors is not None:
             self.reset_factors(account.id)
 
@@ -164,7 +163,7 @@ class AccountUnlock:
 
 
 class RecoveryRequests:
-    """Recovery mails for one address, known or not, and requests from one address."""
+    """Rate limits on recovery: per email address, with or without an account, and IP address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         # Unknown addresses get the response of known ones.
@@ -175,13 +174,13 @@ class RecoveryRequests:
         self._email = limit("recovery", settings.RECOVERY_LIMIT)
         self._address = limit("recovery-address", settings.RECOVERY_ADDRESS_LIMIT)
 
-    def count(self, email: str, address: str) -> None:
-        self._address.count(rate_limit_network(address))
+    def count(self, email: str, ip_address: str) -> None:
+        self._address.count(rate_limit_network(ip_address))
         self._email.count(email)
 
 
 class RegistrationLimits:
-    """Registrations from one address, and mails to one, known or not."""
+    """Rate limits on registrations: per IP address, and on emails per email address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         limit = partial(
@@ -190,16 +189,16 @@ class RegistrationLimits:
         self._mail = limit("registration", f"1 per minute;{settings.REGISTRATION_LIMIT}")
         self._address = limit("registration-address", settings.REGISTRATION_ADDRESS_LIMIT)
 
-    def count(self, address: str) -> None:
-        self._address.count(rate_limit_network(address))
+    def count(self, ip_address: str) -> None:
+        self._address.count(rate_limit_network(ip_address))
 
     def may_mail(self, email: str) -> bool:
-        """Of several at once for one address, one may."""
+        """Count an email; of simultaneous requests for one address, one returns True."""
         return self._mail.allows(email)
 
 
 class EmailChangeLimits:
-    """Rate limits on changes of email address: per account, and per address."""
+    """Rate limits on changes of email address: per account, and per new address."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings) -> None:
         self._account = RateLimit(
@@ -215,20 +214,20 @@ class EmailChangeLimits:
         self._account.count(str(account_id))
 
     def may_mail(self, email: str) -> bool:
-        """As for a registration, and together with those."""
+        """Count an email together with those of registrations."""
         return self._mails.may_mail(email)
 
 
 def _parse(name: str, notation: str, **per: bool) -> list[Threshold]:
-    """Read Flask-Limiter's notation; `5/minute;50/hour` has two limits."""
+    """Parse Flask-Limiter's notation; `5/minute;50/hour` has two limits."""
     return [
         Threshold(rate.amount, rate.seconds, f"{name}-{rate.seconds}", **per)
         for rate in parse_rates(notation)
     ]
 
 
-def _known(email: str, address: str) -> str:
-    return f"known:{email}:{address}"
+def _known(email: str, network: str) -> str:
+    return f"known:{email}:{network}"
 
 
 def _round(email: str) -> str:

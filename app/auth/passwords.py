@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..accounts.models import AccountLike
-from ..accounts.service import Accounts, held_with
+from ..accounts.service import Accounts, lock_if_password_unchanged
 from ..core.context import BasicService, report_action
 from ..core.db.transaction import after_commit, release, transaction
 from ..core.errors import Invalid
@@ -23,7 +23,7 @@ def set_password(
     accounts: Accounts, account_id: object, former: str | None, password_hash: str
 ) -> AccountLike | None:
     """Only where the former hash still stands."""
-    account = held_with(accounts, account_id, former)
+    account = lock_if_password_unchanged(accounts, account_id, former)
     if account is not None:
         account.password_hash = password_hash
         accounts.end_tokens(account)
@@ -49,7 +49,7 @@ class PasswordChange(BasicService):
         # Within the limits on wrong passwords, and counted by them.
         known = current if has_one else None
         # A simultaneous change may have stored another hash.
-        former = self.freshness.check(caller, known, options.address, protects=True)
+        former = self.freshness.check(caller, known, options.ip_address, protects=True)
         if new == current:
             raise Invalid.about("new_password", "Must be another one than before.")
         release(self.session)

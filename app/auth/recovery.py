@@ -78,12 +78,14 @@ class Recovery(BasicService):
             if changed is None:
                 raise InvalidProof
             account = changed
-            if not self.accounts.has_proven_address(account):
-                self.accounts.prove_address(account)
+            if not self.accounts.is_email_verified(account):
+                self.accounts.verify_email_of(account)
             report_action(self.session, PASSWORD_RESET, account, account_id=account.id)
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(account))
-            after_commit(self.session, lambda: self.failures.let_through(account.email, address))
+            after_commit(
+                self.session, lambda: self.failures.reset_and_trust(account.email, address)
+            )
             after_commit(self.session, lambda: self.owner_mail.notify(notice))
 
     def mail(self, email_to: str, token: str, code: str) -> None:

@@ -50,10 +50,10 @@ from .schemas import (
     login_form,
     login_read,
 )
-from .sign_in.log_out import LogOut
 from .sign_in.options import sign_in_options
 from .sign_in.password import Login
-from .sign_in.policy import payload_of
+from .sign_in.policy import response_payload
+from .sign_in.sign_out import SignOut
 from .step_up import routes as step_up_routes  # noqa: F401
 
 
@@ -72,7 +72,9 @@ def login(form: Loaded) -> JsonObject:
     Returns an access token. Send the form fields `username` (the email address) and `password`.
     """
     options = sign_in_options(otp=form.get("otp"), device=form.get("trusted_device"))
-    return payload_of(service(Login).with_password(form["username"], form["password"], options))
+    return response_payload(
+        service(Login).with_password(form["username"], form["password"], options)
+    )
 
 
 @blueprint.delete("/logout")
@@ -84,7 +86,7 @@ def logout() -> dict[str, str]:
 
     Revokes all access tokens of the account.
     """
-    service(LogOut).everywhere(caller())
+    service(SignOut).everywhere(caller())
     clear_browser_cache()
     return {"message": "Logged out"}
 
@@ -164,7 +166,7 @@ def idp_callback(json: Loaded) -> JsonObject:
 
     Exchanges the provider's authorization code for an access token.
     """
-    return payload_of(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
+    return response_payload(service(IdpSignIn).finish(_begun(), sign_in_options(), **json))
 
 
 def _begun() -> PendingSignIns:

@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, post_load, pre_load, validates_schema
 
-from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, unfit
+from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
@@ -114,7 +114,7 @@ class NewPassword(Text):
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         password = super()._deserialize(value, attr, data, **kwargs)
-        if reason := unfit(password):
+        if reason := find_password_error(password):
             raise ValidationError(reason)
         return password
 

@@ -14,7 +14,7 @@ from ..auth.idp.identities import Identities
 from ..auth.limits import AccountUnlock
 from ..auth.mfa.authenticators import Authenticators
 from ..auth.schemas import account_read
-from ..auth.sign_in.log_out import LogOut
+from ..auth.sign_in.sign_out import SignOut
 from ..core.context import current_frontdesk, service
 from ..core.keystore import MemoryKeystore
 from ..core.web.request_data import schema_instance
@@ -186,10 +186,10 @@ def sign_out(email: str | None, everybody: bool) -> None:
         raise click.UsageError("Give either EMAIL or --all.")
     if email is None:
         confirm("Sign out all accounts? All users must sign in again.")
-        print_record({"accounts": service(LogOut).everybody()})
+        print_record({"accounts": service(SignOut).everybody()})
         return
     account = service(Accounts).get(email)
-    service(LogOut).by_operator(account)
+    service(SignOut).by_operator(account)
     show(account)
 
 

@@ -58,7 +58,7 @@ def answer_problem(problem: Problem) -> Response:
 def _shut_out() -> Problem | None:
     """Where whoever was signed in here has an account that is not active any more: to be asked for
     a password would tell them nothing."""
-    account_id = service(CookieSessions).former(request)
+    account_id = service(CookieSessions).find_account_id(request)
     account = None if account_id is None else service(Accounts).by_id(account_id)
     if account is None or service(Accounts).is_active(account):
         return None

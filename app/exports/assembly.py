@@ -61,7 +61,7 @@ def assemble(context: Context) -> None:
         context.db.engine,
         context.hooks,
         context.contributions.exporters,
-        accounts.has_proven_address,
+        accounts.is_email_verified,
     )
     queue = export_queue(context.db.engine, context.clock)
     making = ExportMaking(

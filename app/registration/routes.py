@@ -11,7 +11,7 @@ from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
 from ..auth.schemas import VerifyToken, login_read
 from ..auth.sign_in.options import sign_in_options
-from ..auth.sign_in.policy import payload_of
+from ..auth.sign_in.policy import response_payload
 from ..core.context import service
 from ..core.keystore import KeystoreUnavailable
 from ..core.types import JsonObject, Loaded
@@ -57,7 +57,7 @@ def register(json: Loaded) -> JsonObject | Response:
     outcome = service(Registration).register(sign_in_options(), **json)
     if outcome is None:
         return json_response({"message": "Check your email to finish registering"}, 202)
-    return payload_of(outcome)
+    return response_payload(outcome)
 
 
 @blueprint.post("/email-verification")

@@ -17,12 +17,12 @@ from ..accounts.addresses import read_new_email
 from ..accounts.errors import EmailTaken
 from ..accounts.models import PENDING, AccountLike
 from ..accounts.service import Accounts
-from ..auth.admission import INVITATION_DOOR, REGISTRATION_DOOR, Admission
 from ..auth.limits import RegistrationLimits
 from ..auth.proofs import AccountProofs, Proofs, Purpose
 from ..auth.settings import AuthSettings
 from ..auth.sign_in.options import SignInOptions
 from ..auth.sign_in.policy import Challenge, SignInPolicy, SignInResult
+from ..auth.sign_up_policy import BY_INVITATION, BY_REGISTRATION, SignUpPolicy
 from ..core.config.environment import SettingsError
 from ..core.context import BasicService, Context, report_action
 from ..core.db.transaction import after_commit, release, transaction
@@ -43,7 +43,7 @@ REGISTRATION = "registration"
 @dataclass(eq=False)
 class Registration(BasicService):
     accounts: Accounts
-    admission: Admission
+    sign_up_policy: SignUpPolicy
     invitations: ReceivedInvitations
     verification: Verification
     policy: SignInPolicy
@@ -66,14 +66,14 @@ class Registration(BasicService):
 
         `columns` are further fields of the application's own schema.
         """
-        self.limits.count(options.address)
+        self.limits.count(options.ip_address)
         email = read_new_email(email)
         self.accounts.passwords.rules.check(password, email, "password")
         if invitation is not None:
             return self._accept_invitation(email, password, invitation, columns, options)
         if self.settings.REGISTRATION == "invited":
             raise RegistrationClosed
-        is_admitted = self.admission.admits(email, REGISTRATION_DOOR)
+        is_admitted = self.sign_up_policy.allows(email, BY_REGISTRATION)
         if self.settings.EMAIL_VERIFICATION != "required":
             if not is_admitted:
                 raise RegistrationRefused
@@ -151,7 +151,7 @@ class Registration(BasicService):
         """Create an account whose email is verified by the secret of an invitation."""
         if self.invitations.invited_address(invitation) != email:
             raise OtherAddress
-        if not self.admission.admits(email, INVITATION_DOOR):
+        if not self.sign_up_policy.allows(email, BY_INVITATION):
             raise RegistrationRefused
         columns["password_hash"] = self._hash(password)
         with transaction(self.session):
@@ -159,7 +159,7 @@ class Registration(BasicService):
             if account is None:
                 status = self.accounts.active_status
                 account = self.accounts.create(email, None, status=status, **columns)
-            elif self.accounts.has_proven_address(account):
+            elif self.accounts.is_email_verified(account):
                 raise EmailTaken
             else:
                 # Another person may have registered this address without verification.
@@ -203,7 +203,7 @@ def assemble(context: Context) -> None:
         Registration(
             context.basics,
             accounts,
-            context.get(Admission),
+            context.get(SignUpPolicy),
             context.get(ReceivedInvitations),
             verification,
             context.get(SignInPolicy),

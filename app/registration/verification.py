@@ -40,10 +40,10 @@ class Verification(BasicService):
 
     def mark_verified(self, account: AccountLike) -> None:
         """Mark the email of an account as verified, by a proof or by an operator."""
-        if self.accounts.has_proven_address(account):
+        if self.accounts.is_email_verified(account):
             return
         with transaction(self.session):
-            self.accounts.prove_address(account)
+            self.accounts.verify_email_of(account)
             report_action(self.session, EMAIL_VERIFIED, account)
             after_commit(self.session, lambda: self.proofs.end_code(account))
 
@@ -53,7 +53,7 @@ class Verification(BasicService):
         self.limits.count(address)
         may_mail = self.limits.may_mail(email)
         account = self.accounts.find(email)
-        if may_mail and account is not None and not self.accounts.has_proven_address(account):
+        if may_mail and account is not None and not self.accounts.is_email_verified(account):
             self.send(account)
 
     def send(self, account: AccountLike) -> None:

@@ -62,7 +62,7 @@ class Exporter:
         for account in page:
             line = {name: _plain(getattr(account, name, None)) for name in ACCOUNT_COLUMNS}
             line |= {
-                "email_verified": self.accounts.has_proven_address(account),
+                "email_verified": self.accounts.is_email_verified(account),
                 "current_workspace": current.get(account.id),
                 "workspaces": members.get(account.id),
                 "identities": identities.get(account.id),

@@ -12,7 +12,7 @@ from app.accounts.service import Accounts
 from app.auth.mfa.apps import AppEnrollment
 from app.auth.mfa.policy import Enrollee
 from app.auth.mfa.totp import STEP_SECONDS, code_at
-from app.auth.sign_in.policy import NO_OPTIONS, payload_of
+from app.auth.sign_in.policy import NO_OPTIONS, response_payload
 from app.core.context import service
 from app.testing.client import Answer, Api
 from app.testing.clock import SteppingClock
@@ -66,7 +66,7 @@ def enrolled(person: Person, clock: SteppingClock) -> Enrolled:
         setup = service(AppEnrollment).begin(enrolling, "Phone")
         phone = Phone(setup["secret"], clock)
         confirmed = service(AppEnrollment).confirm(enrolling, setup["id"], phone.code(), NO_OPTIONS)
-        token = payload_of(confirmed.outcome)["access_token"]
+        token = response_payload(confirmed.outcome)["access_token"]
     return Enrolled(
         phone, Api(person.app, person.prefix, token), list(confirmed.recovery_codes or ())
     )

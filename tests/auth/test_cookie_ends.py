@@ -12,7 +12,7 @@ from app.accounts.service import Accounts
 from app.auth.caller import caller
 from app.auth.sessions.cookie_sessions import CookieSessions
 from app.auth.sessions.models import AccountSession
-from app.auth.sign_in.log_out import LogOut
+from app.auth.sign_in.sign_out import SignOut
 from app.core.context import current_frontdesk, service
 from app.core.db.transaction import transaction
 from app.testing.clock import SteppingClock
@@ -101,7 +101,7 @@ def log_out_elsewhere(app: Flask, ada: Person) -> None:
 
 def sign_everybody_out(app: Flask, ada: Person) -> None:
     with app.app_context():
-        service(LogOut).everybody()
+        service(SignOut).everybody()
 
 
 def end_row(app: Flask, ada: Person) -> None:

@@ -153,7 +153,7 @@ def test_reserved_claims_of_a_hook_are_logged_and_ignored(
     claims: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     _, token_claims = sign_in(with_claims(claims))
-    assert f"A claims hook gives {', '.join(claims)}: left out" in caplog.text
+    assert f"which are ignored: {', '.join(claims)}." in caplog.text
     assert token_claims | claims != token_claims
 
 

@@ -14,7 +14,7 @@ from app.auth.sessions.refresh_token import LENGTH
 from app.auth.settings import AuthSettings
 from app.auth.sign_in.options import PASSWORD as BY_PASSWORD
 from app.auth.sign_in.options import sign_in_options
-from app.auth.sign_in.policy import SignInPolicy, payload_of
+from app.auth.sign_in.policy import SignInPolicy, response_payload
 from app.blueprints import auth, sessions
 from app.core.config.environment import SettingsError
 from app.core.context import service
@@ -50,7 +50,7 @@ def start_session(person: Person) -> str:
     with person.app.test_request_context(headers=headers):
         account = service(Accounts).get(person.email)
         outcome = service(SignInPolicy).admit(account, (BY_PASSWORD,), sign_in_options())
-        return str(payload_of(outcome)["refresh_token"])
+        return str(response_payload(outcome)["refresh_token"])
 
 
 def refresh(api: Api, token: str, status: int = 200) -> Answer:

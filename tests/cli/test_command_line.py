@@ -115,7 +115,7 @@ def test_sign_out_ends_the_tokens_of_an_account_for_good(
 def test_sign_out_of_all_ends_everybodys_tokens(
     app: Flask, ada: Person, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.auth.sign_in.log_out.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("app.auth.sign_in.sign_out.ROWS_AT_ONCE", 2)
     apis = [each.api() for each in (ada, *(person(name) for name in ("bob", "eve", "joe", "zoe")))]
     assert json.loads(run(app, "accounts", "sign-out", "--all")) == {"accounts": 5}
     for api in apis:

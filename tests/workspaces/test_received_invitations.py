@@ -79,7 +79,7 @@ def test_list_needs_a_verified_email_and_the_emailed_token_does_not(
     team: Team, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [invitation] = team.invite(ADA)
-    monkeypatch.setattr(Accounts, "has_proven_address", lambda *_: False)
+    monkeypatch.setattr(Accounts, "is_email_verified", lambda *_: False)
     api = ada.api()
     assert api.get("/invitations", 403).json["code"] == "address_not_proven"
     for action in ("accept", "decline"):

@@ -21,7 +21,6 @@ from ...core.errors import Invalid
 from ...core.types import AccountKey
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import EMAIL_CHANGE_REQUESTED
-from ..admission import EMAIL_CHANGE_DOOR, Admission
 from ..caller import Caller, lock_caller
 from ..errors import (
     EmailRefused,
@@ -33,6 +32,7 @@ from ..limits import EmailChangeLimits
 from ..mails import Mails
 from ..sign_in.options import SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
+from ..sign_up_policy import BY_EMAIL_CHANGE, SignUpPolicy
 from ..step_up.service import Freshness
 from .models import EmailChange
 from .proofs import EmailChangeProofs, pending
@@ -46,7 +46,7 @@ class EmailChangeRules:
     """Who may ask for which address, and how often."""
 
     limits: EmailChangeLimits
-    admission: Admission
+    sign_up_policy: SignUpPolicy
 
     def check(self, account_id: object, email: str) -> bool:
         """Count a request and return whether the address may be sent an email.
@@ -54,7 +54,7 @@ class EmailChangeRules:
         Raises TooManyAttempts or EmailRefused.
         """
         self.limits.count(account_id)
-        if not self.admission.admits(email, EMAIL_CHANGE_DOOR):
+        if not self.sign_up_policy.allows(email, BY_EMAIL_CHANGE):
             raise EmailRefused
         return self.limits.may_mail(email)
 
@@ -119,7 +119,7 @@ class EmailChanges(BasicService):
     ) -> SignInResult | Challenge:
         """Revoke all tokens and sign the owner in again; of two requests at once, one succeeds."""
         change = self.proofs.find(token, email, caller.account.id if caller else None)
-        factor_at = self._check_owner(change, password, caller, options.address)
+        factor_at = self._check_owner(change, password, caller, options.ip_address)
         proven = self._state(change)
         with transaction(self.session):
             account = self.accounts.lock(change.account_id)
@@ -187,7 +187,7 @@ class EmailChanges(BasicService):
             account_id=account.id,
             old_email=account.email,
             new_email=email,
-            is_undoable=self.accounts.has_proven_address(account),
+            is_undoable=self.accounts.is_email_verified(account),
             requested_at=self.clock.now(),
         )
         self.session.add(change)
@@ -198,8 +198,8 @@ class EmailChanges(BasicService):
         change.confirmed_at = self.clock.now()
         free_email(self.session, self.accounts, change.new_email)
         self.accounts.change(account, email=change.new_email)
-        if not self.accounts.has_proven_address(account):
-            self.accounts.prove_address(account)
+        if not self.accounts.is_email_verified(account):
+            self.accounts.verify_email_of(account)
         after_commit(self.session, lambda: self.notices.tell_old_address(change))
 
     def _again(self, change_id: int) -> EmailChange | None:

@@ -23,7 +23,6 @@ from ...core.db.transaction import after_commit, transaction
 from ...core.types import Values
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import ACCOUNT_CREATE, IDENTITY_REQUESTED
-from ..admission import PROVIDER_DOOR, Admission
 from ..errors import (
     AmbiguousEmail,
     EmailNotVerified,
@@ -35,6 +34,7 @@ from ..errors import (
 from ..mails import Mails
 from ..sign_in.options import PROVIDER, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
+from ..sign_up_policy import BY_PROVIDER, SignUpPolicy
 from .identities import Identities
 from .pending import PendingSignIn, PendingSignIns
 
@@ -86,7 +86,7 @@ class IdpSignIn(BasicService):
     identities: Identities
     policy: SignInPolicy
     notices: IdentityNotices
-    admission: Admission
+    sign_up_policy: SignUpPolicy
 
     def begin(self, redirect_uri: str, pending_sign_ins: PendingSignIns) -> str:
         """Return the provider's page for the browser."""
@@ -142,7 +142,7 @@ class IdpSignIn(BasicService):
         """Link the user to the account with the email address, or to a new account."""
         if self._link(user):
             return
-        if not self.admission.admits(user.email, PROVIDER_DOOR):
+        if not self.sign_up_policy.allows(user.email, BY_PROVIDER):
             raise SignUpClosed
         try:
             self._create(user)
@@ -156,7 +156,7 @@ class IdpSignIn(BasicService):
             account = self.accounts.find(user.email)
             if account is None:
                 return False
-            if not self.accounts.has_proven_address(account):
+            if not self.accounts.is_email_verified(account):
                 self.accounts.reclaim(account)
             if not self.accounts.is_active(account):
                 raise InactiveAccount(note={"account_id": account.id})

@@ -20,7 +20,7 @@ from ..schemas import login_read
 from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
 from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..sign_in.options import sign_in_options
-from ..sign_in.policy import payload_of
+from ..sign_in.policy import response_payload
 from .codes import ID_LENGTH
 from .service import LoginByCode
 
@@ -120,4 +120,4 @@ def open_cookie_session_by_code(json: Loaded) -> JsonObject:
 def _sign_in(json: Loaded) -> JsonObject:
     """Either route: `signs_in_by_cookie` decides whether the session is a cookie or a token."""
     outcome = service(LoginByCode).sign_in(json["login_id"], json["code"], sign_in_options())
-    return payload_of(outcome)
+    return response_payload(outcome)

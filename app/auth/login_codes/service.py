@@ -26,7 +26,6 @@ from ...core.request import current_origin, rate_limit_network
 from ...delivery.mail.one_off import OneOffMail
 from ...delivery.mail.templates import Templates
 from ..actions import LOGIN_CODE_REQUESTED
-from ..admission import CODE_DOOR, Admission
 from ..caller import Caller
 from ..errors import InvalidProof, TooManyAttempts
 from ..features import LoginCodeFeature
@@ -36,7 +35,8 @@ from ..sessions.devices import label_of
 from ..settings import AuthSettings
 from ..sign_in.options import MAILED_CODE, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
-from ..step_up.service import StepUp, Way
+from ..sign_up_policy import BY_CODE, SignUpPolicy
+from ..step_up.service import StepUp, StepUpMethod
 from .codes import LOGIN_CODE, LoginCodes
 
 
@@ -77,13 +77,15 @@ class LoginByCode:
             raise InvalidProof(note={"event": "sign_in"}) from None
         with transaction(self.session):
             account = account or self._sign_up(email)
-            if not self.accounts.has_proven_address(account):
+            if not self.accounts.is_email_verified(account):
                 # The password may be from a person who never read email of this address.
                 self.accounts.reclaim(account)
             outcome = self.policy.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, SignInResult):
-                address = options.address
-                after_commit(self.session, lambda: self.limits.failures.let_through(email, address))
+                address = options.ip_address
+                after_commit(
+                    self.session, lambda: self.limits.failures.reset_and_trust(email, address)
+                )
             return outcome
 
     def _sign_up(self, email: str) -> AccountLike:
@@ -110,7 +112,7 @@ def _readable(email: str) -> str:
 class SignUpRule:
     """The rule for accounts that a sign-in code creates."""
 
-    admission: Admission
+    sign_up_policy: SignUpPolicy
     # Whether an account needs an email address alone: an application may ask for more.
     sign_up: Callable[[], bool]
 
@@ -120,7 +122,7 @@ class SignUpRule:
         if folds_to_ascii(email) or not self.sign_up():
             return False
         try:
-            return self.admission.admits(email, CODE_DOOR)
+            return self.sign_up_policy.allows(email, BY_CODE)
         except Problem:
             return False
 
@@ -190,7 +192,7 @@ def asking() -> dict[str, str]:
     return {"device": label or UNKNOWN, "address": origin.address or "an unknown address"}
 
 
-def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
+def by_mailed_code(codes: LoginCodes, failures: Failures) -> StepUpMethod:
     """Return the step-up method: the caller shows a code from the account's email."""
 
     def show(caller: Caller, given: tuple[str, str], options: SignInOptions) -> str:
@@ -198,7 +200,7 @@ def by_mailed_code(codes: LoginCodes, failures: Failures) -> Way:
         try:
             codes.use(login_id, code, only=caller.account)
         except InvalidProof:
-            failures.count(caller.account.email, options.address)
+            failures.count(caller.account.email, options.ip_address)
             raise
         return MAILED_CODE
 
@@ -225,7 +227,7 @@ def assemble(context: Context) -> None:
             context.get(Accounts),
             context.get(LoginCodes),
             LoginCodeLimits(context.keystore, auth, context.get(Failures)),
-            SignUpRule(context.get(Admission), lambda: "registration" not in context.schemas),
+            SignUpRule(context.get(SignUpPolicy), lambda: "registration" not in context.schemas),
             context.get(SignInPolicy),
             LoginCodeMails(context.settings.core, auth, context.get(Templates), one_off_mail),
         )

@@ -9,7 +9,7 @@ from ...core.context import service
 from ...core.types import JsonObject
 from ..caller import caller, find_caller
 from ..decorators import check_active
-from ..sign_in.application_api import dump, enter, require_mfa
+from ..sign_in.application_api import build_options, dump, require_mfa
 from ..step_up.service import Freshness
 from . import totp
 from .apps import AppEnrollment
@@ -70,7 +70,7 @@ class CallerAuthenticators:
         authenticator, None later. `by_cookie` is for use with `mfa_token`; a caller with a cookie
         gets a new cookie without it.
         """
-        options = enter(by_cookie, caller=find_caller())
+        options = build_options(by_cookie, caller=find_caller())
         enrollee = _find_enrollee(mfa_token)
         enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, otp, options)
         return dump(enrolled_read(), enrolled.outcome, recovery_codes=enrolled.recovery_codes)

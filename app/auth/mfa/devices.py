@@ -25,7 +25,7 @@ from ...core.db.transaction import AnySession, transaction
 from ...core.request import current_origin
 from ...core.types import AccountKey
 from ..actions import DEVICE_FORGOTTEN, DEVICE_TRUSTED
-from ..sessions.devices import kept_address, kept_user_agent
+from ..sessions.devices import stored_ip_address, stored_user_agent
 from .errors import TrustedDeviceNotFound
 from .models import TrustedDevice
 from .notices import FactorNotices
@@ -57,8 +57,8 @@ class TrustedDevices:
         device = TrustedDevice(
             account_id=account.id,
             digest=_digest(account, secret),
-            user_agent=kept_user_agent(origin.user_agent),
-            ip=kept_address(origin.address, self.addresses),
+            user_agent=stored_user_agent(origin.user_agent),
+            ip=stored_ip_address(origin.address, self.addresses),
             created_at=now,
             expires_at=now + timedelta(days=self.days),
         )

@@ -39,7 +39,7 @@ class SecondFactors:
 
         A wrong value is counted as a wrong password from this IP address, and for the account.
         """
-        check, address = self.checks.get(kind), options.address
+        check, address = self.checks.get(kind), options.ip_address
         with transaction(self.session):
             counted = self.limits.count_attempt(account, kind, options)
             try:

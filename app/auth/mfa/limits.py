@@ -79,7 +79,7 @@ class FactorLimits:
             self.reset(account_id)
 
     def _is_owner(self, account: AccountLike, options: SignInOptions) -> bool:
-        if self.keystore.get(_known(account.id, options.address)) is not None:
+        if self.keystore.get(_known(account.id, options.ip_address)) is not None:
             return True
         return options.device is not None and self.devices.is_trusted(account, options.device)
 

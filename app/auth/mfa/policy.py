@@ -70,7 +70,7 @@ def find_enrollee(mfa_token: str | None) -> Enrollee:
         enrollee = Enrollee(first.account, first.proofs)
     else:
         raise InvalidCredentials(note={"reason": "no_credential"})
-    if not accounts.has_proven_address(enrollee.account):
+    if not accounts.is_email_verified(enrollee.account):
         # A registration with another person's address would lock that person out.
         raise UnprovenAddress
     return enrollee

@@ -37,7 +37,7 @@ from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
 from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..settings import AuthSettings
 from ..sign_in.options import sign_in_options
-from ..sign_in.policy import payload_of
+from ..sign_in.policy import response_payload
 from ..step_up.service import Freshness
 from . import schemas, totp
 from .apps import AppEnrollment
@@ -161,7 +161,7 @@ def confirm_app(authenticator_id: int, json: Loaded) -> JsonObject:
     """
     enrollee, options = find_enrollee(json["mfa_token"]), sign_in_options(caller=find_caller())
     enrolled = service(AppEnrollment).confirm(enrollee, authenticator_id, json["otp"], options)
-    return {**payload_of(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
+    return {**response_payload(enrolled.outcome), "recovery_codes": enrolled.recovery_codes}
 
 
 @blueprint.patch("/authenticators/<row_id:authenticator_id>")
@@ -195,7 +195,7 @@ def _finish(json: Loaded) -> JsonObject:
     """Finish a sign-in for both routes: `signs_in_by_cookie` decides between cookie and token."""
     [field] = FACTOR_FIELDS.keys() & json.keys()
     kind, options = FACTOR_FIELDS[field], sign_in_options()
-    return payload_of(
+    return response_payload(
         service(SecondStep).finish(
             json["mfa_token"], kind, json[field], options, trust=json["trust"]
         )

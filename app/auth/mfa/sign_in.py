@@ -13,7 +13,7 @@ from ..caller import Caller
 from ..errors import TooManyAttempts
 from ..sign_in.options import DEVICE, SignInOptions
 from ..sign_in.policy import Challenge, SignIn, SignInPolicy, SignInResult
-from ..step_up.service import Way
+from ..step_up.service import StepUpMethod
 from .devices import TrustedDevices
 from .errors import EnrolmentRequired, SecondFactorRequired, SecretUnreadable, WrongFactor
 from .factors import SecondFactors
@@ -105,12 +105,12 @@ class SecondStep:
             return outcome._replace(payload={**outcome.payload, **trusted})
 
 
-def step_up_methods(factors: SecondFactors) -> dict[str, Way]:
+def step_up_methods(factors: SecondFactors) -> dict[str, StepUpMethod]:
     """Return the methods of re-authentication by a code. Passkeys need a challenge first."""
     return {field: _by(factors, FACTOR_FIELDS[field]) for field in ("otp", "recovery_code")}
 
 
-def _by(factors: SecondFactors, kind: str) -> Way:
+def _by(factors: SecondFactors, kind: str) -> StepUpMethod:
     def check(caller: Caller, value: object, options: SignInOptions) -> str:
         return factors.check(caller.attached_account, kind, value, options)
 

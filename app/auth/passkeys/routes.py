@@ -29,7 +29,7 @@ from ..schemas import login_read
 from ..sessions.cookie_sessions import CookieSessions, signs_in_by_cookie
 from ..sessions.schemas import COOKIE_SESSION, cookie_session_read
 from ..sign_in.options import sign_in_options
-from ..sign_in.policy import payload_of
+from ..sign_in.policy import response_payload
 from . import bodies
 from .bodies import NewPasskey, PasskeyBegin, PasskeyLoginBegin, ShownPasskey
 from .registration import NewPasskeyRefused, PasskeyRegistration, PasskeyTaken
@@ -79,7 +79,7 @@ def add_passkey(json: Loaded) -> Any:
     added = service(PasskeyRegistration).add(enrollee, json["name"], json["credential"], options)
     if added.outcome is None:
         return added.passkey
-    signed_in = {**payload_of(added.outcome), "recovery_codes": added.recovery_codes}
+    signed_in = {**response_payload(added.outcome), "recovery_codes": added.recovery_codes}
     return json_response(schema_instance(enrolled_read()).dump(signed_in))
 
 
@@ -107,7 +107,7 @@ def begin_passkey_login(json: Loaded) -> JsonObject:
 @answers(200, login_read)
 def log_in_by_passkey(json: Loaded) -> JsonObject:
     """Sign in with a passkey"""
-    return payload_of(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))
+    return response_payload(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))
 
 
 @blueprint.post("/reauthenticate/passkey/options")
@@ -129,4 +129,4 @@ def begin_reauthentication() -> JsonObject:
 @answers(200, cookie_session_read)
 def open_cookie_session_by_passkey(json: Loaded) -> JsonObject:
     """Sign in by cookie with a passkey"""
-    return payload_of(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))
+    return response_payload(service(PasskeyLogin).sign_in(json["credential"], sign_in_options()))

@@ -32,7 +32,7 @@ from ..mfa.mfa_tokens import CHALLENGE, MfaTokens
 from ..mfa.notices import FactorNotices
 from ..sign_in.options import PASSKEY, SignInOptions
 from ..sign_in.policy import Challenge, SignInPolicy, SignInResult
-from ..step_up.service import Way
+from ..step_up.service import StepUpMethod
 from .challenges import Challenges, request_options
 from .relying_party import ASSERTION, Assertion, RelyingParty, read_challenge
 from .rows import Passkeys, PasskeyUse, StoredPasskey, note_uses
@@ -157,7 +157,7 @@ class PasskeyLogin:
             return self.policy.admit(self.proofs.accept(use), (PASSKEY,), options)
 
 
-def step_up_by_passkey(proofs: PasskeyProofs) -> Way:
+def step_up_by_passkey(proofs: PasskeyProofs) -> StepUpMethod:
     """Return the method of re-authentication by one of the caller's passkeys."""
 
     def check(caller: Caller, given: Values, _: SignInOptions) -> str:

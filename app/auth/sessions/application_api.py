@@ -8,11 +8,11 @@ from ...core.context import current_frontdesk, service
 from ...core.errors import SetupError
 from ..caller import caller
 from .cookie_sessions import forget_cookie
-from .management import OwnSession, OwnSessions
+from .management import OwnSession, SessionManagement
 
 
 class CallerSessions:
-    """For views below an authentication decorator; what the routes `/sessions` do."""
+    """The functions of the routes `/sessions`, for views with an authentication decorator."""
 
     def list(self, *, offset: int = 0, limit: int = 100) -> Sequence[OwnSession]:
         """The active sessions, the newest first. `current` is the one of this request."""
@@ -33,7 +33,7 @@ class CallerSessions:
         return count
 
 
-def _sessions() -> OwnSessions:
-    if OwnSessions not in current_frontdesk.services:
+def _sessions() -> SessionManagement:
+    if SessionManagement not in current_frontdesk.services:
         raise SetupError("This application stores no sessions: set AUTH.SESSIONS to on.")
-    return service(OwnSessions)
+    return service(SessionManagement)

@@ -16,11 +16,11 @@ from ..actions import LOGGED_OUT
 from ..caller import Caller
 from ..features import CookieFeature, SessionFeature
 from ..settings import AuthSettings
-from ..sign_in.options import COOKIE_WAY
+from ..sign_in.options import COOKIE_CREDENTIAL
 from ..sign_in.policy import SignInPolicy
 from .cookie_sessions import CookieSessions
 from .cookies import PLAIN_NAME, Cookies, CrossSite, CrossSiteCheck
-from .management import OwnSessions
+from .management import SessionManagement
 from .models import AccountSession
 from .refresh import Refresh, SessionMails
 from .refresh_token import RefreshTokens
@@ -30,7 +30,7 @@ from .service import Renewal, Sessions, prune_sessions
 
 
 def assemble_store(context: Context) -> None:
-    """Add the table and what stores a session, before the services that sign in."""
+    """Add the sessions table and its services, before the services that sign in."""
     context.tables.add(AccountSession)
     accounts, auth = context.get(Accounts), context.settings.of(AuthSettings)
     rows = SessionRows(accounts.rows, accounts.model, auth.session_limits)
@@ -46,11 +46,11 @@ def assemble_store(context: Context) -> None:
 
 
 def assemble(context: Context) -> None:
-    """Add what lists, refreshes and ends sessions."""
+    """Add the services that list, refresh and end sessions."""
     auth = context.settings.of(AuthSettings)
     session, clock = context.session, context.clock
-    own = OwnSessions(session, clock, auth.session_limits)
-    context.add(own, for_pages=not auth.keeps_sessions)
+    management = SessionManagement(session, clock, auth.session_limits)
+    context.add(management, for_pages=not auth.keeps_sessions)
     context.contributions.pruners["sessions"] = lambda: prune_sessions(session, clock)
     if not auth.REFRESH_TOKEN_DAYS:
         context.mark_unavailable(UnsupportedGrant, Refresh)
@@ -70,42 +70,42 @@ def assemble(context: Context) -> None:
 
 
 def _assemble_cookie(context: Context, auth: AuthSettings) -> CookieFeature:
-    core, of_pages = context.settings.core, auth.COOKIE_SESSIONS == "alone"
+    core, only_pages = context.settings.core, auth.COOKIE_SESSIONS == "alone"
     # Origins of pages that may send the cookie, next to the application's own.
-    elsewhere = [] if of_pages else [core.page_host, *core.CORS_ORIGINS]
+    elsewhere = [] if only_pages else [core.page_host, *core.CORS_ORIGINS]
     cookies = Cookies(context.clock, auth.COOKIE_DOMAIN, auth.COOKIE_SAMESITE)
-    door = CookieSessions(
+    cookie_sessions = CookieSessions(
         context.session,
         context.get(Sessions),
         cookies,
         CrossSiteCheck(frozenset(origin_of(url).lower() for url in elsewhere)),
     )
-    context.add(door, for_pages=of_pages)
+    context.add(cookie_sessions, for_pages=only_pages)
 
     def read_on_pages(request: Request, optional: bool) -> Caller | None:
-        # Every request without a token comes here, and few are for pages.
+        # Called for every request without a token; few requests are for pages.
         if "HTTP_COOKIE" not in request.environ or context.mounted.pages.isdisjoint(
             request.blueprints
         ):
             return None
-        return door.read(request, optional)
+        return cookie_sessions.read(request, optional)
 
     def signed_out(account: AccountLike, _: JsonObject) -> None:
-        door.logged_out(account)
+        cookie_sessions.forget_after_logout(account)
         if not auth.keeps_sessions:
-            # Tokens may come back with the next sign-in, and no cookie does.
-            door.end_all(account)
+            # The next sign-in makes tokens valid again, but never a session cookie.
+            cookie_sessions.end_all(account)
 
     context.actions.on(LOGGED_OUT.name, signed_out)
-    if of_pages:
-        return CookieFeature(read_on_pages, door.opened)
+    if only_pages:
+        return CookieFeature(read_on_pages, cookie_sessions.set_cookie)
     context.contributions.auth_schemes.append(_cookie_in_documents(context, cookies))
-    return CookieFeature(door.read, door.opened)
+    return CookieFeature(cookie_sessions.read, cookie_sessions.set_cookie)
 
 
 def _cookie_in_documents(context: Context, cookies: Cookies) -> AuthScheme:
     return AuthScheme(
-        COOKIE_WAY,
+        COOKIE_CREDENTIAL,
         lambda: {
             "type": "apiKey",
             "in": "cookie",

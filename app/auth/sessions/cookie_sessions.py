@@ -1,4 +1,4 @@
-"""Signing in by a cookie, and what a request shows that brings one."""
+"""Sign-in by a session cookie, and the caller of a request with one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..actions import SESSION_ENDED
 from ..caller import Caller, caller, caller_of, known_caller
 from ..decorators import guard
 from ..errors import InvalidCredentials, LoggedOut
-from ..sign_in.options import COOKIE_WAY, request_cookie
+from ..sign_in.options import COOKIE_CREDENTIAL, request_cookie
 from ..sign_in.policy import SignInResult
 from .cookies import Cookies, CrossSite, CrossSiteCheck, SessionCookie
 from .management import BY_OWNER
@@ -50,20 +50,20 @@ class CookieSessions:
         except (InvalidCredentials, LoggedOut):
             if not optional:
                 raise
-            self.cookies.take_away()
+            self.cookies.delete()
             return None
 
     def _read(self, request: Request) -> Caller | None:
-        """A request of another site's page that would change something is refused."""
-        held = self.cookies.held(request)
-        if held is None:
+        """Reject a request from a page of another site unless its method is safe."""
+        cookie = self.cookies.read(request)
+        if cookie is None:
             return None
-        account, found = self.sessions.rows.of_cookie(held.public_id)
+        account, found = self.sessions.rows.of_cookie(cookie.public_id)
         if (
             account is None
             or found is None
             or found.kind != COOKIE
-            or not compare_digest(held.digest, found.secret)
+            or not compare_digest(cookie.digest, found.secret)
         ):
             raise InvalidCredentials
         if account.logged_out_at is not None:
@@ -71,58 +71,62 @@ class CookieSessions:
         if request.method not in SAFE_METHODS:
             self.cross_site.check(request, {"account_id": account.id})
         self.sessions.use(found)
-        return caller_of(found, account, COOKIE_WAY, found.expires_at.timestamp())
+        return caller_of(found, account, COOKIE_CREDENTIAL, found.expires_at.timestamp())
 
-    def former(self, request: Request) -> Any:
-        """The id of whose cookie it is, also where its session counts no longer: for telling them
-        why."""
-        held = None
+    def find_account_id(self, request: Request) -> Any:
+        """Return the account's id of a session cookie, even if the session has ended: the page of
+        the error shows why it ended."""
+        cookie = None
         with suppress(InvalidCredentials):
-            held = self.cookies.held(request)
-        if held is None:
+            cookie = self.cookies.read(request)
+        if cookie is None:
             return None
         return self.session.scalar(
             select(AccountSession.account_id).where(
-                AccountSession.public_id == held.public_id,
-                AccountSession.secret == held.digest,
+                AccountSession.public_id == cookie.public_id,
+                AccountSession.secret == cookie.digest,
                 AccountSession.kind == COOKIE,
             )
         )
 
-    def opened(self, opened: SignInResult) -> None:
-        """Within the transaction of a sign-in: its browser holds the new session from here on, and
-        the one that it held before, somebody else's perhaps, ends. Who has only shown more goes on
-        in the same session."""
-        begun, secret = opened.session, opened.secret
-        if begun is None or begun.kind != COOKIE:
+    def set_cookie(self, result: SignInResult) -> None:
+        """Set the cookie of a new session, within the transaction of the sign-in. The browser's
+        former session ends, which may be another user's. A re-authentication keeps the session."""
+        session, secret = result.session, result.secret
+        if session is None or session.kind != COOKIE:
             return
         if secret is None:
-            self.rotate(begun)
+            self.rotate(session)
             return
-        self.end_held(BY_SIGN_IN)
-        held, expires_at = SessionCookie(begun.public_id, secret), begun.expires_at
-        after_commit(self.session, lambda: self.cookies.give(held, expires_at))
+        self.end_current(BY_SIGN_IN)
+        cookie, expires_at = SessionCookie(session.public_id, secret), session.expires_at
+        after_commit(self.session, lambda: self.cookies.set(cookie, expires_at))
 
-    def enter(self) -> None:
-        """Whom this request signs in is known by a cookie. Another site's page could sign its
-        visitor in as somebody else, whose account would be filled with the visitor's data."""
+    def prepare_sign_in(self) -> None:
+        """Make sign-ins of this request set a session cookie. Pages of other sites are rejected:
+        they could sign a visitor in to another account, which would collect the visitor's data."""
         self.cross_site.check(request, {"event": "sign_in"})
         request_cookie()
 
-    def leave(self) -> None:
-        """The session of the request's cookie ends, and the cookie goes in any case."""
+    def sign_out(self) -> None:
+        """End the session of the request's cookie, and delete the cookie in any case."""
         self.cross_site.check(request)
-        self.end_held(BY_OWNER)
-        self.cookies.take_away()
+        self.end_current(BY_OWNER)
+        self.cookies.delete()
 
-    def logged_out(self, account: AccountLike) -> None:
-        """Everywhere: the cookie that asked for it goes too, which would only be refused."""
+    def forget_after_logout(self, account: AccountLike) -> None:
+        """Delete the caller's cookie after a sign-out everywhere: it is no longer valid."""
         caller = known_caller()
-        if caller is not None and caller.via == COOKIE_WAY and caller.account.id == account.id:
-            after_commit(self.session, self.cookies.take_away)
+        if (
+            caller is not None
+            and caller.via == COOKIE_CREDENTIAL
+            and caller.account.id == account.id
+        ):
+            after_commit(self.session, self.cookies.delete)
 
     def end_all(self, account: AccountLike) -> None:
-        """Within the transaction of a logout, which is recorded itself."""
+        """End the account's cookie sessions, within the transaction of a logout. The audit log has
+        an entry of the logout alone."""
         self.session.execute(
             update(AccountSession)
             .where(
@@ -135,37 +139,37 @@ class CookieSessions:
         )
 
     def rotate(self, found: SessionRow | AccountSession) -> None:
-        """Another secret for a session that its owner has just shown more for: whoever knew the one
-        before has not."""
+        """Replace the secret of a session after re-authentication: a copy of the former cookie
+        becomes invalid."""
         if found.kind != COOKIE:
             return
         secret = token_bytes(SECRET_BYTES)
-        held = SessionCookie(found.public_id, secret)
+        cookie = SessionCookie(found.public_id, secret)
         with transaction(self.session):
             changed: Any = self.session.execute(
                 update(AccountSession)
                 .where(AccountSession.id == found.id, AccountSession.secret == found.secret)
-                .values(secret=held.digest)
+                .values(secret=cookie.digest)
                 .execution_options(synchronize_session=False)
             )
-            # Of two at once, the browser keeps the cookie of the one that came first.
+            # Of two simultaneous requests, the first sets the cookie.
             if changed.rowcount:
-                after_commit(self.session, lambda: self.cookies.give(held, found.expires_at))
+                after_commit(self.session, lambda: self.cookies.set(cookie, found.expires_at))
 
-    def end_held(self, reason: str) -> None:
+    def end_current(self, reason: str) -> None:
         """End the session of the request's cookie, if the cookie is valid."""
-        held = None
+        cookie = None
         if has_request_context():
             with suppress(InvalidCredentials):
-                held = self.cookies.held(request)
-        if held is None:
+                cookie = self.cookies.read(request)
+        if cookie is None:
             return
         with transaction(self.session):
             account_id = self.session.scalar(
                 update(AccountSession)
                 .where(
-                    AccountSession.public_id == held.public_id,
-                    AccountSession.secret == held.digest,
+                    AccountSession.public_id == cookie.public_id,
+                    AccountSession.secret == cookie.digest,
                     AccountSession.kind == COOKIE,
                     AccountSession.ended_at.is_(None),
                 )
@@ -174,7 +178,7 @@ class CookieSessions:
                 .execution_options(synchronize_session=False)
             )
             if account_id is not None:
-                target = Target("session", str(held.public_id))
+                target = Target("session", str(cookie.public_id))
                 kind = SESSION_ENDED
                 report_action(
                     self.session, kind, account_id=account_id, target=target, reason=reason
@@ -187,10 +191,10 @@ def signs_in_by_cookie() -> None:
 
     Written below `@anyone` at a route with `only_with=CookieSessions`.
     """
-    service(CookieSessions).enter()
+    service(CookieSessions).prepare_sign_in()
 
 
 def forget_cookie() -> None:
     """Delete the session cookie, if the caller of this request has one: the session has ended."""
-    if caller().via == COOKIE_WAY:
-        service(CookieSessions).cookies.take_away()
+    if caller().via == COOKIE_CREDENTIAL:
+        service(CookieSessions).cookies.delete()

@@ -1,10 +1,10 @@
-"""The cookie that signs a browser in: what it holds, how it is set, read and taken away.
+"""The session cookie: its value, how it is set, read and deleted, and the check of other sites.
 
-It names a session and carries its secret, and says nothing else; of the secret only a digest is
-stored, so that nobody who reads the table could make a cookie of it.
+The cookie has the id of a session and its secret. Only a digest of the secret is stored, so that a
+leaked table contains no valid cookie.
 
-A browser adds a cookie by itself, whichever page sends the request. A request that would change
-something is accepted only from a page of our own origin, or of a listed one, as the browser tells.
+A browser sends a cookie with requests of every page. A request that changes data is accepted only
+from a page of this origin, or of an allowed origin, by the headers that browsers set.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..errors import InvalidCredentials
 
 PLAIN_NAME = "fd"
 ID_BYTES = 16
-# Of 16 and 32 bytes: base64 without padding, in which each value is written in one way alone.
+# 16 and 32 bytes as base64 without padding: each value has exactly one form.
 _VALUE = re.compile(r"[A-Za-z0-9_-]{64}", re.ASCII)
 
 
 class SessionCookie(NamedTuple):
-    """What a browser holds."""
+    """The value of a session cookie."""
 
     public_id: UUID
     secret: bytes
@@ -51,43 +51,43 @@ class Cookies:
     samesite: Literal["Lax", "Strict"]
 
     def name(self, request: Request) -> str:
-        """With its prefix no host beside ours, and nobody without TLS, can plant one; for a whole
-        domain only the latter holds."""
+        """Return the cookie's name. Browsers accept the prefix `__Host-` only from this host over
+        TLS, and `__Secure-`, for a whole domain, from any of its hosts over TLS."""
         return PLAIN_NAME if is_plain(request) else self.usual_name
 
     @property
     def usual_name(self) -> str:
         return f"__Secure-{PLAIN_NAME}" if self.domain else f"__Host-{PLAIN_NAME}"
 
-    def held(self, request: Request) -> SessionCookie | None:
-        """Return the value of the request's cookie; reject a foreign one."""
+    def read(self, request: Request) -> SessionCookie | None:
+        """Return the value of the request's cookie, or None; raise for a malformed cookie."""
         header: str | None = request.environ.get("HTTP_COOKIE")
         if header is None:
             return None
         values = _values(header, self.name(request))
         if not values:
             return None
-        # One of two cookies was planted, and the server does not know which.
+        # An attacker may have set one of two cookies; the server cannot tell which.
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
             raise InvalidCredentials(note={"reason": "malformed_cookie"})
-        held = urlsafe_b64decode(values[0])
-        return SessionCookie(UUID(bytes=held[:ID_BYTES]), held[ID_BYTES:])
+        cookie = urlsafe_b64decode(values[0])
+        return SessionCookie(UUID(bytes=cookie[:ID_BYTES]), cookie[ID_BYTES:])
 
-    def give(self, held: SessionCookie, expires_at: datetime) -> None:
-        """The answer to this request sets it."""
-        value = urlsafe_b64encode(held.public_id.bytes + held.secret).decode()
+    def set(self, cookie: SessionCookie, expires_at: datetime) -> None:
+        """Set the cookie in the response to this request."""
+        value = urlsafe_b64encode(cookie.public_id.bytes + cookie.secret).decode()
         seconds = round((expires_at - self.clock.now()).total_seconds())
-        self._put_into_answer(value, seconds)
+        self._add_to_response(value, seconds)
 
-    def take_away(self) -> None:
-        """The answer to this request does."""
-        self._put_into_answer("", 0)
+    def delete(self) -> None:
+        """Delete the cookie in the response to this request."""
+        self._add_to_response("", 0)
 
-    def _put_into_answer(self, value: str, seconds: int) -> None:
+    def _add_to_response(self, value: str, seconds: int) -> None:
         name, is_secure = self.name(request), not is_plain(request)
 
         @after_this_request
-        def put(response: Response) -> Response:
+        def add(response: Response) -> Response:
             response.set_cookie(
                 name,
                 value,
@@ -102,16 +102,16 @@ class Cookies:
 
 
 def _values(header: str, name: str) -> list[str]:
-    """All with this very name.
+    """Return the values of all cookies with exactly this name.
 
-    Werkzeug's own reading takes every space of Unicode off a name, so that one which a neighbour
-    may set (a `__Host-` behind U+2003) would become one which it may not.
+    Werkzeug strips all Unicode spaces from names: a cookie that another host of the domain may set
+    (`__Host-` after U+2003) would be read as a cookie that it may not set.
     """
     pairs = (pair.strip(" \t").partition("=") for pair in header.split(";"))
     return [value for found, _, value in pairs if found == name]
 
 
-# What a browser says of a request that our own page makes, or that its user makes without a page.
+# `Sec-Fetch-Site` of a request from a page of this origin, or from the browser's address bar.
 _OWN = ("same-origin", "none")
 
 
@@ -133,10 +133,10 @@ class CrossSite(Forbidden):
 
 @dataclass(eq=False)
 class CrossSiteCheck:
-    """Fetch Metadata first; a browser that does not send it is asked for the Origin.
+    """Checks Fetch Metadata, and the `Origin` header if the browser does not send it.
 
-    A neighbour on the same site is a stranger unless it is listed: whoever has one subdomain would
-    else have them all.
+    Another origin of the same site is rejected unless it is allowed: an attacker with one subdomain
+    would otherwise reach all of them.
     """
 
     # Allowed origins besides this one: the client, and the origins in the CORS settings.
@@ -153,11 +153,11 @@ class CrossSiteCheck:
 
 
 def own_origin(request: Request) -> str:
-    """`CORE.PUBLIC_URL` where it is set: a client can write any `Host` header.
+    """Return the origin of `CORE.PUBLIC_URL` if set: a client can send any `Host` header.
 
-    Otherwise the host that was asked. A Secure cookie comes over TLS alone, so that the page was
-    https whatever a proxy in front does not tell: an http:// page of our own name may be anybody's
-    who sits on the line."""
+    Otherwise return the origin of the request's host. The scheme is https even if a proxy does not
+    forward it, because browsers send a Secure cookie only over TLS: an attacker on the network can
+    imitate an http:// page of this host."""
     if public_url := find_context().settings.core.PUBLIC_URL:
         return origin_of(public_url).lower()
     scheme = "http" if is_plain(request) else "https"
@@ -165,5 +165,5 @@ def own_origin(request: Request) -> str:
 
 
 def is_plain(request: Request) -> bool:
-    """Development without TLS, where a browser would keep no Secure cookie."""
+    """Return whether this is development without TLS, where browsers reject Secure cookies."""
     return current_app.debug and not request.is_secure

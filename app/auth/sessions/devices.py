@@ -1,6 +1,6 @@
-"""A name for a device, so that its owner knows it again: what it says of itself, and no more.
+"""Labels of devices, from the user agent, by which users recognize their sessions.
 
-A client may send whatever it likes. Versions are left out: nobody knows theirs, and they change.
+Clients may send any user agent. Versions are left out: users do not know them, and they change.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _SYSTEMS = (
     ("Linux", "Linux"),
     ("linux", "Linux"),
 )
-# `curl/8.5`, `Library-App/2.1 (iPhone; …)`: the product that comes first.
+# The first product, as in `curl/8.5` or `Library-App/2.1 (iPhone; …)`.
 _PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9._-]{0,39})/[0-9]", re.ASCII)
-# What all browsers say they are.
-_EVERYBODY = "Mozilla"
+# The first product of every browser.
+_BROWSER_PRODUCT = "Mozilla"
 
 
 def label_of(user_agent: str | None) -> str | None:
-    """Such as "Firefox on Linux"; None where nothing of it is understood."""
+    """Return a label such as "Firefox on Linux", or None for an unknown user agent."""
     if not user_agent:
         return None
     program, system = _program(user_agent), _first(_SYSTEMS, user_agent)
@@ -54,7 +54,7 @@ def label_of(user_agent: str | None) -> str | None:
 
 def _program(user_agent: str) -> str | None:
     product = _PRODUCT.match(user_agent)
-    if product is None or product[1] == _EVERYBODY:
+    if product is None or product[1] == _BROWSER_PRODUCT:
         return _first(_BROWSERS, user_agent)
     return product[1]
 
@@ -63,21 +63,21 @@ def _first(names: tuple[tuple[str, str], ...], user_agent: str) -> str | None:
     return next((shown for sign, shown in names if sign in user_agent), None)
 
 
-def kept_address(address: str | None, how: str) -> str | None:
-    """`full`, its `network` (the /24, or the /48 of IPv6), or `none`."""
-    if not address or how == "none":
+def stored_ip_address(ip_address: str | None, mode: str) -> str | None:
+    """Return the IP address to store: in full, its `network` (/24, IPv6: /48), or None."""
+    if not ip_address or mode == "none":
         return None
-    return address if how == "full" else _network(address)
+    return ip_address if mode == "full" else _network(ip_address)
 
 
-def kept_user_agent(text: str | None) -> str | None:
-    """A client, or a proxy, may say anything."""
+def stored_user_agent(text: str | None) -> str | None:
+    """Return the user agent to store: shortened, without characters that databases reject."""
     return text[:USER_AGENT_LENGTH].replace("\x00", "") if text else None
 
 
-def _network(address: str) -> str | None:
+def _network(ip_address: str) -> str | None:
     try:
-        found = ipaddress.ip_address(address)
+        found = ipaddress.ip_address(ip_address)
     except ValueError:
         return None
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:

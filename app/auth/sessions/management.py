@@ -1,4 +1,4 @@
-"""Where an account is signed in, as its owner sees it, and ending that."""
+"""Lists and ends the sessions of an account."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .rows import SessionRow
 from .schemas import SessionNotFound
 from .settings import SessionLimits
 
-# Why a session has ended, where it did not end by itself.
+# Why a session was ended before its expiry.
 BY_OWNER = "owner"
 BY_REUSE = "reuse"
 
@@ -56,7 +56,7 @@ class OwnSession(NamedTuple):
 
 
 @dataclass(eq=False)
-class OwnSessions:
+class SessionManagement:
     session: AnySession
     clock: Clock
     limits: SessionLimits
@@ -75,7 +75,8 @@ class OwnSessions:
         return [_shown(row, caller) for row in self.session.execute(query)]
 
     def end(self, caller: Caller, session_id: str) -> OwnSession:
-        """One of the caller's; another's is not found, like one that has ended."""
+        """End one of the caller's sessions and return it. Raise SessionNotFound for a session of
+        another account, and for one that has ended."""
         if not re.fullmatch(UUID_PATTERN, session_id):
             raise SessionNotFound
         with transaction(self.session):
@@ -96,7 +97,7 @@ class OwnSessions:
         return _shown(row, caller)
 
     def end_all(self, caller: Caller, *, others: bool) -> int:
-        """How many they were."""
+        """End the caller's sessions and return their number."""
         with transaction(self.session):
             ending = self._ending(caller.account)
             if others:
@@ -122,7 +123,7 @@ class OwnSessions:
         )
 
     def _live(self, account: AccountLike) -> ColumnElement[bool]:
-        """As each request asks of the one that it comes with (request_data.py)."""
+        """Return the condition of an active session, as `SessionRows` checks it (rows.py)."""
         now, since = self.clock.now(), account.tokens_valid_from
         live = and_(
             AccountSession.account_id == account.id,
@@ -136,7 +137,7 @@ class OwnSessions:
 
 def _session_of(caller: Caller) -> SessionRow:
     if caller.session is None:
-        # Of a credential that is good for programs alone.
+        # The caller has a credential without a session.
         raise InvalidCredentials
     return caller.session
 

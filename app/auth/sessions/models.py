@@ -19,7 +19,7 @@ _LIVE = text("ended_at IS NULL")
 
 
 class AccountSession(Base):
-    """A sign-in, from which one browser or program goes on until it ends."""
+    """A session: the sign-in of one browser or program until it ends."""
 
     __tablename__ = "frontdesk_sessions"
     __table_args__ = (
@@ -34,23 +34,23 @@ class AccountSession(Base):
     )
 
     id: Mapped[int] = mapped_column(Id, primary_key=True)
-    # What the outside knows it by.
+    # The id in tokens, cookies and responses.
     public_id: Mapped[UUID] = mapped_column(Uuid, unique=True, default=uuid4)
     account_id: Mapped[AccountKey] = account_key()
     kind: Mapped[str] = mapped_column(String(10))
-    # Of a cookie: the digest of its secret. Of a token: what its refresh tokens are made of,
-    # together with the application's key.
+    # For a cookie session, the digest of the cookie's secret. For a token session, the key of its
+    # refresh tokens, used together with the secret key.
     secret: Mapped[bytes] = mapped_column(LargeBinary(SECRET_BYTES))
-    # How often it was refreshed, and when last.
+    # The number of refreshes, and the time of the last one.
     counter: Mapped[int] = mapped_column(default=0)
     refreshed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # What its owner showed, in the words of RFC 8176.
+    # The methods of the sign-in (RFC 8176).
     amr: Mapped[str] = mapped_column(String(AMR_LENGTH))
     authenticated_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # When a second factor was shown last; a trusted device shows none.
+    # The last use of a second factor; a trusted device is none.
     factor_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # To the hour: it is not worth a write for each request.
+    # Accurate to an hour, so that most requests write nothing.
     used_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # The latest end of the session; rows long past it are deleted.
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime, index=True)
@@ -60,5 +60,5 @@ class AccountSession(Base):
     user_agent: Mapped[str | None] = mapped_column(String(USER_AGENT_LENGTH))
 
     def ends_by(self, limits: SessionLimits) -> datetime:
-        """Its end, unless it is used until then."""
+        """Return when the session ends if it is not used before."""
         return min(self.expires_at, self.created_at + limits.longest, self.used_at + limits.idle)

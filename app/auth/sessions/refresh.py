@@ -1,9 +1,9 @@
-"""Going on with a session: a refresh token is good once, and its successor is worked out.
+"""Refresh of a session: each refresh token is single-use, and its successor is computed.
 
-The row counts how often it was refreshed, and a token names the step at which it counts. Of many
-that come at once one takes the step, by one statement and without holding a lock; the others find
-it taken and are answered with the same successor, for some seconds and as long as that was not
-used itself. Whoever comes later than that has a copy: the session ends and its owner is told.
+The session's row has a counter, and a refresh token names the value at which it is valid. Of
+simultaneous requests with one token, one increments the counter, by one statement and without a
+lock. The others get the same successor, for some seconds and until the successor is used. A later
+use of the token means that it was copied: the session ends and its owner is notified.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from .models import TOKEN, AccountSession
 from .refresh_token import ParsedToken, RefreshTokens
 from .schemas import InvalidGrant
 
-# How often a step may be taken by another between our reading of the row and our taking it: once,
-# and then only its successor is valid.
+# Another request may increment the counter between the read and the update. That happens once: then
+# only the successor is valid.
 TRIES = 2
 
 
@@ -47,64 +47,64 @@ class Refresh(BasicService):
     settings: AuthSettings
 
     def exchange(self, text: str) -> JsonObject:
-        """What a sign-in answers, for a refresh token that counts; otherwise InvalidGrant."""
+        """Return the response of a sign-in for a valid refresh token; raise InvalidGrant."""
         claimed = self.tokens.read(text)
         with transaction(self.session):
             answer = self._exchange(claimed)
-        # Raised out here, so that the end of a session stays written.
+        # Raised after the commit, so that the end of a session is stored.
         if answer is None:
             raise InvalidGrant
         return answer
 
     def _exchange(self, claimed: ParsedToken) -> JsonObject | None:
         for _ in range(TRIES):
-            held = self._find(claimed)
-            account = self.accounts.by_id(held.account_id) if held is not None else None
-            if held is None or account is None or not self._counts(held, account):
+            stored = self._find(claimed)
+            account = self.accounts.by_id(stored.account_id) if stored is not None else None
+            if stored is None or account is None or not self._is_valid(stored, account):
                 return None
-            if held.counter == claimed.counter:
-                stepped = self._step(held)
-                if stepped is not None:
-                    return self.policy.go_on(account, stepped)
-            elif self._is_successor_due(held, claimed):
-                return self.policy.go_on(account, held)
-            elif held.counter > claimed.counter:
-                self._end(held, account)
+            if stored.counter == claimed.counter:
+                advanced = self._advance(stored)
+                if advanced is not None:
+                    return self.policy.refresh(account, advanced)
+            elif self._is_successor_due(stored, claimed):
+                return self.policy.refresh(account, stored)
+            elif stored.counter > claimed.counter:
+                self._end(stored, account)
                 return None
             else:
-                # Of a step that a database brought back from a backup knows nothing of.
+                # The database was restored from a backup that is older than the token.
                 return None
         return None
 
     def _find(self, claimed: ParsedToken) -> AccountSession | None:
         """Return the stored session that issued the token."""
-        held = self.session.scalar(
+        stored = self.session.scalar(
             select(AccountSession)
             .where(AccountSession.public_id == claimed.session_id, AccountSession.kind == TOKEN)
             .execution_options(populate_existing=True)
         )
-        return held if held is not None and self.tokens.is_by(held.secret, claimed) else None
+        return stored if stored is not None and self.tokens.is_by(stored.secret, claimed) else None
 
-    def _counts(self, held: AccountSession, account: AccountLike) -> bool:
-        """As the gate asks it of an account, and each request of a session."""
+    def _is_valid(self, stored: AccountSession, account: AccountLike) -> bool:
+        """Apply the checks of the sign-in policy to the account, and of requests to the session."""
         now, since = self.clock.now(), account.tokens_valid_from
-        if held.ended_at is not None or now >= held.ends_by(self.settings.session_limits):
+        if stored.ended_at is not None or now >= stored.ends_by(self.settings.session_limits):
             return False
-        if account.logged_out_at is not None or (since is not None and held.created_at < since):
+        if account.logged_out_at is not None or (since is not None and stored.created_at < since):
             return False
         if account.status in (PENDING, DELETING) or not self.accounts.is_active(account):
             return False
         self.accounts.reinstate(account)
         return True
 
-    def _step(self, held: AccountSession) -> AccountSession | None:
-        """None where another was first."""
+    def _advance(self, stored: AccountSession) -> AccountSession | None:
+        """Increment the counter; return None if another request was first."""
         now = self.clock.now()
         return self.session.scalar(
             update(AccountSession)
             .where(
-                AccountSession.id == held.id,
-                AccountSession.counter == held.counter,
+                AccountSession.id == stored.id,
+                AccountSession.counter == stored.counter,
                 AccountSession.ended_at.is_(None),
             )
             .values(
@@ -112,7 +112,7 @@ class Refresh(BasicService):
                 refreshed_at=now,
                 used_at=now,
                 expires_at=min(
-                    held.created_at + self.settings.session_limits.longest,
+                    stored.created_at + self.settings.session_limits.longest,
                     now + timedelta(days=self.settings.REFRESH_TOKEN_DAYS),
                 ),
             )
@@ -120,19 +120,19 @@ class Refresh(BasicService):
             .execution_options(populate_existing=True, synchronize_session=False)
         )
 
-    def _is_successor_due(self, held: AccountSession, claimed: ParsedToken) -> bool:
+    def _is_successor_due(self, stored: AccountSession, claimed: ParsedToken) -> bool:
         allowed = timedelta(seconds=self.settings.REFRESH_REUSE_SECONDS)
         return (
-            held.counter == claimed.counter + 1
-            and held.refreshed_at is not None
-            and self.clock.now() - held.refreshed_at <= allowed
+            stored.counter == claimed.counter + 1
+            and stored.refreshed_at is not None
+            and self.clock.now() - stored.refreshed_at <= allowed
         )
 
-    def _end(self, held: AccountSession, account: AccountLike) -> None:
-        """End a session with a copied token: the server does not know which holder is the owner."""
+    def _end(self, stored: AccountSession, account: AccountLike) -> None:
+        """End a session with a copied token: the server cannot tell the owner from the thief."""
         ended = self.session.scalar(
             update(AccountSession)
-            .where(AccountSession.id == held.id, AccountSession.ended_at.is_(None))
+            .where(AccountSession.id == stored.id, AccountSession.ended_at.is_(None))
             .values(ended_at=self.clock.now(), end_reason=BY_REUSE)
             .returning(AccountSession.id)
             .execution_options(synchronize_session=False)
@@ -144,19 +144,19 @@ class Refresh(BasicService):
             self.session,
             SESSION_REUSED,
             account_id=account.id,
-            target=Target("session", held.public_id),
+            target=Target("session", stored.public_id),
         )
-        mail = self.mails.signed_out(account.email, label_of(held.user_agent), held.created_at)
+        mail = self.mails.signed_out(account.email, label_of(stored.user_agent), stored.created_at)
         after_commit(self.session, lambda: self.notices.send_soon(mail))
 
 
-# A device that says nothing of itself.
+# Shown for a device with an unknown user agent.
 UNKNOWN = "a device that we do not know"
 
 
 @dataclass(eq=False)
 class SessionMails:
-    """The email to an owner whose refresh token was used twice."""
+    """The email to the owner of a session with a reused refresh token."""
 
     core: CoreSettings
     templates: Templates

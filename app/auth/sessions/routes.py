@@ -32,11 +32,11 @@ from ..errors import (
 from ..schemas import login_read
 from ..sign_in.options import sign_in_options
 from ..sign_in.password import Login
-from ..sign_in.policy import payload_of
+from ..sign_in.policy import response_payload
 from . import schemas
 from .cookie_sessions import CookieSessions, forget_cookie, signs_in_by_cookie
 from .cookies import CrossSite
-from .management import OwnSession, OwnSessions
+from .management import OwnSession, SessionManagement
 from .refresh import Refresh
 from .schemas import (
     CookieSignIn,
@@ -70,7 +70,7 @@ def list_sessions(query: Loaded) -> Sequence[OwnSession]:
 
     Returns the newest first.
     """
-    return service(OwnSessions).list(caller(), caller().account, **query)
+    return service(SessionManagement).list(caller(), caller().account, **query)
 
 
 @blueprint.delete("/sessions")
@@ -83,7 +83,7 @@ def end_sessions(query: Loaded) -> dict[str, int]:
 
     Ends all sessions. With `others=true`, the session that sends the request stays.
     """
-    ended = service(OwnSessions).end_all(caller(), others=query["others"])
+    ended = service(SessionManagement).end_all(caller(), others=query["others"])
     if not query["others"]:
         forget_cookie()
     return {"ended": ended}
@@ -100,7 +100,7 @@ def end_session(session_id: str) -> OwnSession:
 
     Signs the device out immediately and returns the ended session.
     """
-    ended = service(OwnSessions).end(caller(), session_id)
+    ended = service(SessionManagement).end(caller(), session_id)
     if ended.current:
         forget_cookie()
     return ended
@@ -141,7 +141,7 @@ def list_account_sessions(account_id: AccountKey, query: Loaded) -> Sequence[Own
     account = service(Accounts).by_id(account_id)
     if account is None:
         raise AccountNotFound
-    return service(OwnSessions).list(caller(), account, **query)
+    return service(SessionManagement).list(caller(), account, **query)
 
 
 @blueprint.post("/session", only_with=CookieSessions)
@@ -159,7 +159,7 @@ def open_cookie_session(json: Loaded) -> JsonObject:
     Sets a session cookie instead of returning an access token.
     """
     options = sign_in_options(otp=json["otp"])
-    return payload_of(service(Login).with_password(json["email"], json["password"], options))
+    return response_payload(service(Login).with_password(json["email"], json["password"], options))
 
 
 @blueprint.get("/session", only_with=CookieSessions)
@@ -187,6 +187,6 @@ def close_cookie_session() -> dict[str, str]:
 
     Ends the session of this browser and deletes its cookie.
     """
-    service(CookieSessions).leave()
+    service(CookieSessions).sign_out()
     clear_browser_cache()
     return {"message": "Signed out"}

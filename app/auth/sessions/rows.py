@@ -29,7 +29,7 @@ class SessionRow(NamedTuple):
     ended_at: datetime | None
 
 
-# What it is asked for by need not be read.
+# The public id is given, and not read.
 _COLUMNS = [getattr(AccountSession, name) for name in SessionRow._fields[1:]]
 
 
@@ -38,35 +38,36 @@ class SessionRows:
         self.accounts = accounts
         self._limits = limits
         named = AccountSession.public_id == bindparam("public_id")
-        own = AccountSession.account_id == model.id
-        asked = accounts.selected(*_COLUMNS)
+        same_account = AccountSession.account_id == model.id
+        query = accounts.selected(*_COLUMNS)
         # An outer join distinguishes a missing account from a missing session.
         self._of_token = Rows(
-            asked.outerjoin(AccountSession, and_(own, named)).where(
+            query.outerjoin(AccountSession, and_(same_account, named)).where(
                 model.email == bindparam("email")
             )
         )
-        self._of_cookie = Rows(asked.join(AccountSession, own).where(named))
+        self._of_cookie = Rows(query.join(AccountSession, same_account).where(named))
 
     def of_token(self, email: str, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
         rows = self._of_token.read(self.accounts.session, email=email, public_id=public_id)
-        return self._told(public_id, rows)
+        return self._parse(public_id, rows)
 
     def of_cookie(self, public_id: UUID) -> tuple[AccountLike | None, SessionRow | None]:
         rows = self._of_cookie.read(self.accounts.session, public_id=public_id)
-        return self._told(public_id, rows)
+        return self._parse(public_id, rows)
 
-    def _told(self, public_id: UUID, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
+    def _parse(self, public_id: UUID, rows: Any) -> tuple[AccountLike | None, SessionRow | None]:
         if not rows:
             return None, None
         values = list(rows[0])
         width = len(values) - len(_COLUMNS)
         account = self.accounts.of(values[:width])
         session = SessionRow(public_id, *values[width:])
-        return account, session if self._counts(session, account) else None
+        return account, session if self._is_valid(session, account) else None
 
-    def _counts(self, session: SessionRow, account: AccountLike) -> bool:
-        """Whatever ends an account's tokens ends the sessions of before that moment."""
+    def _is_valid(self, session: SessionRow, account: AccountLike) -> bool:
+        """Return whether the session is active. Revoking an account's tokens ends its earlier
+        sessions."""
         if session.id is None or session.ended_at is not None:
             return False
         now = self.accounts.clock.now()

@@ -1,4 +1,4 @@
-"""Sessions that the server stores: begun at the sign-in, used, renewed and pruned."""
+"""Stored sessions: started at a sign-in, used, renewed and pruned."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...core.db.transaction import AnySession, has_begun, lock_row, transaction
 from ...core.request import current_origin
 from ...core.types import JsonObject
 from ..settings import AuthSettings
-from ..sign_in.options import SignInOptions, has_factor, methods, written
-from .devices import kept_address, kept_user_agent
+from ..sign_in.options import SignInOptions, has_factor, join_methods, methods
+from .devices import stored_ip_address, stored_user_agent
 from .models import AMR_LENGTH, COOKIE, SECRET_BYTES, TOKEN, AccountSession
 from .refresh_token import RefreshTokens
 from .rows import SessionRow, SessionRows
 
-# A use is written down as seldom as this.
+# The time of the last use is stored at most once in this period.
 USE_SECONDS = 3600
 
 
 class SessionStart(NamedTuple):
     session: AccountSession
-    # What a cookie holds of it; here for the last time.
+    # The secret for the session cookie; the server stores only its digest.
     secret: bytes
 
 
@@ -41,7 +41,7 @@ class Sessions:
     settings: AuthSettings
     refresh_tokens: RefreshTokens
 
-    def begin(
+    def start(
         self,
         account: AccountLike,
         by: tuple[str, ...],
@@ -50,8 +50,8 @@ class Sessions:
         token_life: timedelta,
         factor_at: float | None,
     ) -> SessionStart:
-        """Within the transaction of the sign-in. One that only its access token goes on with ends
-        when that does."""
+        """Start a session within the transaction of the sign-in. A session without a refresh token
+        ends with its access token."""
         now, origin = self.clock.now(), current_origin()
         shown = datetime.fromtimestamp(factor_at, UTC) if factor_at else None
         lives = self._life(options) or token_life
@@ -60,22 +60,22 @@ class Sessions:
             account_id=account.id,
             kind=COOKIE if options.cookie else TOKEN,
             secret=sha256(secret).digest() if options.cookie else secret,
-            amr=written(methods(by), AMR_LENGTH),
+            amr=join_methods(methods(by), AMR_LENGTH),
             authenticated_at=now,
             factor_at=now if has_factor(by) else shown,
             created_at=now,
             used_at=now,
             expires_at=now + min(self.settings.session_limits.longest, lives),
-            ip=kept_address(origin.address, self.settings.SESSION_ADDRESSES),
-            user_agent=kept_user_agent(origin.user_agent),
+            ip=stored_ip_address(origin.address, self.settings.SESSION_ADDRESSES),
+            user_agent=stored_user_agent(origin.user_agent),
         )
         self.session.add(made)
         self.session.flush()
         return SessionStart(made, secret)
 
     def use(self, found: SessionRow) -> None:
-        """Write down that it is used. A host's own transaction is not ended for that: the next
-        request has it written."""
+        """Store the time of use. If the application has begun a transaction, the time is stored by
+        the next request."""
         now = self.clock.now()
         if (now - found.used_at).total_seconds() < USE_SECONDS or has_begun(self.session):
             return
@@ -87,14 +87,16 @@ class Sessions:
                 .execution_options(synchronize_session=False)
             )
 
-    def refreshing(self, session: AccountSession, options: SignInOptions) -> JsonObject:
-        """What goes beside an access token for whoever keeps itself signed in: always the token of
-        the step at which the session stands."""
+    def refresh_payload(self, session: AccountSession, options: SignInOptions) -> JsonObject:
+        """Return the refresh token for the session's counter and its expiry, or an empty payload if
+        the sign-in has no refresh token."""
         if session.kind != TOKEN or not self._is_refreshed(options):
             return {}
-        written = self.refresh_tokens.write(session.public_id, session.counter, session.secret)
+        refresh_token = self.refresh_tokens.write(
+            session.public_id, session.counter, session.secret
+        )
         ends_by = session.ends_by(self.settings.session_limits)
-        return {"refresh_token": written, "refresh_expires": ends_by}
+        return {"refresh_token": refresh_token, "refresh_expires": ends_by}
 
     def _is_refreshed(self, options: SignInOptions) -> bool:
         asked = options.refresh or self.settings.REFRESH_ALWAYS
@@ -114,7 +116,7 @@ class Renewal:
     session: AnySession
     clock: Clock
     token_life: timedelta
-    # However often it is renewed, it ends after so long.
+    # The longest life of a session, however often it is renewed.
     longest: timedelta
 
     def renew(self, row_id: object, by: tuple[str, ...]) -> AccountSession | None:
@@ -127,8 +129,8 @@ class Renewal:
         found.authenticated_at = now
         if has_factor(by):
             found.factor_at = now
-        found.amr = written([*found.amr.split(), *methods(by)], AMR_LENGTH)
-        # One that its token alone goes on with lives as long as the next token.
+        found.amr = join_methods([*found.amr.split(), *methods(by)], AMR_LENGTH)
+        # A session without a refresh token lives as long as the next access token.
         found.expires_at = max(
             found.expires_at, min(now + self.token_life, found.created_at + self.longest)
         )
@@ -141,7 +143,7 @@ KEEP_DAYS = 30
 
 
 def prune_sessions(session: AnySession, clock: Clock, batch: int = 5_000) -> int:
-    """Deletes sessions that ended long ago."""
+    """Delete sessions that ended long ago; return their number."""
     before = clock.now() - timedelta(days=KEEP_DAYS)
     ended = or_(AccountSession.expires_at < before, AccountSession.ended_at < before)
     return delete_in_batches(session, AccountSession, ended, batch=batch)

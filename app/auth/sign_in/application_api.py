@@ -1,6 +1,6 @@
-"""Signing in and out by host code: its own login page, a link in a mail, a command.
+"""Sign-in and sign-out by an application's code: a login page, a link in an email, a command.
 
-It passes the same rate limits and the same sign-in policy as the routes.
+The same rate limits and sign-in policy apply as at the routes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,17 @@ from ..decorators import check_active
 from ..schemas import login_read
 from ..settings import AuthSettings
 from ..step_up.service import Reauthentication
-from .log_out import LogOut
 from .options import SignInOptions, sign_in_options
 from .password import Login
-from .policy import NO_OPTIONS, Challenge, SignInPolicy, SignInResult, overtaken, payload_of
+from .policy import (
+    NO_OPTIONS,
+    Challenge,
+    SignInPolicy,
+    SignInResult,
+    response_payload,
+    stale_proof_error,
+)
+from .sign_out import SignOut
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -34,8 +41,8 @@ if TYPE_CHECKING:
 
 def verify_password(account: Any, password: str) -> AccountLike:
     email = account if isinstance(account, str) else account.email
-    verified = service(Login).verify(email, password, _address())
-    # On the object itself: its columns are read again when the session has expired them.
+    verified = service(Login).verify(email, password, _ip_address())
+    # Stored on the object itself: the session may expire the columns and read them again.
     setattr(verified, VERIFIED_STATE, state_of(verified))
     return verified
 
@@ -47,53 +54,53 @@ def sign_in(
     otp: str | None = None,
     trusted_device: str | None = None,
 ) -> JsonObject:
-    options = enter(by_cookie, otp, trusted_device)
+    options = build_options(by_cookie, otp, trusted_device)
     stored = _stored(account)
     verified = getattr(account, VERIFIED_STATE, None)
     if verified is not None and verified != state_of(stored):
-        # Between the two calls; the sign-in policy compares what happens from here on.
-        raise overtaken(by, stored.id)
+        # The account changed between the two calls; the sign-in policy checks later changes.
+        raise stale_proof_error(by, stored.id)
     return dump(login_read(), service(SignInPolicy).admit(stored, by, options))
 
 
 def finish_sign_in(mfa_token: str, factors: Values, trust: bool, by_cookie: bool) -> JsonObject:
-    # For its weight: most applications have no second factors.
+    # Imported here to save memory: most applications have no second factors.
     from ..mfa.schemas import FACTOR_FIELDS, second_step_read
     from ..mfa.sign_in import SecondStep
 
     name, value = _only_one(factors)
     require_mfa()
-    options = enter(by_cookie)
+    options = build_options(by_cookie)
     outcome = service(SecondStep).finish(
         mfa_token, FACTOR_FIELDS[name], value, options, trust=trust
     )
     return dump(second_step_read(), outcome)
 
 
-def reauthenticate(ways: Values, login_id: str | None) -> JsonObject:
-    name, value = _only_one(ways)
+def reauthenticate(methods: Values, login_id: str | None) -> JsonObject:
+    name, value = _only_one(methods)
     check_active()
     given = (login_id or "", value) if name == "code" else value
     options = sign_in_options(caller=caller())
     return dump(login_read(), service(Reauthentication).show(caller(), name, given, options))
 
 
-def enter(
+def build_options(
     by_cookie: bool,
     otp: str | None = None,
     device: str | None = None,
     caller: Caller | None = None,
 ) -> SignInOptions:
-    """Return the options of a sign-in with what the application has read of the request itself."""
+    """Return sign-in options from the request and the values that the application passes."""
     if by_cookie:
-        _cookie_sessions().enter()
+        _cookie_sessions().prepare_sign_in()
     if not has_request_context():
         return NO_OPTIONS._replace(otp=otp, device=device)
     return sign_in_options(otp=otp, device=device, caller=caller)
 
 
 def dump(schema: type[Schema], outcome: SignInResult | Challenge, **more: object) -> JsonObject:
-    response: JsonObject = schema_instance(schema).dump({**payload_of(outcome), **more})
+    response: JsonObject = schema_instance(schema).dump({**response_payload(outcome), **more})
     return response
 
 
@@ -111,32 +118,31 @@ def _only_one(given: Values) -> tuple[str, Any]:
     return named[0]
 
 
-def _address() -> str:
+def _ip_address() -> str:
     return (request.remote_addr or "") if has_request_context() else ""
 
 
 def sign_out(account: object) -> None:
-    service(LogOut).account(_stored(account))
+    service(SignOut).account(_stored(account))
 
 
 def sign_out_here() -> None:
-    _cookie_sessions().leave()
+    _cookie_sessions().sign_out()
 
 
 def _cookie_sessions() -> CookieSessions:
-    # For its weight: most applications do without.
+    # Imported here to save memory: most applications have no cookie sessions.
     from ..sessions.cookie_sessions import CookieSessions
 
     context = find_context()
     if context.settings.of(AuthSettings).COOKIE_SESSIONS != "on":
-        raise SetupError(
-            "This application signs nobody in by a cookie: AUTH.COOKIE_SESSIONS is off."
-        )
+        raise SetupError("This application has no cookie sessions: AUTH.COOKIE_SESSIONS is off.")
     return context.get(CookieSessions)
 
 
 def _stored(account: Any) -> AccountLike:
-    """As an object of our session: the host may have it from another one, or as a plain row."""
+    """Return the account as an object of this session: the application may pass a row, or an object
+    of another session. Raise AccountNotFound."""
     found: AccountLike | None = service(Accounts).by_id(account.id)
     if found is None:
         raise AccountNotFound

@@ -14,9 +14,9 @@ from ..settings import AuthSettings
 from ..step_up.service import Freshness, Reauthentication, StepUp, has_no_factor
 from ..tokens.access import AMR, Revocations, Signer, Tokens
 from ..tokens.bearer import BearerReader
-from .log_out import LogOut
 from .password import Login
 from .policy import SessionUse, SignInPolicy, Stage, active_only
+from .sign_out import SignOut
 
 
 def sign_in_stages(context: Context) -> tuple[Stage, ...]:
@@ -25,13 +25,13 @@ def sign_in_stages(context: Context) -> tuple[Stage, ...]:
     return (
         active_only(context.get(Accounts)),
         *((factors.stage,) if factors and factors.stage else ()),
-        # Of the application: it is asked when everything else was shown.
+        # Stages of the application run last.
         *context.parts["sign_in_stages"],
     )
 
 
 def step_ups(context: Context) -> StepUp:
-    """Return the ways to re-authenticate next to the password."""
+    """Return the re-authentication methods besides the password."""
     factors = context.find(FactorFeature)
     step_ups = [
         factors.step_up if factors else None,
@@ -40,7 +40,7 @@ def step_ups(context: Context) -> StepUp:
     ]
     switched_on = [each for each in step_ups if each is not None]
     return StepUp(
-        {name: way for each in switched_on for name, way in each.ways.items()},
+        {name: method for each in switched_on for name, method in each.methods.items()},
         tuple(refusal for each in switched_on for refusal in each.refusals),
     )
 
@@ -86,9 +86,9 @@ def assemble(context: Context) -> None:
             renew_session=stored.renew if stored else None,
         )
     )
-    # A session that has ended is not brought back by a later sign-in.
+    # A later sign-in must not restore a session that has ended.
     is_final = auth.LOGOUT_IS_FINAL or auth.keeps_sessions
-    context.add(LogOut(session, accounts, revocations, clock, is_final=is_final))
+    context.add(SignOut(session, accounts, revocations, clock, is_final=is_final))
 
 
 def make_tokens(context: Context, auth: AuthSettings) -> Tokens:

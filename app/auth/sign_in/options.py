@@ -10,18 +10,18 @@ from ...core.request import unwrap_request
 if TYPE_CHECKING:
     from ..caller import Caller
 
-# Names of the proofs, as the audit log has them.
+# Names of the proofs in the audit log.
 PASSWORD = "password"
 PROVIDER = "provider"
-# The application vouches for the account, and does not say how it signed in.
+# The application signs the account in and does not name the proof.
 HOST = "host"
 # A one-time code by email.
 MAILED_CODE = "code"
-# A code of an authenticator app.
+# A code from an authenticator app.
 TOTP = "totp"
 RECOVERY_CODE = "recovery"
 PASSKEY = "passkey"
-# A trusted device: it has shown a second factor some days ago.
+# A trusted device: a second factor was used on it some days ago.
 DEVICE = "device"
 
 # Each of these is a second factor; a passkey is two factors by itself.
@@ -44,15 +44,16 @@ def has_factor(by: Iterable[str]) -> bool:
 
 
 def methods(by: Sequence[str]) -> list[str]:
-    """For `amr`: what was shown, each once, and `mfa` where a second factor was among it."""
+    """Return the `amr` values of the proofs, each once, and `mfa` if one is a second factor."""
     named = [method for proof in by for method in _METHODS.get(proof, (proof,))]
     if has_factor(by):
         named.append(_MULTIPLE)
     return list(dict.fromkeys(named))
 
 
-def written(methods: Iterable[str], length: int) -> str:
-    """In one text, as many of them as it has room for: a host may call its proofs anything."""
+def join_methods(methods: Iterable[str], length: int) -> str:
+    """Return the methods as one string, without those that exceed the length: an application may
+    choose names of any length."""
     text = ""
     for method in dict.fromkeys(methods):
         longer = f"{text} {method}".strip()
@@ -60,13 +61,13 @@ def written(methods: Iterable[str], length: int) -> str:
     return text
 
 
-def tells_of_factor(amr: object) -> bool:
-    """Whether a token says that a second factor was shown."""
+def amr_has_factor(amr: object) -> bool:
+    """Return whether an `amr` claim names a second factor."""
     return isinstance(amr, list) and _MULTIPLE in amr
 
 
-# The kind of credential that a cookie is.
-COOKIE_WAY = "cookie"
+# The kind of credential of a session cookie.
+COOKIE_CREDENTIAL = "cookie"
 
 _REQUESTED = "frontdesk_sign_in_options"
 
@@ -75,10 +76,10 @@ class SignInOptions(NamedTuple):
     """What a client sends with a sign-in, besides the proof of who it is."""
 
     # The IP address that the request came from; empty outside a request.
-    address: str = ""
+    ip_address: str = ""
     # A session cookie in place of an access token.
     cookie: bool = False
-    # A code of an authenticator app, sent with the password in one request.
+    # A code from an authenticator app, sent with the password in one request.
     otp: str | None = None
     # The secret of a trusted device.
     device: str | None = None
@@ -89,14 +90,14 @@ class SignInOptions(NamedTuple):
 def sign_in_options(
     *, otp: str | None = None, device: str | None = None, caller: Caller | None = None
 ) -> SignInOptions:
-    """Return what the current request asks for. A caller that is known by a cookie gets a cookie
-    again. Services are given the result and do not read the request."""
+    """Return the sign-in options of the current request. A caller with a session cookie gets a
+    cookie again. Services get the result and do not read the request."""
     asked = unwrap_request()
     cookie, own_device = getattr(asked, _REQUESTED, (False, None))
     prefers = asked.headers.get("Prefer", "").replace(";", ",").split(",")
     return SignInOptions(
         asked.remote_addr or "",
-        cookie or (caller is not None and caller.via == COOKIE_WAY),
+        cookie or (caller is not None and caller.via == COOKIE_CREDENTIAL),
         otp,
         device or own_device or asked.headers.get("X-Trusted-Device"),
         "refresh" in (each.strip().lower() for each in prefers),
@@ -111,7 +112,7 @@ def request_cookie() -> None:
 
 
 def use_device(secret: str) -> None:
-    """Give sign-ins of this request the trusted device that a page's own cookie holds."""
+    """Make sign-ins of this request use the trusted device from the cookie of a page."""
     asked = unwrap_request()
     cookie, _ = getattr(asked, _REQUESTED, (False, None))
     setattr(asked, _REQUESTED, (cookie, secret))

@@ -20,10 +20,10 @@ Result = TypeVar("Result")
 
 class _Proved(NamedTuple):
     account_id: object
-    # As it was when the password was compared.
+    # The state when the password was compared.
     state: SignInState
-    # A hash to be stored in place of the one it was compared with.
-    renewed: str | None
+    # A new hash to store in place of the compared one, or None.
+    new_hash: str | None
 
 
 @dataclass(eq=False)
@@ -41,55 +41,55 @@ class Login:
             lambda account: self.policy.admit(account, (PASSWORD,), options),
             email,
             password,
-            options.address,
+            options.ip_address,
         )
 
-    def verify(self, email: str, password: str, address: str) -> AccountLike:
+    def verify(self, email: str, password: str, ip_address: str) -> AccountLike:
         """Return the account with this password, within the same limits, without a sign-in."""
-        return self._then(lambda account: account, email, password, address)
+        return self._then(lambda account: account, email, password, ip_address)
 
-    def match(self, email: str, password: str, address: str) -> str | None:
+    def match(self, email: str, password: str, ip_address: str) -> str | None:
         """Return the stored hash that matches the password."""
         matched: str | None = self._then(
-            lambda account: account.password_hash, email, password, address
+            lambda account: account.password_hash, email, password, ip_address
         )
         return matched
 
     def _then(
-        self, act: Callable[[AccountLike], Result], email: str, password: str, address: str
+        self, act: Callable[[AccountLike], Result], email: str, password: str, ip_address: str
     ) -> Result:
-        # The stored hash may change in between: then the password is compared again.
+        # If the stored hash changes in between, the password is compared again.
         for _ in range(2):
-            proved = self._prove(email, password, address)
+            proved = self._prove(email, password, ip_address)
             with suppress(IncorrectCredentials), transaction(self.session):
                 return act(self._account(proved))
         raise IncorrectCredentials(note={"account_id": proved.account_id})
 
-    def _prove(self, email: str, password: str, address: str) -> _Proved:
+    def _prove(self, email: str, password: str, ip_address: str) -> _Proved:
         email = fold(email)
-        # Code of the application may use the session: it stays unchanged.
+        # If code of the application uses the session, the session stays open.
         in_use = is_in_use(self.session)
-        self.failures.check(email, address)
+        self.failures.check(email, ip_address)
         account_id, password_hash, since = self.accounts.rows.credentials(email)
         if not in_use:
-            # A hash takes a quarter of a second: no database connection waits for it.
+            # A hash takes a quarter of a second: no database connection is held for it.
             release(self.session)
         tried = self.passwords.check(password, password_hash)
         if password_hash is None or not tried.right:
-            self.failures.count(email, address)
+            self.failures.count(email, ip_address)
             raise IncorrectCredentials(note={"account_id": account_id})
-        self.failures.accept(email, address)
-        renewed = None
+        self.failures.accept(email, ip_address)
+        new_hash = None
         if tried.renew:
-            renewed = self.passwords.hash(password)
-        return _Proved(account_id, SignInState(password_hash, since), renewed)
+            new_hash = self.passwords.hash(password)
+        return _Proved(account_id, SignInState(password_hash, since), new_hash)
 
     def _account(self, proved: _Proved) -> AccountLike:
-        """IncorrectCredentials where its state has changed since: the old password opens nothing
-        after a reset, nor is its hash stored again."""
+        """Return the locked account. Raise IncorrectCredentials if its state has changed since the
+        proof: after a reset, the old password is invalid and its hash is not stored again."""
         account: AccountLike | None = self.accounts.lock(proved.account_id)
         if account is None or state_of(account) != proved.state:
             raise IncorrectCredentials
-        if proved.renewed is not None:
-            account.password_hash = proved.renewed
+        if proved.new_hash is not None:
+            account.password_hash = proved.new_hash
         return account

@@ -1,4 +1,4 @@
-"""The one gate between "proved who it is" and "signed in", whatever the proof was."""
+"""The sign-in policy: what every sign-in passes after its proof, whatever the proof was."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..sessions.service import Sessions, SessionStart
 
 
-# Of a sign-in outside a request.
+# The options of a sign-in outside a request.
 NO_OPTIONS = SignInOptions()
 
 
@@ -41,10 +41,10 @@ class SignIn:
     """A sign-in in progress."""
 
     account: AccountLike
-    # Each proof that was given, in order: a second factor comes after a password.
+    # The given proofs in order: a second factor comes after a password.
     by: tuple[str, ...]
     options: SignInOptions
-    # When it has shown a second factor already: the sign-in from which it goes on did.
+    # When the user showed a second factor in an earlier step of the same sign-in.
     factor_at: float | None = None
 
     @property
@@ -53,40 +53,40 @@ class SignIn:
 
 
 class SignInResult(NamedTuple):
-    """Signed in: what the login route answers, and the server's own record of it."""
+    """The response of the login route, and the stored session."""
 
     payload: JsonObject
     session: AccountSession | None = None
-    # What a cookie is to hold; here for the last time.
+    # The secret for the session cookie; the server stores only its digest.
     secret: bytes | None = None
 
 
 class Challenge(NamedTuple):
-    """The sign-in needs another step first; the problem tells the client which.
+    """The sign-in needs another step first; the problem names the step.
 
-    Returned and not raised, so that what the sign-in has written so far is stored.
+    It is returned and not raised, so that the transaction is committed.
     """
 
     problem: Problem
 
 
-def payload_of(outcome: SignInResult | Challenge) -> JsonObject:
+def response_payload(outcome: SignInResult | Challenge) -> JsonObject:
     """Return the response of a sign-in; raise the problem of a challenge."""
     if isinstance(outcome, Challenge):
         raise outcome.problem
     return outcome.payload
 
 
-# Asked in turn. One that raises refuses, and one that returns None lets the account pass.
+# Stages run in order. A stage raises to reject the sign-in, and returns None to accept it.
 Stage = Callable[[SignIn], Challenge | None]
 
 
 class SessionUse(NamedTuple):
-    """Which sign-ins have a session; none where nothing is switched on."""
+    """Which sign-ins have a stored session; by default none has."""
 
-    # Of every sign-in.
+    # For every sign-in.
     sessions: Sessions | None = None
-    # Of sign-ins by a cookie, where no other has one.
+    # For sign-ins by cookie, if other sign-ins have no session.
     cookie_sessions: Sessions | None = None
     # Called within the transaction of a sign-in or a re-authentication.
     set_cookie: Callable[[SignInResult], object] | None = None
@@ -98,7 +98,7 @@ class SignInPolicy(BasicService):
     tokens: Tokens
     revocations: Revocations
     stages: Sequence[Stage]
-    # What the stages refuse with, at every route that signs in.
+    # The errors of the stages, which every sign-in route documents.
     refusals: tuple[type[Problem], ...]
     session_use: SessionUse
 
@@ -114,14 +114,14 @@ class SignInPolicy(BasicService):
         *,
         factor_at: float | None = None,
     ) -> SignInResult | Challenge:
-        """Sign an account in that has proved who it is, unless a stage asks for more.
+        """Sign in an account after its proof; return a challenge if a stage requires more.
 
-        Before anything is written its row is locked, and compared with what the account was when
-        it proved that: a change of its credentials that overlaps refuses this sign-in or ends it.
+        The account's row is locked and compared with its state at the time of the proof before
+        anything is written: a concurrent change of credentials rejects or ends this sign-in.
         """
         sign_in = SignIn(account, by, options, factor_at)
         with transaction(self.session):
-            # What locked the row has compared it with the proof.
+            # The code that locked the row has compared it with the proof.
             compared = is_locked(self.session, account)
             proved = None if compared else (account.status, state_of(account))
             for stage in self.stages:
@@ -141,7 +141,7 @@ class SignInPolicy(BasicService):
             return
         if stored is not None:
             check_active(self.accounts, stored)
-        raise overtaken(by, account_id)
+        raise stale_proof_error(by, account_id)
 
     def _open(self, sign_in: SignIn) -> SignInResult:
         account = sign_in.account
@@ -149,16 +149,18 @@ class SignInPolicy(BasicService):
             self.accounts.reinstate(account)
         account.logged_out_at = None
         self.revocations.remove(self.session, account.email)
-        # A host that does without it has None in the column's place.
+        # An application's account model may have None in place of this column.
         if getattr(type(account), "last_login_date", None) is not None:
             cast(Any, account).last_login_date = self.clock.now()
         set_origin_account(account.id)
         report_action(
             self.session, LOGIN_SUCCEEDED, account, account_id=account.id, proofs=sign_in.by
         )
-        begun = self._begin(sign_in)
-        session, secret = begun if begun else (None, None)
-        return self._told(SignInResult(self._answered(sign_in, session), session, secret))
+        start = self._start_session(sign_in)
+        session, secret = start if start else (None, None)
+        return self._set_session_cookie(
+            SignInResult(self._payload(sign_in, session), session, secret)
+        )
 
     def renew(
         self,
@@ -167,57 +169,57 @@ class SignInPolicy(BasicService):
         options: SignInOptions,
         session: AccountSession | None = None,
     ) -> SignInResult:
-        """Another token for who is in already and has shown once more who it is: nobody comes in by
-        that, and so no stage is asked."""
+        """Return new credentials after re-authentication. No stage runs: the caller is signed in
+        already."""
         sign_in = SignIn(account, by, options)
         with transaction(self.session):
-            return self._told(SignInResult(self._answered(sign_in, session), session))
+            return self._set_session_cookie(SignInResult(self._payload(sign_in, session), session))
 
-    def _told(self, opened: SignInResult) -> SignInResult:
-        if self.set_cookie is not None and opened.session is not None:
-            self.set_cookie(opened)
-        return opened
+    def _set_session_cookie(self, result: SignInResult) -> SignInResult:
+        if self.set_cookie is not None and result.session is not None:
+            self.set_cookie(result)
+        return result
 
-    def _answered(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
-        carried = self.carried(sign_in, session)
-        payload = {**carried, "account": sign_in.account, "user": None}
-        answered: JsonObject = self.hooks.payload(payload, self.session)
-        return answered
+    def _payload(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
+        credentials = self._credentials(sign_in, session)
+        default = {**credentials, "account": sign_in.account, "user": None}
+        payload: JsonObject = self.hooks.payload(default, self.session)
+        return payload
 
-    def go_on(self, account: AccountLike, session: AccountSession) -> JsonObject:
-        """As at a sign-in, for whoever is in already and refreshes that: what hooks say of the
-        account may have changed."""
+    def refresh(self, account: AccountLike, session: AccountSession) -> JsonObject:
+        """Return the response of a sign-in for a refreshed session. The hooks run again: what they
+        return for the account may have changed."""
         set_origin_account(account.id)
-        return self._answered(SignIn(account, (), SignInOptions(refresh=True)), session)
+        return self._payload(SignIn(account, (), SignInOptions(refresh=True)), session)
 
-    def carried(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
-        """What the client shows from now on: an access token, or a cookie that the answer sets."""
+    def _credentials(self, sign_in: SignIn, session: AccountSession | None) -> JsonObject:
+        """Return an access token, or only its expiry if the response sets a session cookie."""
         account = sign_in.account
         claims = self.hooks.claims(account, self.session)
         if session is not None and sign_in.options.cookie:
             return {"expires": session.expires_at}
-        told: JsonObject = {AMR: methods(sign_in.by)}
+        sign_in_claims: JsonObject = {AMR: methods(sign_in.by)}
         latest = None
         if session is not None:
             latest = session.expires_at
-            told = {
+            sign_in_claims = {
                 AMR: session.amr.split(),
                 "auth_time": int(session.authenticated_at.timestamp()),
                 "sid": str(session.public_id),
             }
-        token, expires = self.tokens.issue(account.email, claims, told, latest)
-        carried = {"access_token": token, "expires": expires, "token_type": "bearer"}
+        token, expires = self.tokens.issue(account.email, claims, sign_in_claims, latest)
+        credentials = {"access_token": token, "expires": expires, "token_type": "bearer"}
         if self.sessions is not None and session is not None:
-            carried |= self.sessions.refreshing(session, sign_in.options)
-        return carried
+            credentials |= self.sessions.refresh_payload(session, sign_in.options)
+        return credentials
 
-    def _begin(self, sign_in: SignIn) -> SessionStart | None:
+    def _start_session(self, sign_in: SignIn) -> SessionStart | None:
         sessions = self.sessions
         if sessions is None and sign_in.options.cookie:
             sessions = self.cookie_sessions
         if sessions is None:
             return None
-        return sessions.begin(
+        return sessions.start(
             sign_in.account,
             sign_in.by,
             sign_in.options,
@@ -242,9 +244,9 @@ def check_active(accounts: Accounts, account: AccountLike) -> None:
         raise InactiveAccount(note={"account_id": account.id})
 
 
-def overtaken(by: tuple[str, ...], account_id: object) -> Problem:
-    """The refusal of a sign-in whose account was changed after its proof: the one that its proof
-    would meet now."""
+def stale_proof_error(by: tuple[str, ...], account_id: object) -> Problem:
+    """Return the error of a sign-in if its account was changed after the proof: the error that
+    the same proof would get now."""
     note = {"event": "sign_in", "account_id": account_id}
     if by == (PASSWORD,):
         return IncorrectCredentials(note=note)

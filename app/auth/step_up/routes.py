@@ -24,12 +24,12 @@ from ..sign_in.options import sign_in_options
 from .service import Reauthentication
 
 # The body has exactly one of these methods.
-WAYS = ("password", "otp", "recovery_code", "credential", "code")
+METHODS = ("password", "otp", "recovery_code", "credential", "code")
 
 
 class Reauthenticate(RequestSchema):
     class Meta(RequestSchema.Meta):
-        json_schema = {"oneOf": [{"required": [way]} for way in WAYS]}
+        json_schema = {"oneOf": [{"required": [way]} for way in METHODS]}
 
     password = PasswordField(
         max=1024, metadata={"description": "Password of the account.", "format": "password"}
@@ -64,9 +64,9 @@ class Reauthenticate(RequestSchema):
 
     @validates_schema
     def require_one_way(self, data: Loaded, **kwargs: object) -> None:
-        given = [way for way in WAYS if way in data]
+        given = [way for way in METHODS if way in data]
         if len(given) != 1:
-            raise ValidationError(f"Exactly one of {', '.join(WAYS)} must be given.")
+            raise ValidationError(f"Exactly one of {', '.join(METHODS)} must be given.")
         if "code" in data and data.get("login_id") is None:
             raise ValidationError("Missing data for required field.", "login_id")
 
@@ -90,7 +90,7 @@ def reauthenticate(json: Loaded) -> JsonObject:
     Confirms the identity of the caller with a password, an MFA method, a passkey or a one-time
     code. Returns a new access token for routes that require a recent sign-in.
     """
-    way = next(each for each in WAYS if each in json)
+    way = next(each for each in METHODS if each in json)
     given = (json["login_id"], json["code"]) if way == "code" else json[way]
     options = sign_in_options(caller=caller())
     return service(Reauthentication).show(caller(), way, given, options).payload

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # What the proof is called that was given. What is wrong, or another account's, is refused, and
 # counted together with what is wrong at the door.
-Way = Callable[[Caller, Any, SignInOptions], str]
+StepUpMethod = Callable[[Caller, Any, SignInOptions], str]
 # Renews the caller's session; returns None for a session that has ended.
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
 
@@ -42,7 +42,7 @@ class StepUp(NamedTuple):
     """Ways to re-authenticate next to the password."""
 
     # By the member of the body that each reads.
-    ways: Mapping[str, Way]
+    methods: Mapping[str, StepUpMethod]
     # What they may be refused with.
     refusals: tuple[type[Problem], ...] = ()
 
@@ -125,17 +125,17 @@ class Reauthentication:
             return self.policy.renew(account, (proof,), options, session)
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:
-        account = self.login.verify(caller.account.email, password, options.address)
+        account = self.login.verify(caller.account.email, password, options.ip_address)
         # The address may have passed to another account in this moment.
         if account.id != caller.account.id:
             raise IncorrectCredentials
         return PASSWORD
 
     def _checked(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> str:
-        check = self.by_password if way == PASSWORD else self.step_up.ways.get(way)
+        check = self.by_password if way == PASSWORD else self.step_up.methods.get(way)
         if check is None:
             raise Invalid.about(way, "Is not switched on here.")
-        self.login.failures.check(caller.account.email, options.address)
+        self.login.failures.check(caller.account.email, options.ip_address)
         try:
             return check(caller, given, options)
         except BadRequest as error:

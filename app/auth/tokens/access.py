@@ -1,8 +1,8 @@
 """Access tokens: signed by Flask-JWT-Extended, and read more strictly than it reads them.
 
-Its own reading takes a token without `exp`, one of another kind without `type`, and any header.
-A token passes here only with what we sign: HS256 by our secret, `sub`, a finite `exp`, and nothing
-that asks to be checked in another way.
+The library accepts a token without `exp`, a token of another kind without `type`, and any header.
+This reader accepts only what Frontdesk signs: HS256 with the secret key, `sub`, a finite `exp`, and
+no header that names another key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...core.keystore import Keystore, KeystoreUnavailable
 from ...core.types import JsonObject, Values
 from ...core.web.fields import is_storable
 from ..errors import InvalidCredentials
-from ..sign_in.options import tells_of_factor
+from ..sign_in.options import amr_has_factor
 
 log = logging.getLogger(__name__)
 
@@ -36,17 +36,17 @@ ALGORITHM = "HS256"
 _HERE = str(Path(__file__).parent)
 
 # Claims that the server reads: a claims hook cannot set them.
-OURS = frozenset(("sub", "iat", "exp", "nbf", "type"))
-# What a token tells of its sign-in, where the settings have us read that: see `told`.
+RESERVED_CLAIMS = frozenset(("sub", "iat", "exp", "nbf", "type"))
+# The claim with the methods of the sign-in; read only if it is protected.
 AMR = "amr"
 
-# Among the audiences of a token that names any, unless the settings have another word for us.
+# Added to the audiences of a token that names any, unless `AUTH.AUDIENCE` is set.
 AUDIENCE = "frontdesk"
 
-# Clocks of several machines differ by a little.
+# The clocks of several machines may differ.
 LEEWAY_SECONDS = 2.0
 
-# A few megabytes at most; a full cache is cleared.
+# The cache takes a few megabytes at most; a full cache is cleared.
 REMEMBERED_TOKENS = 10_000
 
 _KEYS_NAMED_IN_HEADER = frozenset(("kid", "jwk", "jku", "x5u", "x5c", "x5t", "crit"))
@@ -69,9 +69,9 @@ class TokenClaims(NamedTuple):
     # Unset in a token that was signed elsewhere, with `sub` and `exp` alone.
     issued_at: float | None
     not_before: float | None
-    # Whether a second factor was shown for it.
+    # Whether the sign-in included a second factor.
     has_factor: bool
-    # The server's own record of the sign-in.
+    # The stored session; None without sessions.
     session_id: UUID | None
 
 
@@ -84,12 +84,12 @@ class Tokens:
         clock: Clock,
         audience: str | None = None,
         issuer: str | None = None,
-        told: frozenset[str] = frozenset(),
+        protected: frozenset[str] = frozenset(),
     ) -> None:
-        """With an audience or an issuer, a token must name it. `told` are the claims about the
-        sign-in that are ours alone here; all others of them are the host's."""
+        """With an audience or an issuer, a token must name it. `protected` are the claims about a
+        sign-in that a claims hook cannot set."""
         self.lifetime = lifetime
-        self._told = told
+        self._protected = protected
         self._signer = signer
         self.audience = audience
         self.issuer = issuer
@@ -104,21 +104,20 @@ class Tokens:
         sign_in: Values = _NOTHING,
         latest: datetime | None = None,
     ) -> tuple[str, datetime]:
-        """A token and the moment of its expiry, which is not after `latest`. No claim of the host's
-        replaces one of ours."""
+        """Return a token and its expiry, which is not after `latest`. Claims of the application
+        never replace reserved claims."""
         now = self._clock.now()
         ends = now + self.lifetime
         expires = (ends if latest is None else min(ends, latest)).replace(microsecond=0)
-        ours = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
-        told = {name: sign_in[name] for name in self._told & sign_in.keys()}
-        token = self._signer.sign(email, {**self._theirs(claims), **told, **ours})
+        reserved = {"sub": email, "iat": now.timestamp(), "exp": int(expires.timestamp())}
+        own = {name: sign_in[name] for name in self._protected & sign_in.keys()}
+        token = self._signer.sign(email, {**self._application_claims(claims), **own, **reserved})
         return token, expires.astimezone(UTC)
 
     def read(self, token: str) -> TokenClaims:
-        """The claims of a token that counts now; otherwise InvalidCredentials.
+        """Return the claims of a valid token; raise InvalidCredentials for any other.
 
-        A token that comes again and again is verified once, for its signature cannot change; what
-        changes with time is checked every time.
+        The signature of a token is verified once and cached; times are checked at each call.
         """
         claims = self._verified.get(token)
         if claims is None:
@@ -152,8 +151,8 @@ class Tokens:
             _moment(payload["exp"]),
             _moment(payload["iat"]) if "iat" in payload else None,
             _moment(payload["nbf"]) if "nbf" in payload else None,
-            AMR in self._told and tells_of_factor(payload.get(AMR)),
-            _session_id(payload.get("sid")) if "sid" in self._told else None,
+            AMR in self._protected and amr_has_factor(payload.get(AMR)),
+            _session_id(payload.get("sid")) if "sid" in self._protected else None,
         )
 
     def _decode(self, token: str) -> JsonObject:
@@ -166,26 +165,29 @@ class Tokens:
                 break
         raise InvalidCredentials
 
-    def _theirs(self, claims: Values) -> JsonObject:
-        """The host's claims, with our issuer and with ourselves among its audiences."""
-        ours = OURS | self._told if self.issuer is None else OURS | self._told | {"iss"}
-        if refused := sorted(ours & claims.keys()):
+    def _application_claims(self, claims: Values) -> JsonObject:
+        """Return the application's claims, with the issuer and the audience of this service."""
+        reserved = RESERVED_CLAIMS | self._protected
+        if self.issuer is not None:
+            reserved |= {"iss"}
+        if ignored := sorted(reserved & claims.keys()):
             log.warning(
-                "A claims hook gives %s: left out, these are ours alone.", ", ".join(refused)
+                "A claims hook returns reserved claims, which are ignored: %s.", ", ".join(ignored)
             )
-        theirs = {name: value for name, value in claims.items() if name not in ours}
-        audience = theirs.get("aud", current_app.config.get("JWT_ENCODE_AUDIENCE"))
+        accepted = {name: value for name, value in claims.items() if name not in reserved}
+        audience = accepted.get("aud", current_app.config.get("JWT_ENCODE_AUDIENCE"))
         others = [audience] if isinstance(audience, str) else audience or ()
         if others:
-            theirs["aud"] = [*others, self.audience or AUDIENCE]
+            accepted["aud"] = [*others, self.audience or AUDIENCE]
         elif self.audience is not None:
-            theirs["aud"] = self.audience
+            accepted["aud"] = self.audience
         if self.issuer is not None:
-            theirs["iss"] = self.issuer
-        return theirs
+            accepted["iss"] = self.issuer
+        return accepted
 
     def _is_for_us(self, audience: object) -> bool:
-        """A token without an audience is valid only without a configured audience."""
+        """Return whether the audience is valid. A token without an audience is valid only if no
+        audience is configured."""
         if not audience:
             return self.audience is None
         wanted = self.audience or AUDIENCE
@@ -193,7 +195,7 @@ class Tokens:
 
 
 def _session_id(value: object) -> UUID:
-    """With sessions on, a token without a session is invalid."""
+    """Return the id; raise InvalidCredentials: with sessions on, a token needs a session."""
     try:
         return UUID(value if isinstance(value, str) else "")
     except ValueError:
@@ -246,7 +248,7 @@ class Revocations:
 
     The account's row (`logged_out_at`) decides, and nothing here reads the store. The API contract
     promises the email address of a signed-out account there too: it is stored and removed after the
-    commit. A store that is out of reach is logged, and the sign-out or sign-in stands.
+    commit. If the store is unavailable, a warning is logged, and the sign-out or sign-in succeeds.
     """
 
     keystore: Keystore
@@ -255,8 +257,8 @@ class Revocations:
     def store(
         self, session: AnySession, email: str, account_id: object, token_seconds: float
     ) -> None:
-        """For as long as any token from before may live. The value is the account's id: the email
-        address may pass to another account."""
+        """Store a sign-out for the longest life of an earlier token. The value is the account's id:
+        the email address may pass to another account."""
         seconds = max(self.longest_token_seconds, int(token_seconds) + 1)
         key, value = _key(email), str(account_id)
         after_commit(session, lambda: _try(lambda: self.keystore.put(key, value, seconds)))
@@ -270,7 +272,9 @@ def _try(write: Callable[[], object]) -> None:
     try:
         write()
     except KeystoreUnavailable:
-        log.warning("The state store is out of reach: it does not show a sign-in or sign-out.")
+        log.warning(
+            "The shared state store is unavailable: it misses the latest sign-in or sign-out."
+        )
 
 
 def _key(email: str) -> str:

@@ -24,9 +24,10 @@ _BEARER = re.compile(r"(?i:bearer) +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_
 
 @dataclass(eq=False)
 class BearerReader:
-    """A token counts while its account stands, was not logged out, and has had no moment since
-    (password, e-mail, creation) that ended what was issued before; where sessions are kept, while
-    its own one counts too.
+    """Reads the caller from an access token.
+
+    A token is valid while its account exists, is signed in, and has not revoked its tokens since (a
+    change of password or email address does); with sessions on, its session must be active too.
     """
 
     accounts: Accounts
@@ -53,7 +54,7 @@ class BearerReader:
         )
 
     def _account(self, claims: TokenClaims) -> tuple[AccountLike, Any]:
-        """One query."""
+        """Return the account and its session, read by one query; raise if the token is invalid."""
         session = None
         if self.sessions is None or claims.session_id is None:
             account = self.accounts.rows.read(claims.email)
@@ -63,15 +64,15 @@ class BearerReader:
             raise AccountNotFound(note={"event": "credential"})
         if account.logged_out_at is not None:
             raise LoggedOut(note={"account_id": account.id})
-        if not _counts(claims, account) or (self.sessions is not None and session is None):
+        if not _is_valid(claims, account) or (self.sessions is not None and session is None):
             raise InvalidCredentials(note={"account_id": account.id})
         if self.sessions is not None and session is not None:
             self.sessions.use(session)
         return account, session
 
 
-def _counts(claims: TokenClaims, account: AccountLike) -> bool:
-    """Whether the token is from after the moment from which the account's tokens count."""
+def _is_valid(claims: TokenClaims, account: AccountLike) -> bool:
+    """Return whether the token was issued after the account's tokens were last revoked."""
     if claims.issued_at is None:
         return account.tokens_valid_from is None
     moment = account.tokens_valid_from or account.created_at

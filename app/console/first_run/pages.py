@@ -46,7 +46,7 @@ def first_root_page() -> Response:
 @takes(form=FirstRootMake)
 def make_first_root(form: Loaded) -> Response:
     made = FirstRoot(find_context()).make(**form)
-    service(CookieSessions).enter()
+    service(CookieSessions).prepare_sign_in()
     if isinstance(service(SignInPolicy).admit(made, (PASSWORD,), sign_in_options()), Challenge):
         # A second factor that must be set up, say.
         return go(".sign_in_page", _("The account is made. Sign in with it."))

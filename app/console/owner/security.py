@@ -15,7 +15,7 @@ from ...auth.idp.identities import Identities
 from ...auth.mfa.authenticators import Authenticators
 from ...auth.mfa.models import PASSKEY_KIND, TOTP_KIND
 from ...auth.mfa.recovery_codes import RecoveryCodes
-from ...auth.sessions.management import OwnSession, OwnSessions
+from ...auth.sessions.management import OwnSession, SessionManagement
 from ...core.context import service
 from ...core.types import AccountKey
 from ...core.web.operation import hidden
@@ -71,14 +71,14 @@ def glance_at(caller: Caller) -> Glance:
         found = service(Authenticators).list(account.id)
     changes = service(EmailChanges)
     return Glance(
-        is_proven=service(Accounts).has_proven_address(account),
+        is_proven=service(Accounts).is_email_verified(account),
         waiting=changes.waiting(account.id),
         has_password=account.password_hash is not None,
         apps=[each.name for each in found if each.kind == TOTP_KIND],
         passkeys=[each.name for each in found if each.kind == PASSKEY_KIND],
         needs_factor=on.factors and service(Authenticators).requirement.applies_to(account),
         codes_left=codes_left(account.id, found),
-        sessions=service(OwnSessions).list(caller, account, 0, MOST_SESSIONS),
+        sessions=service(SessionManagement).list(caller, account, 0, MOST_SESSIONS),
         identities=service(Identities).list(account.id) if on.provider else (),
     )
 

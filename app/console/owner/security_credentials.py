@@ -29,7 +29,7 @@ def email_page() -> Response:
         "owner/security/email.html",
         at="security_page",
         waiting=service(EmailChanges).waiting(account.id),
-        is_proven=service(Accounts).has_proven_address(account),
+        is_proven=service(Accounts).is_email_verified(account),
         asks_password=account.password_hash is not None and not is_fresh(),
     )
 

@@ -19,7 +19,7 @@ _DAY = 24 * 3600
 def arrive() -> None:
     """Before a form signs somebody in."""
     bring_trusted_device()
-    service(CookieSessions).enter()
+    service(CookieSessions).prepare_sign_in()
 
 
 def bring_trusted_device() -> None:

@@ -75,7 +75,7 @@ def _ways() -> list[str]:
     """Those that are switched on here and that the account has."""
     account = caller().account
     has = {"password"} if account.password_hash else set()
-    on = {"password", *service(Reauthentication).step_up.ways}
+    on = {"password", *service(Reauthentication).step_up.methods}
     if "code" in on:
         has.add("code")
     if on & {"otp", "credential"}:

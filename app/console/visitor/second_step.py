@@ -75,7 +75,7 @@ def _page(mfa_token: str, methods: list[str]) -> Response:
 def ask_for_enrolment(problem: Problem) -> Response:
     """The next page of somebody whose first proof was right, and who has nothing else to show."""
     # Whoever was in here before is somebody else, or is to sign in anew.
-    service(CookieSessions).leave()
+    service(CookieSessions).sign_out()
     members = problem.members
     return _enrolment_page(members["mfa_token"], members["methods"])
 

@@ -71,8 +71,8 @@ class ReceivedInvitations:
             if invitation.email != account.email:
                 raise OtherAddress
             invitation = self._lock(invitation, InvalidProof)
-            if not self.accounts.has_proven_address(account):
-                self.accounts.prove_address(account)
+            if not self.accounts.is_email_verified(account):
+                self.accounts.verify_email_of(account)
             return self._accept(account, invitation)
 
     def invited_address(self, token: str) -> str:
@@ -83,7 +83,7 @@ class ReceivedInvitations:
             self._decline(self._lock(self.proofs.find(token), InvalidProof))
 
     def _check_verified(self, account: AccountLike) -> None:
-        if not self.accounts.has_proven_address(account):
+        if not self.accounts.is_email_verified(account):
             raise AddressNotVerified
 
     def _find(self, account: AccountLike, invitation_id: int) -> Invitation:

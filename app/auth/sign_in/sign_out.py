@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 5_000
 
 
 @dataclass(eq=False)
-class LogOut:
+class SignOut:
     session: AnySession
     accounts: Accounts
     revocations: Revocations
@@ -31,7 +31,7 @@ class LogOut:
         self.account(caller.attached_account, caller.expires_at or 0.0)
 
     def account(self, account: AccountLike, token_expires: float = 0.0) -> None:
-        """Sign an account out until it signs in again: each request reads that in its row."""
+        """Sign an account out until it signs in again: each request reads the account's row."""
         with transaction(self.session):
             now = self.clock.now()
             account.logged_out_at = now
@@ -55,8 +55,8 @@ class LogOut:
         return accounts
 
     def _end_all(self) -> Iterator[int]:
-        """Some thousands at a time, each stored by itself: nobody who signs in waits for millions
-        of rows, and what breaks off can be begun again."""
+        """Yield the number of changed accounts of each batch. Each batch is a transaction: sign-ins
+        do not wait for millions of rows, and an interrupted run can be repeated."""
         moment, model = self.clock.now(), self.accounts.model
         since = model.tokens_valid_from
         others = select(model.id).where(or_(since.is_(None), since < moment)).limit(ROWS_AT_ONCE)
