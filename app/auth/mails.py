@@ -23,7 +23,7 @@ class Mails:
         return self._to_reset("reset_password", email_to, subject, IssuedProof(token, code))
 
     def account_made(self, email_to: str, issued: IssuedProof) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: an account was made for you"
+        subject = f"{self.core.PROJECT_NAME}: an account was created for you"
         return self._to_reset("account_made", email_to, subject, issued)
 
     def no_account(self, email_to: str) -> Email:
@@ -44,12 +44,12 @@ class Mails:
         )
 
     def email_in_use(self, email_to: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: this address has an account"
+        subject = f"{self.core.PROJECT_NAME}: this address already has an account"
         return self.templates.to_account(self.core, "email_in_use", email_to, subject)
 
     def email_change(self, email_to: str, new_email: str, token: str, is_made: bool) -> Email:
         """To the old address, when it is asked for and when it is made."""
-        what = "your email address was changed" if is_made else "a new email address was asked for"
+        what = "your email address was changed" if is_made else "change of your email address requested"
         return self.templates.to_account(
             self.core,
             "email_changed" if is_made else "email_change_requested",
@@ -66,7 +66,7 @@ class Mails:
         return self.templates.to_account(self.core, "password_changed", email_to, subject)
 
     def identity_linked(self, email_to: str, issuer: str) -> Email:
-        subject = f"{self.core.PROJECT_NAME}: a new way to sign in"
+        subject = f"{self.core.PROJECT_NAME}: new sign-in method added"
         provider = urlsplit(issuer).hostname or issuer
         return self.templates.to_account(
             self.core, "identity_linked", email_to, subject, provider=provider

@@ -174,6 +174,6 @@ class ExportNotices:
     mail: OneOffMail
 
     def requested(self, email_to: str) -> None:
-        subject = f"{self.core.PROJECT_NAME}: a copy of your data was asked for"
+        subject = f"{self.core.PROJECT_NAME}: data export requested"
         email = self.templates.to_account(self.core, "export_requested", email_to, subject)
         self.mail.send_soon(email)

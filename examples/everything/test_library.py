@@ -124,7 +124,7 @@ def test_registration_with_a_proof_by_mail(frontdesk: Kit) -> None:
     new = {"email": "new@example.com", "password": NEW_PASSWORD, "nickname": "New"}
     for email in (new["email"], "eve@bookshop.example"):
         desk.post("/registration", 202, json={**new, "email": email})
-    frontdesk.mails.assert_sent("eve@bookshop.example", text="no account was made")
+    frontdesk.mails.assert_sent("eve@bookshop.example", text="no account was created")
     link = frontdesk.mails.assert_sent("new@example.com", text="/verify?token=").text
     token = link.partition("/verify?token=")[2].split()[0]
     desk.post("/email-verification", json={"token": token})

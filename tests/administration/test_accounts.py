@@ -51,7 +51,7 @@ def test_invited_owner_chooses_a_password_by_email(
     made = admin_api.create("grace@example.com", invite=True).json
     assert (made["has_password"], made["status"]) == (False, "active")
     mail = mails.last("grace@example.com")
-    assert "an account was made for you" in mail.subject
+    assert "an account was created for you" in mail.subject
     link = re.search(r"http://localhost:3000/reset\?token=(\S+)", mail.text)
     assert link
     Api(app).post("/reset-password", json={"token": link[1], "new_password": PASSWORD})

@@ -64,7 +64,7 @@ def test_removing_the_last_authenticator_removes_recovery_codes(
     mfa = enrolled(ada, clock)
     [mine] = mfa.api.get("/authenticators").json
     mfa.api.delete(f"/authenticators/{mine['id']}")
-    mails.assert_sent(ada.email, "a second factor was removed")
+    mails.assert_sent(ada.email, "a two-factor method was removed")
     assert mfa.api.get("/recovery-codes").json == {"left": 0}
     assert mfa.api.post("/recovery-codes", 409).json["code"] == "no_factor"
     log_in(api, ada.email, PASSWORD)
@@ -76,7 +76,7 @@ def test_operator_resets_mfa(
     mfa, root = enrolled(ada, clock), person("grace", role="root").api()
     answer = root.delete(f"/admin/accounts/{ada.id}/authenticators").json
     assert answer == {"authenticators": 1}
-    mails.assert_sent(ada.email, "your second factors were removed")
+    mails.assert_sent(ada.email, "two-factor authentication was reset")
     mfa.api.get("/account", 401)
     log_in(api, ada.email, PASSWORD)
 

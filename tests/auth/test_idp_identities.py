@@ -65,8 +65,8 @@ def test_first_sign_in_links_the_account_with_the_email(
 def test_owner_is_notified_once(visitor: Visitor, ada: Person, mails: MailOutbox) -> None:
     visitor.sign_in("ada")
     (mail,) = mails.sent
-    assert (mail.to, mail.subject) == (ada.email, "Frontdesk: a new way to sign in")
-    assert "signing in at 127.0.0.1 opens your Frontdesk account" in mail.text
+    assert (mail.to, mail.subject) == (ada.email, "Frontdesk: new sign-in method added")
+    assert "sign in to your Frontdesk account with 127.0.0.1" in mail.text
     visitor.sign_in("ada")
     assert len(mails.sent) == 1
 

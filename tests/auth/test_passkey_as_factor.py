@@ -121,7 +121,7 @@ def test_cloned_passkey_is_rejected_as_second_factor(ada: Person, mails: MailOut
     holder.add(status=200)
     token = challenge(holder.api, ada)
     finish(holder.api, token, 400, credential=sign_challenge(holder, token, count=2))
-    mails.assert_sent(ADA, "a passkey was refused")
+    mails.assert_sent(ADA, "a passkey was rejected")
     finish(holder.api, token, credential=sign_challenge(holder, token, count=99))
 
 

@@ -44,7 +44,7 @@ def test_increasing_counter_is_stored_and_lower_counter_is_rejected(
     for count in (9, 3, 0):
         holder.sign_in(400, count=count)
     assert find_entries("sign_in")[-1]["why"] == "count_went_back"
-    mails.assert_sent(ADA, "a passkey was refused", "Key ring")
+    mails.assert_sent(ADA, "a passkey was rejected", "Key ring")
     assert len(mails) == 1
     assert len(find_entries("passkey_suspicion")) == 3
     assert stored(app)[0].sign_count == 9

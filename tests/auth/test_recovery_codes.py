@@ -38,7 +38,7 @@ def test_code_is_single_use_and_the_owner_is_notified(
     code = enrolled(ada, clock).recovery_codes[3]
     answer = finish(api, challenge(api, ada), recovery_code=code).json
     mails.assert_sent(ada.email, "a recovery code was used")
-    assert "9 of them are left" in mails.last(ada.email).text
+    assert "Recovery codes left: 9" in mails.last(ada.email).text
     here = api.as_token(answer["access_token"])
     assert here.get("/recovery-codes").json == {"left": 9}
     again = finish(api, challenge(api, ada), 400, recovery_code=code).json

@@ -108,7 +108,7 @@ def test_ten_wrong_codes_lock_the_account_and_notify_the_owner_once(
     for _ in range(3):
         finish(api, challenge(api, ada), 429, otp=phone.code())
     assert [mail.subject for mail in mails.to(ada.email)] == [
-        "Frontdesk: another person may know your password"
+        "Frontdesk: someone may know your password"
     ]
     clock.step(minutes=11)
     finish(api, challenge(api, ada), otp=phone.code())

@@ -117,7 +117,7 @@ def test_enrolment_revokes_other_sign_ins_and_notifies_the_owner(
     for before in (here, attacker):
         before.get("/account", 401)
     with_factor.get("/account")
-    mails.assert_sent(ada.email, "a second factor was set up")
+    mails.assert_sent(ada.email, "two-factor authentication was set up")
     assert "Phone" in mails.last(ada.email).text
 
 

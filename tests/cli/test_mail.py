@@ -79,7 +79,7 @@ def test_a_test_mail_is_sent_here_and_now() -> None:
         output = run(host, "mail", "send-test", "invitation", "bob@example.com")
         (received,) = sink.received
     assert output == "Sent to bob@example.com.\n"
-    assert received.message["Subject"] == "Host: An invitation to The Library"
+    assert received.message["Subject"] == "Host: Invitation to The Library"
 
 
 def test_a_server_that_is_away_is_said_in_a_sentence() -> None:

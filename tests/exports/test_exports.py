@@ -72,7 +72,7 @@ def test_owner_is_notified_of_the_request(ada: Person, mails: MailOutbox) -> Non
     ask(ada.api())
     mail = mails.sent[-1]
     assert mail.to == ada.email
-    assert "a copy of your data was asked for" in mail.subject
+    assert "data export requested" in mail.subject
 
 
 def test_export_has_the_account_without_the_password_hash(ada: Person, fetch: Fetch) -> None:

@@ -198,7 +198,7 @@ def test_only_allowed_domains_can_register(make_app: MakeApp, mails: MailOutbox)
     Visitor(app, mails).register()
     for email in ("eve@example.org", "eve@sub.example.com", "eve@notexample.com"):
         Visitor(app, mails, email).register()
-        mails.assert_sent(email, "your registration", "no account was made")
+        mails.assert_sent(email, "your registration", "no account was created")
     assert emails(app) == [ADA]
 
 

@@ -166,7 +166,7 @@ class LoginCodeMails:
             self.core,
             "login_code",
             email_to,
-            f"{self.core.PROJECT_NAME}: your code to sign in",
+            f"{self.core.PROJECT_NAME}: your sign-in code",
             code=code,
             code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
             **asking(),

@@ -22,37 +22,37 @@ class FactorNotices:
     mail: OneOffMail
 
     def authenticator_added(self, email_to: str, name: str, kind: str) -> None:
-        template, what = "factor_added", "a second factor was set up"
+        template, what = "factor_added", "two-factor authentication was set up"
         if kind == PASSKEY_KIND:
             template, what = "passkey_added", "a passkey was added"
         self._send(self._email(template, email_to, what, authenticator=name))
 
     def authenticator_removed(self, email_to: str, name: str, kind: str) -> None:
-        template, what = "factor_removed", "a second factor was removed"
+        template, what = "factor_removed", "a two-factor method was removed"
         if kind == PASSKEY_KIND:
             template, what = "passkey_removed", "a passkey was removed"
         self._send(self._email(template, email_to, what, authenticator=name))
 
     def authenticators_reset(self, email_to: str) -> None:
-        self._send(self._email("factors_reset", email_to, "your second factors were removed"))
+        self._send(self._email("factors_reset", email_to, "two-factor authentication was reset"))
 
     def passkey_suspected(self, email_to: str, name: str) -> None:
-        what = "a passkey was refused"
+        what = "a passkey was rejected"
         self._send(self._email("passkey_suspected", email_to, what, authenticator=name))
 
     def recovery_codes_created(self, email_to: str) -> None:
-        self._send(self._email("recovery_codes_made", email_to, "new recovery codes"))
+        self._send(self._email("recovery_codes_made", email_to, "new recovery codes were created"))
 
     def recovery_code_used(self, email_to: str, left: int) -> None:
         what = "a recovery code was used"
         self._send(self._email("recovery_code_used", email_to, what, codes_left=left))
 
     def device_trusted(self, email_to: str, days: int) -> None:
-        self._send(self._email("device_trusted", email_to, "a device is trusted now", days=days))
+        self._send(self._email("device_trusted", email_to, "a device was trusted", days=days))
 
     def factor_guessed(self, email_to: str) -> None:
         """Send at once: the rejected sign-in rolls its transaction back."""
-        what = "another person may know your password"
+        what = "someone may know your password"
         self.mail.send_soon(self._email("factor_guessed", email_to, what))
 
     def _send(self, email: Email) -> None:

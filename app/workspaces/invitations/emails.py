@@ -66,7 +66,7 @@ class InvitationEmails:
         token = self.proofs.token(invitation)
         return self.templates.email(
             invitation.email,
-            f"{self.core.PROJECT_NAME}: an invitation to {workspace.name}",
+            f"{self.core.PROJECT_NAME}: invitation to {workspace.name}",
             "invitation",
             username=invitation.email,
             project=self.core.PROJECT_NAME,
