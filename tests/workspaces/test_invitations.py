@@ -36,7 +36,7 @@ def test_invitation_is_emailed_and_listed(team: Team, mails: MailOutbox) -> None
     assert (invitation["state"], invitation["sends"]) == ("pending", 1)
     assert invitation["inviter"] == team.olga.email
     mail = mails.assert_sent(GRACE, "invitation to Team", "We grow beans.")
-    assert "olga@example.com invites you" in mail.text
+    assert "olga@example.com invited you" in mail.text
     assert "http://localhost:3000/invitation?token=" in mail.html
     assert team.owner.get(team.path).json == [invitation]
 
