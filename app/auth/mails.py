@@ -49,7 +49,8 @@ class Mails:
 
     def email_change(self, email_to: str, new_email: str, token: str, is_made: bool) -> Email:
         """To the old address, when it is asked for and when it is made."""
-        what = "your email address was changed" if is_made else "change of your email address requested"
+        requested = "change of your email address requested"
+        what = "your email address was changed" if is_made else requested
         return self.templates.to_account(
             self.core,
             "email_changed" if is_made else "email_change_requested",
