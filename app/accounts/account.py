@@ -1,4 +1,4 @@
-"""The service's own account, and the metadata that all of its tables are in."""
+"""The account model of the service, and the metadata of its tables."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class ServiceBase(DeclarativeBase):
 
 
 def _rare(name: str, condition: str, *columns: str) -> Index:
-    """Of what hardly any account has: it costs the others nothing."""
+    """Return a partial index on a column that few accounts have."""
     return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
 
 
 class Account(AccountMixin, ServiceBase):
-    # What administrators search and sort by.
+    # Indexes for search and sorting by administrators.
     __table_args__: Any = (
         Index("ix_accounts_created_at", "created_at", "id"),
-        # PostgreSQL has the unique one in the order of a language, where a prefix is no range.
+        # On PostgreSQL, the unique index uses a locale, which cannot serve prefix searches.
         Index("ix_accounts_email", "email", postgresql_ops={"email": 'COLLATE "C"'}),
-        # A sign-in writes to it, and by that, on PostgreSQL, to all of them.
+        # Each sign-in changes this column: on PostgreSQL, that updates all indexes.
         Index("ix_accounts_last_login_date", "last_login_date", "id"),
         _rare("ix_accounts_phone", "phone IS NOT NULL", "phone"),
         _rare("ix_accounts_role", "role <> 'user'", "role", "created_at", "id"),

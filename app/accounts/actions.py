@@ -1,4 +1,4 @@
-"""What happens to an account itself: created, changed, verified, deleted, exported, imported."""
+"""Actions on accounts: created, changed, verified, deleted, exported, imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E-mail addresses and phone numbers, as people write them and as they are stored."""
+"""Validates and normalizes email addresses and phone numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _E164 = re.compile(r"\+[0-9]{7,15}", re.ASCII)
 
 
 def fold(email: str) -> str:
-    """The form that addresses are stored and compared in."""
+    """Return the form in which email addresses are stored and compared."""
     return email.strip().lower()
 
 
 def folds_to_ascii(email: str) -> bool:
-    """Whether this is another's address to whoever is less strict about letters than we are.
+    """Return whether other software may treat the address as another, ASCII address.
 
-    Such as those with a Kelvin sign for a K, a dotless i, a long s, or letters of full width.
+    Examples are a Kelvin sign for a K, a dotless i, a long s, and full-width letters.
     """
     return not email.isascii() and unicodedata.normalize("NFKC", email.upper()).isascii()
 
@@ -40,7 +40,7 @@ def read_email(text: str) -> str:
 def read_new_email(text: str) -> str:
     """Return an address for an account; reject one that looks like another address."""
     if folds_to_ascii(text):
-        raise Invalid.about("email", "Some of its letters could be taken for others.")
+        raise Invalid.about("email", "Must not contain letters that look like others.")
     try:
         return read_email(text)
     except InvalidEmail:
@@ -48,11 +48,11 @@ def read_new_email(text: str) -> str:
 
 
 def read_phone(text: str) -> str:
-    """A number in international form, `+` and digits."""
+    """Return a phone number in international format, `+` and digits; raise InvalidPhone."""
     try:
         import phonenumbers
-    except ModuleNotFoundError:  # it comes with the extra `sms`, and is large
-        return _by_its_form(text)
+    except ModuleNotFoundError:  # part of the extra `sms`
+        return _check_form(text)
     try:
         number = phonenumbers.parse(text, None)
     except phonenumbers.NumberParseException:
@@ -62,8 +62,8 @@ def read_phone(text: str) -> str:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-def _by_its_form(text: str) -> str:
-    """Whether there are such numbers in a country is not known here."""
+def _check_form(text: str) -> str:
+    """Return the number if its form is valid; the numbering plan of the country is not checked."""
     number = _BETWEEN.sub("", text)
     if not _E164.fullmatch(number):
         raise InvalidPhone

@@ -41,7 +41,7 @@ def assemble(context: Context) -> None:
         context.clock,
         settings.ACTIVE_STATUSES,
         tuple(context.contributions.reclaimers),
-        # A session has no other end when its account becomes inactive.
+        # Sessions must end when their account becomes inactive.
         revokes_tokens_of_inactive=settings.keeps_sessions,
     )
     context.add(accounts)

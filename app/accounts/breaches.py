@@ -1,7 +1,7 @@
-"""Passwords that others have lost, asked of Have I Been Pwned without telling which one is meant.
+"""Checks for breached passwords with Have I Been Pwned, without sending the password.
 
-It is told the first five digits of the password's SHA-1, and answers with the ends of all hashes
-that begin so; padding hides from a listener how many there are.
+The request has the first five digits of the password's SHA-1; the response has the rest of all
+hashes with this prefix. Padding hides their number on the network.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SECONDS = 1.0
-# Of an answer; with padding it has some forty thousand.
+# The limit of a response; with padding, a response has about forty thousand bytes.
 _MOST_BYTES = 1024 * 1024
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 @dataclass(eq=False)
 class Breaches:
     url: str
-    # Called whenever a password was let through for want of an answer.
+    # Called when a password is accepted because the service did not respond.
     when_unanswered: list[Callable[[], object]] = field(default_factory=list)
 
     def know(self, password: str) -> bool:
@@ -30,20 +30,20 @@ class Breaches:
         try:
             answer = self._ask(digest[:5])
         except (OSError, ValueError) as error:
-            log.warning("Breached passwords cannot be asked for: %s", type(error).__name__)
-            for tell in self.when_unanswered:
-                tell()
+            log.warning("Breached passwords cannot be checked: %s", type(error).__name__)
+            for notify in self.when_unanswered:
+                notify()
             return False
         return _has(answer, digest[5:])
 
     def _ask(self, beginning: str) -> str:
-        # Loaded where the setting is on.
+        # Imported only if the setting is on.
         from http.client import HTTPException
         from urllib.request import HTTPRedirectHandler, Request, build_opener
 
         class RefuseRedirects(HTTPRedirectHandler):
             def redirect_request(self, *_: object) -> None:
-                """Only the server that the setting names is asked."""
+                """Reject redirects: only the configured server gets requests."""
 
         headers = {"Add-Padding": "true", "User-Agent": "flask-frontdesk"}
         request = Request(f"{self.url}/range/{beginning}", headers=headers)  # noqa: S310
@@ -61,7 +61,7 @@ class Breaches:
 
 
 def _has(answer: str, end: str) -> bool:
-    """Each line is the end of a hash and how often it was found; padding was found 0 times."""
+    """Return whether the response has the rest of a hash. Each line has a count; padding has 0."""
     for line in answer.splitlines():
         found, _, count = line.partition(":")
         if found.upper() == end:

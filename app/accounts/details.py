@@ -14,21 +14,21 @@ from .service import Accounts
 
 @dataclass(eq=False)
 class Details:
-    """What an account's owner sees of it, and may say of it without further ado."""
+    """The owner's view of an account, and the fields that the owner can change."""
 
     session: AnySession
     accounts: Accounts
 
     @cached_property
     def _read(self) -> Any:
-        # A host that reads no account loads no schemas.
+        # Imported here: an application that reads no account needs no schemas.
         from ..core.web.responses import row_serializer
         from .schemas import AccountRead
 
         return row_serializer(AccountRead, self.accounts.rows.columns)
 
     def shown(self, row: AccountLike) -> JsonObject:
-        """Of a plain row what `AccountRead` shows: every client asks for it at every start."""
+        """Return the fields of `AccountRead` from a plain row, which every client reads."""
         shown: JsonObject = self._read(row)
         return shown
 

@@ -1,8 +1,8 @@
-"""How many password hashes are computed at once: one for each core, in the order of requests.
+"""Limits concurrent password hashing to one hash per core, in the order of requests.
 
-All processes of a user on a machine share one queue, a System V semaphore; a turn that a killed
-process held is returned by the kernel. Where there is no such queue, or it does not move, each
-process has its own. Why: docs/decisions/turns.md.
+All processes of a user on a machine share one queue, a System V semaphore; the kernel releases the
+slots of a killed process. Without such a queue, or if it is stuck, each process has its own. See
+docs/decisions/turns.md.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from zlib import crc32
 
 from .errors import TooManyHashes
 
-# As long as the last request waits where there is a process for each core and all of them are full.
-# A request that waits longer waits for a process that is stopped and keeps the turns that it has.
+# The longest wait if there is a process per core and all are busy. A longer wait means that a
+# stopped process keeps its slots.
 PATIENCE = 6.0
 
 _IPC_CREAT, _IPC_NOWAIT, _SEM_UNDO = 0o1000, 0o4000, 0x1000
-_OWNER_ALONE = 0o600
-# Two semaphores: how many turns are free, and whether a process has set how many there are.
-_FREE, _SAID = 0, 1
+_OWNER_ONLY = 0o600
+# Two semaphores: the number of free slots, and whether a process has initialized it.
+_FREE, _INITIALIZED = 0, 1
 # systemd removes semaphores (RemoveIPC) when another unit of the same user ends.
 _REMOVED = (errno.EIDRM, errno.EINVAL)
 
@@ -43,23 +43,23 @@ log = logging.getLogger(__name__)
 
 
 class HashingLimiter:
-    """One line for all processes, since nobody who signs in chooses which of them serves him. Where
-    there is no such line, or it does not move, each process has its own."""
+    """Uses one queue for all processes, because a client cannot choose its process; if there is no
+    shared queue, or it is stuck, the queue of this process."""
 
-    def __init__(self, at_once: int, patience: float = PATIENCE, line: str = "frontdesk") -> None:
+    def __init__(self, at_once: int, patience: float = PATIENCE, name: str = "frontdesk") -> None:
         self._at_once = at_once
         self._patience = patience
-        self._line = line
-        self._own = ProcessLimiter(at_once)
-        self._common: SharedLimiter | None = None
-        self._alone = False
+        self._name = name
+        self._local = ProcessLimiter(at_once)
+        self._shared: SharedLimiter | None = None
+        self._only_local = False
 
     def take(self, seconds: float) -> Callable[[], None] | None:
-        """Wait for a turn, for so long at most; what it returns gives the turn back."""
+        """Wait for a slot; return a function that releases it, or None after the timeout."""
         until = time.monotonic() + seconds
-        if give_back := self._take_common(min(seconds, self._patience)):
-            return give_back
-        return self._own.give_back if self._own.take(until - time.monotonic()) else None
+        if release := self._take_shared(min(seconds, self._patience)):
+            return release
+        return self._local.release if self._local.take(until - time.monotonic()) else None
 
     def compute(
         self,
@@ -68,13 +68,13 @@ class HashingLimiter:
         *args: Params.args,
         **kw: Params.kwargs,
     ) -> Result:
-        """Return what the work returns. Raise TooManyHashes where no turn comes in time.
+        """Return the result of the work. Raise TooManyHashes if no slot is free in time.
 
-        `gunicorn -k gevent` serves all requests in one thread: there a native thread of gevent's
-        pool computes, and waits neither for greenlets nor for the database.
+        `gunicorn -k gevent` serves all requests in one thread: there, a native thread of gevent's
+        pool computes the hash.
         """
-        give_back = self.take(seconds)
-        if give_back is None:
+        release = self.take(seconds)
+        if release is None:
             raise TooManyHashes
         try:
             if not _has_greenlets():
@@ -82,33 +82,33 @@ class HashingLimiter:
             gevent: Any = sys.modules["gevent"]
             return cast(Result, gevent.get_hub().threadpool.apply(work, args, kw))
         finally:
-            give_back()
+            release()
 
-    def _take_common(self, seconds: float) -> Callable[[], None] | None:
-        # The kernel would keep all greenlets waiting.
-        if self._alone or _has_greenlets():
+    def _take_shared(self, seconds: float) -> Callable[[], None] | None:
+        # Waiting in the kernel would block all greenlets.
+        if self._only_local or _has_greenlets():
             return None
         try:
-            return self._opened().take(seconds)
+            return self._open_shared().take(seconds)
         except OSError as error:
-            self._alone = True
-            log.info("Sign-ins wait in a line of each process: %s", error)
+            self._only_local = True
+            log.info("Each process has its own queue for password hashes: %s", error)
             return None
 
-    def _opened(self) -> SharedLimiter:
-        if self._common is None:
-            self._common = SharedLimiter(self._at_once, self._line)
-        return self._common
+    def _open_shared(self) -> SharedLimiter:
+        if self._shared is None:
+            self._shared = SharedLimiter(self._at_once, self._name)
+        return self._shared
 
 
 def _has_greenlets() -> bool:
-    """Whether gevent has put greenlets in the place of threads."""
+    """Return whether gevent has replaced threads by greenlets."""
     monkey = sys.modules.get("gevent.monkey")
     return monkey is not None and bool(monkey.is_module_patched("threading"))
 
 
 class ProcessLimiter:
-    """A fair semaphore: a free turn goes to the thread that has waited longest."""
+    """A fair semaphore: a free slot goes to the thread that has waited longest."""
 
     def __init__(self, at_once: int) -> None:
         self._free = at_once
@@ -116,21 +116,21 @@ class ProcessLimiter:
         self._lock = Lock()
 
     def take(self, seconds: float) -> bool:
-        """Wait for a turn, for so long at most."""
+        """Wait for a slot; return False after the timeout."""
         with self._lock:
             if self._free:
                 self._free -= 1
                 return True
-            mine = Event()
-            self._waiting.append(mine)
-        if mine.wait(seconds):
+            event = Event()
+            self._waiting.append(event)
+        if event.wait(seconds):
             return True
         with self._lock:
-            if not mine.is_set():
-                self._waiting.remove(mine)
-            return mine.is_set()
+            if not event.is_set():
+                self._waiting.remove(event)
+            return event.is_set()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         with self._lock:
             if self._waiting:
                 self._waiting.popleft().set()
@@ -139,13 +139,13 @@ class ProcessLimiter:
 
 
 class SharedLimiter:
-    """Raises an OSError where the machine has no such line, or has it not for us."""
+    """A queue of all processes; raises OSError if the machine has none, or denies access."""
 
     def __init__(self, at_once: int, name: str = "frontdesk") -> None:
-        # A shorter `long` may not be what the kernel takes for seconds.
+        # With a shorter `long`, the kernel may expect another type for seconds.
         if sys.platform != "linux" or struct.calcsize("l") < 8:
-            raise OSError(errno.ENOSYS, "no common line but on Linux with 64 bits")
-        import ctypes  # only where a queue is opened, which few commands do
+            raise OSError(errno.ENOSYS, "the shared queue requires 64-bit Linux")
+        import ctypes  # loaded only to open a queue, which few commands do
 
         self._errno = ctypes.get_errno
         self._at_once = at_once
@@ -154,7 +154,7 @@ class SharedLimiter:
         self._id = self._open()
 
     def take(self, seconds: float) -> Callable[[], None] | None:
-        """Wait for a turn, for so long at most; what it returns gives the turn back."""
+        """Wait for a slot; return a function that releases it, or None after the timeout."""
         until = time.monotonic() + seconds
         try:
             return self._take(until)
@@ -167,9 +167,9 @@ class SharedLimiter:
     def _take(self, until: float) -> Callable[[], None] | None:
         number = self._id
         taken = self._do(number, (_FREE, -1, _SEM_UNDO), until=until)
-        return partial(self._give_back, number) if taken else None
+        return partial(self._release, number) if taken else None
 
-    def _give_back(self, number: int) -> None:
+    def _release(self, number: int) -> None:
         try:
             self._do(number, (_FREE, 1, _SEM_UNDO))
         except OSError as error:
@@ -177,15 +177,17 @@ class SharedLimiter:
                 raise
 
     def _open(self) -> int:
-        number: int = self._kernel.semget(self._key, 2, _IPC_CREAT | _OWNER_ALONE)
+        number: int = self._kernel.semget(self._key, 2, _IPC_CREAT | _OWNER_ONLY)
         if number < 0:
             raise self._error()
-        # In one step, so that of two who come first only one says it.
-        self._do(number, (_SAID, 0, _IPC_NOWAIT), (_SAID, 1, 0), (_FREE, self._at_once, 0))
+        # One atomic operation, so that only one process initializes the semaphore.
+        self._do(
+            number, (_INITIALIZED, 0, _IPC_NOWAIT), (_INITIALIZED, 1, 0), (_FREE, self._at_once, 0)
+        )
         return number
 
     def _do(self, number: int, *steps: Step, until: float = 0.0) -> bool:
-        """All of the steps together; False where that was not possible in time."""
+        """Apply all steps atomically; return False after the timeout."""
         array = b"".join(struct.pack("Hhh", *step) for step in steps)
         while True:
             nanoseconds = int(max(0.0, until - time.monotonic()) * 1e9)

@@ -1,4 +1,4 @@
-"""Languages and time zones, as people name them and as they are stored."""
+"""Validates and normalizes languages and time zones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _VARIANT = "[A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}"
 LOCALE = rf"^[A-Za-z]{{2,3}}(-[A-Za-z]{{4}})?(-([A-Za-z]{{2}}|[0-9]{{3}}))?(-({_VARIANT}))*$"
 
 _LOCALE = re.compile(LOCALE.strip("^$"), re.ASCII)
-# The server's own, and one that stands for none.
+# The server's time zone, and the name of an unknown one.
 _NOWHERE = {"localtime", "Factory"}
 
 

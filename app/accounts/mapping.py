@@ -1,4 +1,4 @@
-"""What an account model of a host's own still has to say, in the words to write."""
+"""Checks an application's account model, and names the lines to add."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..core.types import AccountModel
 from .models import DELETING, PENDING, SUSPENDED, AccountLike, asked_of
 
 _MOMENT = "Mapped[datetime | None] = mapped_column(flask_frontdesk.UtcDateTime)"
-# Of what an older application has under another name, or in another form.
+# Columns that an older application may have under another name or of another type.
 _AS_ANOTHER = '{name} = synonym("…")'
-# Of what it hardly has.
+# Columns that an older application hardly has.
 _NEW = {
     "phone": "phone: Mapped[str | None] = mapped_column(String(32))",
     "current_workspace_id": "current_workspace_id: Mapped[int | None] = mapped_column(BigInteger)",
@@ -24,7 +24,7 @@ _NEW = {
 
 
 def how_to_map(model: AccountModel) -> str | None:
-    """A sentence about what the model lacks, with the lines to add; nothing where it fits."""
+    """Return a sentence about missing columns, with the lines to add, or an empty string."""
     lacking = [name for name in AccountLike.__annotations__ if not hasattr(model, name)]
     if lacking:
         lines = [_NEW.get(name) or _AS_ANOTHER.format(name=name) for name in lacking]
@@ -71,7 +71,7 @@ def _loses(model: AccountModel, status: str) -> bool:
             hybrid.fset(account, status)
         return bool(hybrid.fget(account) != status)
     except (AttributeError, TypeError):
-        # The model needs more than its columns to answer that: nothing is known against it.
+        # The columns alone do not show this: the model is accepted.
         return False
     except (LookupError, ValueError):
         return True

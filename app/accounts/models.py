@@ -26,7 +26,7 @@ REASON_LENGTH = 500
 
 
 class AccountLike(Protocol):
-    """What Frontdesk asks of a host's account. `last_login_date` is set where it exists."""
+    """The columns that Frontdesk requires of an account. `last_login_date` is optional."""
 
     id: Any
     email: Any
@@ -40,20 +40,20 @@ class AccountLike(Protocol):
     logged_out_at: Any
 
 
-# What a host's account may do without.
+# Columns that an application's account model may leave out.
 _OPTIONAL_MOMENTS = ("last_login_date", "email_unverified_since", "suspended_until")
 OPTIONAL = (*_OPTIONAL_MOMENTS, "locale", "time_zone")
 MOMENTS = (*_OPTIONAL_MOMENTS, "created_at", "tokens_valid_from", "logged_out_at")
 
 
 def asked_of(model: AccountModel) -> list[str]:
-    """What Frontdesk reads of an account of this model."""
+    """Return the names of the columns that Frontdesk reads from this model."""
     there = [name for name in OPTIONAL if getattr(model, name, None) is not None]
     return [*AccountLike.__annotations__, *there]
 
 
 def is_mapped(model: object) -> bool:
-    """Whether this is a class that SQLAlchemy knows, and not an interface or an instance."""
+    """Return whether this is a mapped class."""
     return isinstance(model, type) and inspect(model, raiseerr=False) is not None
 
 
@@ -90,14 +90,14 @@ class AccountMixin:
             nickname: Mapped[str | None]
     """
 
-    # A host's may have any other.
+    # An application's model may have any other type.
     __tablename__ = "accounts"
-    # SQLite would otherwise give a deleted account's id, and what refers to it, to the next one.
+    # Otherwise SQLite would give the id of a deleted account to the next one.
     __table_args__: Any = {"sqlite_autoincrement": True}
 
-    # A host may have another kind: `id: Mapped[UUID] = mapped_column(primary_key=True, …)`.
+    # An application may use another type: `id: Mapped[UUID] = mapped_column(primary_key=True, …)`.
     id: Mapped[Any] = mapped_column(Id, primary_key=True)
-    # Kept in lower case, so that one index serves comparison without regard to case.
+    # Stored in lower case, so that one index serves case-insensitive comparison.
     email: Mapped[str] = mapped_column(String(320), unique=True)
     # bcrypt hashes have 60 characters; imported hashes are longer.
     password_hash: Mapped[str | None] = mapped_column(String(HASH_LENGTH))
@@ -111,23 +111,23 @@ class AccountMixin:
         suspended_reason: Any
     else:
         last_login_date: Mapped[datetime | None] = mapped_column(UtcDateTime)
-        # Of a suspension that ends by itself, and then only while the status says so.
+        # The end of a suspension; ignored unless the account is suspended.
         suspended_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
-        # No request asks why.
+        # Deferred: no request reads the reason.
         suspended_reason: Mapped[str | None] = mapped_column(String(REASON_LENGTH), deferred=True)
-    # Not a foreign key: the account is the host's table, and the workspaces are ours.
+    # Not a foreign key: the application owns the accounts table.
     current_workspace_id: Mapped[int | None] = mapped_column(Id)
     created_at: Mapped[datetime] = mapped_column(
         UtcDateTime, default=_now, server_default=text("CURRENT_TIMESTAMP")
     )
-    # Tokens from before this moment count no longer; unset while only the creation stands.
+    # Tokens issued before this time are invalid; None until the first revocation.
     tokens_valid_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Set from a logout until the next login: the revocation that outlives a keystore's memory.
+    # Set from a sign-out until the next sign-in; independent of the shared state store.
     logged_out_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Unset where an operator, a provider or a mail has vouched for the address.
+    # None if an operator, a provider or an email has verified the address.
     email_unverified_since: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
-    # What its owner says of the language (BCP 47) and of where clocks are set to.
+    # The language (BCP 47) and time zone that the user chose.
     locale: Mapped[str | None] = mapped_column(String(LOCALE_LENGTH))
     time_zone: Mapped[str | None] = mapped_column(String(TIME_ZONE_LENGTH))
 
@@ -144,7 +144,7 @@ class Suspension(NamedTuple):
 
 
 def keeps_dates(model: AccountModel | None) -> bool:
-    """Whether accounts of a host's own model have a column for the date."""
+    """Return whether the account model has a column for the end of a suspension."""
     return getattr(model, "suspended_until", None) is not None
 
 
@@ -154,12 +154,12 @@ def is_over(account: AccountLike, now: datetime) -> bool:
     until: datetime | None = getattr(account, "suspended_until", None)
     if until is None:
         return False
-    # A host may keep a moment without an offset.
+    # An application may store times without an offset.
     return (until if until.tzinfo else until.replace(tzinfo=UTC)) <= now
 
 
 def is_over_row(model: AccountModel, now: datetime) -> ColumnElement[bool]:
-    """As `is_over`, for a statement."""
+    """Return the condition of `is_over` for a query."""
     if not keeps_dates(model):
         return false()
     until = model.suspended_until

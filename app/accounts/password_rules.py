@@ -15,7 +15,7 @@ from .breaches import Breaches
 MIN_LENGTH = 8
 
 
-# Every password that the documentation has shown, in any release: those are tried first too.
+# Every password that the documentation has ever shown: attackers try these too.
 DOCUMENTED = frozenset(
     {
         "a new one",
@@ -45,7 +45,7 @@ class BreachedPassword(Invalid):
     title = "The password appeared in a data breach"
     cause = "The password is in the Have I Been Pwned database of leaked passwords."
     fix = "Choose another password. Operators change the rule with `AUTH__BREACHED_PASSWORDS`."
-    message = "This password was found among those that others have lost; choose another one."
+    message = "This password appeared in a data breach; choose another one."
 
 
 class PasswordRules:
@@ -64,15 +64,15 @@ class PasswordRules:
         self._words = frozenset(map(_letters, words)) - {""}
 
     def check(self, password: str, email: str, field: str) -> None:
-        """Raised about the field that the password was sent in. It may wait for another server:
-        no database connection is held meanwhile."""
+        """Raise for the field of a rejected password. The check may wait for another server: the
+        caller releases its database connection first."""
         if password.lower() == email.lower():
             raise Invalid.about(field, "Must not be the email address.")
         for fault in self._faults(password, field, email):
             raise fault
 
     def warnings(self, password: str) -> list[str]:
-        """What speaks against it, for an operator who may choose it all the same."""
+        """Return the broken rules, for an operator, who may set the password anyway."""
         return [fault.faults[0].message for fault in self._faults(password, "")]
 
     def _faults(self, password: str, field: str, email: str = "") -> Iterator[Invalid]:
@@ -84,8 +84,8 @@ class PasswordRules:
             yield BreachedPassword(faults=[Fault("", field, BreachedPassword.message)])
 
     def _is_common(self, password: str, email: str) -> bool:
-        """Return whether the password is among the commonest or documented ones, or is a word of
-        this service, or of the owner's address, with only digits and signs beside it."""
+        """Return whether the password is common or documented, or a word of this service or of the
+        email address with only digits and signs added."""
         word = _letters(password)
         name, _, domain = email.partition("@")
         own = {_letters(name), *map(_letters, domain.split("."))}
@@ -99,6 +99,6 @@ def _letters(text: str) -> str:
 
 @cache
 def _common() -> frozenset[str]:
-    """Read when the first password is set."""
+    """Return the common passwords, read at first use."""
     text = files(__package__).joinpath("common", "passwords.txt").read_text(encoding="ascii")
     return frozenset(text.split())

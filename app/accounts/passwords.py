@@ -1,9 +1,8 @@
-"""Password hashes: bcrypt, without its edges.
+"""Password hashes: bcrypt, with its input limits checked and its concurrency limited.
 
-bcrypt raises on more than 72 bytes and on NUL, and a hash keeps a core busy for a quarter of a
-second: as many are computed at once as there are cores, and only some may wait for their turn, so
-that a flood of logins leaves threads and cores to the other routes. Hashes that other software made
-(`foreign/`) are tried in the same turn.
+bcrypt raises on more than 72 bytes and on NUL, and a hash takes a quarter of a second of CPU time.
+At most one hash per core is computed at once, and the queue has a limit, so that many sign-ins
+leave threads and cores to other routes. Hashes of other software (`foreign/`) count too.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from .hashing_limiter import HashingLimiter, Params, Result
 from .password_rules import MIN_LENGTH as MIN_LENGTH
 from .password_rules import PasswordRules
 
-# Of the first root, until its operator sets another.
+# The default password of the first root account.
 DEFAULT_PASSWORD = "changethis"
 MAX_BYTES = 72
 WAIT_SECONDS = 10.0
-# A stored hash of a higher cost would hold a core for many seconds.
+# A hash of a higher cost would take many seconds of CPU time.
 MOST_COST = 16
 
 _BCRYPT = re.compile(r"\$2([aby])\$([0-9]{2})\$[./A-Za-z0-9]{53}", re.ASCII)
@@ -60,10 +59,10 @@ class Passwords:
         self.rounds = rounds
         self._peppers = [pepper.encode() for pepper in peppers]
         self._logged: set[str] = set()
-        self._turns = HashingLimiter(cores)
-        self._admitted = BoundedSemaphore(at_once)
+        self._limiter = HashingLimiter(cores)
+        self._queue_slots = BoundedSemaphore(at_once)
         # A hash without an account: a check against it takes as long as a check against a real one.
-        self._nobody = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
+        self._dummy_hash = f"$2b${rounds:02d}${'.' * 22}{'.' * 31}".encode()
 
     def hash(self, password: str) -> str:
         salt = bcrypt.gensalt(self.rounds)
@@ -73,11 +72,12 @@ class Passwords:
         return self.check(password, password_hash).right
 
     def check(self, password: str, password_hash: str | None) -> PasswordCheck:
-        """As slow for an account that is not there, or has no password, as for a wrong one.
+        """Check a password. An account without a password, or no account, takes as long as a wrong
+        password.
 
-        One that moved in with a hash of another kind, or of a lower cost, is tried in that way
-        first, and when it is wrong against nobody's too: time tells at the most who has not signed
-        in since.
+        An imported hash, or one of a lower cost, is checked first; a wrong password is then checked
+        against the dummy hash too. The response time can only reveal accounts that have not signed
+        in since their import.
         """
         return self._compute(self._try, password, password_hash or "")
 
@@ -89,7 +89,7 @@ class Passwords:
         elif cost is not None:
             tried = self._check_bcrypt(password, stored, cost)
         if not tried.right and (cost is None or cost < self.rounds):
-            self._check_bcrypt(password, self._nobody.decode(), self.rounds)
+            self._check_bcrypt(password, self._dummy_hash.decode(), self.rounds)
         return tried
 
     def _check_bcrypt(self, password: str, stored: str, cost: int) -> PasswordCheck:
@@ -105,7 +105,7 @@ class Passwords:
         return WRONG
 
     def _check_foreign(self, password: str, stored: str) -> PasswordCheck:
-        # Loaded when the first such hash is met.
+        # Imported at the first such hash.
         from . import foreign
 
         try:
@@ -114,16 +114,16 @@ class Passwords:
             self._log_once(error)
             return WRONG
         typed = _utf8(password)
-        ways = [] if typed is None else [typed]
-        # Peppered hashes have this form.
+        candidates = [] if typed is None else [typed]
+        # Peppered hashes start with a dollar sign.
         if stored.startswith("$"):
-            ways += self._peppered(password)
-        right = any(algorithm.matches(way) for way in ways)
-        # What bcrypt cannot take whole keeps the hash that it has, until its owner changes it.
+            candidates += self._peppered(password)
+        right = any(algorithm.matches(candidate) for candidate in candidates)
+        # A password that bcrypt cannot hash keeps its stored hash.
         return PasswordCheck(right, renew=right and _encoded(password) is not None)
 
     def _peppered(self, password: str) -> list[bytes]:
-        """As Flask-Security does before it hashes."""
+        """Return the peppered forms of the password, as Flask-Security hashes them."""
         typed = _utf8(unicodedata.normalize("NFKD", password)) if self._peppers else None
         if typed is None:
             return []
@@ -133,24 +133,22 @@ class Passwords:
         """Log once in each process, without the hash: it may be a plain-text password."""
         if str(error) not in self._logged:
             self._logged.add(str(error))
-            log.error(
-                "An account cannot sign in with its password, nor can others like it: %s", error
-            )
+            log.error("Accounts cannot sign in with their passwords: %s", error)
 
     def _compute(
         self, work: Callable[Params, Result], *args: Params.args, **kw: Params.kwargs
     ) -> Result:
-        """Compute in turn. Raise TooManyHashes at once where enough requests wait already."""
-        if not self._admitted.acquire(blocking=False):
+        """Compute when a slot is free. Raise TooManyHashes at once if the queue is full."""
+        if not self._queue_slots.acquire(blocking=False):
             raise TooManyHashes
         try:
-            return self._turns.compute(WAIT_SECONDS, work, *args, **kw)
+            return self._limiter.compute(WAIT_SECONDS, work, *args, **kw)
         finally:
-            self._admitted.release()
+            self._queue_slots.release()
 
 
 def check_password(password: str, email: str) -> None:
-    """What a password to be set must be; raised with the words for its owner."""
+    """Raise UnfitPassword, with a text for the owner, if the password cannot be set."""
     if reason := find_password_error(password):
         raise UnfitPassword(reason)
     if password.lower() == email.lower():
@@ -189,7 +187,7 @@ def _utf8(password: str) -> bytes | None:
 
 
 def _encoded(password: str) -> bytes | None:
-    """What bcrypt takes whole."""
+    """Return the bytes of a password that bcrypt can hash completely, or None."""
     encoded = _utf8(password)
     if encoded is None or len(encoded) > MAX_BYTES or b"\x00" in encoded:
         return None

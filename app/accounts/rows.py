@@ -1,4 +1,4 @@
-"""Accounts as plain rows, for what each request asks: no object is made and nothing is loaded."""
+"""Reads accounts as plain rows for each request, without creating objects."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class AccountRows:
         self.clock = clock
         self.active_status = active_status
         self._mapper: Mapper[Any] = inspect(model)
-        # What the host loads later (deferred columns) is not read for every request either. What we
-        # ask for may be no column but a synonym of one, or an expression.
+        # Deferred columns of the application are not read for every request. An attribute may be a
+        # synonym or an expression instead of a column.
         mapped = [name.key for name in self._mapper.column_attrs if not name.deferred]
-        # Of a row, in their order.
+        # The names of a row's values, in order.
         self.columns: Sequence[str] = [
             *mapped,
             *(name for name in asked_of(model) if name not in mapped),
@@ -51,7 +51,7 @@ class AccountRows:
         )
 
     def read(self, email: str) -> AccountLike | None:
-        """By the folded e-mail, the account's columns as a plain row: each request asks for it."""
+        """Return the account with the folded email address as a plain row, or None."""
         rows = self._rows.read(self.session, email=email)
         return self.of(rows[0]) if rows else None
 
@@ -90,14 +90,14 @@ class AccountRows:
         return {row[0]: row[1] for row in rows}
 
     def credentials(self, email: str) -> Credentials:
-        """Return what a password is checked with, by the folded email address; every field is None
-        where no account has that address."""
+        """Return the id, the hash and the time of the last revocation for a folded email address;
+        without an account, all are None."""
         rows = self._credentials.read(self.session, email=email)
         return Credentials(*rows[0]) if rows else Credentials(None, None, None)
 
 
 def to_read(model: AccountModel, name: str) -> Any:
-    """A host may keep a moment without an offset; ours are in UTC."""
+    """Return the time with UTC as its offset if it has none: an application may store none."""
     found = getattr(model, name)
     if name in MOMENTS and not isinstance(found.type, UtcDateTime):
         return type_coerce(found, UtcDateTime).label(name)

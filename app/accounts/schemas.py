@@ -53,7 +53,7 @@ class AccountRead(Schema):
         metadata={"description": "ID of the account's current workspace."},
     )
     created_at = Timestamp(required=True, metadata={"description": "When the account was created."})
-    # Where the account's model has them.
+    # Only if the account model has these columns.
     email_verified: fields.Boolean = IsUnset(
         attribute="email_unverified_since",
         metadata={"description": "Whether the email address is verified."},
@@ -92,7 +92,7 @@ class TimeZone(Text):
 
 
 class OwnAccountUpdate(RequestSchema):
-    """What its owner says of an account; null takes it away."""
+    """The changes of an account by its owner; null removes a value."""
 
     phone = Phone(
         min=1,
@@ -119,7 +119,7 @@ class OwnAccountUpdate(RequestSchema):
 
 
 def account_update() -> type[Schema]:
-    """What the account's model has a place for."""
+    """Return the schema with the fields that the account model has."""
     model = current_frontdesk.tables.account_model
     lacking = [name for name in ("locale", "time_zone") if getattr(model, name, None) is None]
     return _without(tuple(lacking))

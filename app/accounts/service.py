@@ -39,12 +39,12 @@ from .rows import AccountRows
 
 PAGE = 500
 
-# What the host's own code gets is of the host's own class; ours asks no more than `AccountLike`.
+# Application code gets its own account class; Frontdesk's code requires only `AccountLike`.
 A = TypeVar("A", default=AccountLike)
 
 
 class SignInState(NamedTuple):
-    """What a sign-in relies on: when it changes, sign-ins from before end."""
+    """The state that a sign-in depends on: a change ends earlier sign-ins."""
 
     password_hash: str | None
     tokens_valid_from: datetime | None
@@ -59,7 +59,7 @@ def state_of(account: AccountLike) -> SignInState:
 
 
 class Accounts(Generic[A]):
-    """Makes, finds, changes and deletes accounts, of whichever model the host has."""
+    """Creates, finds, changes and deletes accounts of the application's model."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class Accounts(Generic[A]):
         self.passwords = passwords
         self.clock = clock
         self.active_statuses = frozenset(active_statuses)
-        # What an account becomes that was made by its owner.
+        # The status of an account that its owner registered.
         self.active_status = next(iter(active_statuses))
         self.reclaimers = reclaimers
         # Whether an inactive status revokes tokens for good, or only while it lasts.
         self.revokes_tokens_of_inactive = revokes_tokens_of_inactive
         self.rows = AccountRows(session, model, clock, self.active_status)
-        # As the database calls what no two accounts may share.
+        # The column names in the error of the unique index.
         self._email_columns = {
             each.name for each in iterate(select(model.email)) if isinstance(each, Column)
         }
@@ -98,8 +98,8 @@ class Accounts(Generic[A]):
         return found
 
     def lock(self, account_id: object) -> A | None:
-        """The account as it is stored now, locked until the end of the transaction; None where it
-        does not exist."""
+        """Return the account, read again and locked until the end of the transaction, or None if
+        it does not exist."""
         found: A | None = load_locked(self.session, self.model, account_id)
         return found
 
@@ -107,31 +107,31 @@ class Accounts(Generic[A]):
         return account.status in self.active_statuses or is_over(account, self.clock.now())
 
     def is_active_row(self) -> ColumnElement[bool]:
-        """As `is_active`, for a statement."""
+        """Return the condition of `is_active` for a query."""
         is_over = is_over_row(self.model, self.clock.now())
         return or_(self.model.status.in_(self.active_statuses), is_over)
 
     def reinstate(self, account: AccountLike) -> None:
-        """Write down that a suspension is over, where it is."""
+        """Restore the status of an account with a suspension that has expired."""
         if is_over(account, self.clock.now()):
             self._record_change(account, {"status": self.active_status})
             account.status = self.active_status
             set_suspension(account, Suspension())
 
     def statuses(self) -> list[str]:
-        """Those that an operator may give; to wait for a proof of the address is none of them. A
-        mistyped one would lock its owner out."""
+        """Return the statuses that an operator may set, without the pending status. Others are
+        rejected: a mistyped status would lock the owner out."""
         return sorted({*STATUSES, *self.active_statuses})
 
     def is_email_verified(self, account: AccountLike) -> bool:
-        """Whether the email address of the account is verified."""
+        """Return whether the email address of the account is verified."""
         return getattr(account, "email_unverified_since", None) is None
 
     def verify_email_of(self, account: AccountLike) -> None:
-        """Somebody has shown that they read its mail. An account that waited for this is active
-        from here on, and told to `account-registered` now."""
+        """Mark the email address as verified. A pending account becomes active, and
+        `account-registered` is emitted."""
         model = self.model
-        proven = self.session.execute(
+        verified = self.session.execute(
             update(model)
             .where(model.id == account.id, model.email_unverified_since.is_not(None))
             .values(email_unverified_since=None)
@@ -139,18 +139,18 @@ class Accounts(Generic[A]):
             .execution_options(synchronize_session=False)
         ).one_or_none()
         self.session.refresh(account)
-        # Of several at once one has proven it.
-        if proven is not None:
+        # Of simultaneous requests, one verifies the address.
+        if verified is not None:
             report_action(self.session, ACCOUNT_VERIFIED, account_id=account.id)
-        if proven is not None and proven.status == PENDING:
+        if verified is not None and verified.status == PENDING:
             account.status = self.active_status
             self.session.flush()
             report_action(self.session, ACCOUNT_REGISTERED, account)
 
     def reclaim(self, account: AccountLike, since: datetime | None = None) -> None:
-        """Whose address it is has come: what somebody else may have set up in their name, before
-        anybody had proven to read its mail, opens nothing any more. `since`: not before then, for
-        until that moment its owner had it."""
+        """Remove the password and other credentials when the owner verifies the email address:
+        another person may have set them up. `since` keeps credentials from before that time, when
+        the owner controlled the account."""
         account.password_hash = None
         self.end_tokens(account)
         for remove in self.reclaimers:
@@ -167,12 +167,12 @@ class Accounts(Generic[A]):
         return account
 
     def all(self) -> Iterator[A]:
-        """Every account, read some hundreds at a time: there may be millions."""
+        """Yield all accounts, read in pages: there may be millions."""
         in_order = select(self.model).order_by(self.model.id).limit(PAGE)
-        further = in_order
-        while page := self.session.scalars(further).all():
+        query = in_order
+        while page := self.session.scalars(query).all():
             yield from page
-            further = in_order.where(self.model.id > page[-1].id)
+            query = in_order.where(self.model.id > page[-1].id)
             self.session.expunge_all()
 
     def create(
@@ -185,8 +185,8 @@ class Accounts(Generic[A]):
         phone: str | None = None,
         **more: object,
     ) -> A:
-        """A new account, told to `account-registered` in the same transaction, or once its address
-        is proven where it waits for that."""
+        """Create an account. `account-registered` is emitted in the same transaction; for a pending
+        account, when the email address is verified."""
         email = read_email(email)
         if password is not None:
             more["password_hash"] = self._hash(password, email)
@@ -219,34 +219,34 @@ class Accounts(Generic[A]):
         phone: str | None = None,
         suspension: Suspension | None = None,
     ) -> A:
-        """Change what is given. A new e-mail or password ends every token from before; a
-        suspension goes with the status, and one that is not told ends with it."""
-        held = cast(AccountLike, account)
-        password_hash = self._hash(password, email or held.email) if password else None
+        """Change the given fields. A new email address or password revokes all tokens. A new status
+        sets or clears the suspension."""
+        stored = cast(AccountLike, account)
+        password_hash = self._hash(password, email or stored.email) if password else None
         given = {"email": email, "password": password, "role": role, "status": status}
         if suspension is not None and suspension.until is not None:
             given["suspended_until"] = suspension.until.isoformat()
         with transaction(self.session, may_fail=True):
-            self._record_change(held, {**given, "phone": phone})
-            is_moved = email is not None and read_email(email) != held.email
-            if email is not None and is_moved:
-                held.email = read_email(email)
-                self.end_tokens(held)
+            self._record_change(stored, {**given, "phone": phone})
+            has_new_email = email is not None and read_email(email) != stored.email
+            if email is not None and has_new_email:
+                stored.email = read_email(email)
+                self.end_tokens(stored)
             if password_hash is not None:
-                held.password_hash = password_hash
-                self.end_tokens(held)
+                stored.password_hash = password_hash
+                self.end_tokens(stored)
             if role is not None:
-                held.role = role
+                stored.role = role
             if status is not None:
-                held.status = status
-                set_suspension(held, suspension or Suspension())
+                stored.status = status
+                set_suspension(stored, suspension or Suspension())
                 if self.revokes_tokens_of_inactive and status not in self.active_statuses:
-                    self.end_tokens(held)
+                    self.end_tokens(stored)
             if phone is not None:
-                held.phone = read_phone(phone) if phone else None
+                stored.phone = read_phone(phone) if phone else None
             self._flush_email()
-            if is_moved:
-                report_action(self.session, EMAIL_CHANGE_COMPLETED, held)
+            if has_new_email:
+                report_action(self.session, EMAIL_CHANGE_COMPLETED, stored)
             return account
 
     def _record_change(self, account: AccountLike, given: Mapping[str, str | None]) -> None:
@@ -264,17 +264,17 @@ class Accounts(Generic[A]):
 
     def delete(self, account: A) -> None:
         """Delete the account. Listeners of `account-deleted` run before its rows are deleted."""
-        held = cast(AccountLike, account)
+        stored = cast(AccountLike, account)
         with transaction(self.session):
-            report_action(self.session, ACCOUNT_DELETED, held, account_id=held.id)
-            self.session.execute(delete(self.model).where(self.model.id == held.id))
+            report_action(self.session, ACCOUNT_DELETED, stored, account_id=stored.id)
+            self.session.execute(delete(self.model).where(self.model.id == stored.id))
 
     def end_tokens(self, account: AccountLike) -> None:
-        """From now on, only tokens that are issued later count. The row is locked first, so that a
-        sign-in that overlaps is either refused or older than this moment."""
+        """Revoke all tokens issued so far. The row is locked first, so that a concurrent sign-in is
+        rejected or revoked."""
         lock_loaded(self.session, account)
         account.tokens_valid_from = self.clock.now()
-        # Host code that changes the object itself may sign it in afterwards.
+        # Application code that changes the object may sign the account in afterwards.
         vars(account).pop(VERIFIED_STATE, None)
 
     def _hash(self, password: str, email: str) -> str:
@@ -282,7 +282,7 @@ class Accounts(Generic[A]):
         return self.passwords.hash(password)
 
     def _flush_email(self) -> None:
-        """Two at once cannot take one address: the second meets the unique index."""
+        """Flush; raise EmailTaken if the unique index rejects the email address."""
         try:
             self.session.flush()
         except IntegrityError as error:
@@ -294,7 +294,7 @@ class Accounts(Generic[A]):
 def lock_if_password_unchanged(
     accounts: Accounts, account_id: object, password_hash: str | None
 ) -> AccountLike | None:
-    """Where this hash still stands: of two that would exchange it at once, the second finds it
-    gone."""
+    """Return the locked account, or None if its password hash has changed: of simultaneous
+    password changes, one succeeds."""
     account = accounts.lock(account_id)
     return account if account is not None and account.password_hash == password_hash else None

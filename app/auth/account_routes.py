@@ -1,4 +1,4 @@
-"""What the caller does with their own account."""
+"""Routes of the caller's account."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from .sign_in.policy import response_payload
 def get_account() -> AccountLike | Response:
     """Get the caller's account"""
     if account_read() is AccountRead:
-        # Read by every client at every start: its columns go out as they are.
+        # Every client reads this at its start: the columns are returned without an object.
         return json_response(service(Details).shown(caller().account))
     return caller().attached_account
 

@@ -1,4 +1,4 @@
-"""The services of authentication, put together for one application."""
+"""Builds the services of authentication for one application."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .step_up.service import Freshness
 
 
 def assemble_proofs(context: Context) -> None:
-    """Add what checks proofs and counts wrong ones, before the services that sign in."""
+    """Add the services that check and rate-limit proofs, before the services that sign in."""
     auth = context.settings.of(AuthSettings)
     _check(auth, context.settings.core.PUBLIC_URL)
     context.contributions.exporters.append(export_sign_in_data)
@@ -58,7 +58,7 @@ def assemble(context: Context) -> None:
     )
     _assemble_mailed_proofs(context, auth)
     context.contributions.pruners["email_changes"] = context.get(EmailChanges).prune
-    # Every report names these: a feature that is on sets its own, before or after this.
+    # The defaults of every report; an enabled feature sets its own, before or after this.
     for name in ("sessions", "second_factors"):
         context.contributions.pruners.setdefault(name, lambda: 0)
     if auth.ENABLE_IDP_OAUTH:
@@ -68,19 +68,21 @@ def assemble(context: Context) -> None:
 
 
 def _check(auth: AuthSettings, public_url: str | None) -> None:
-    """Refuse settings that have no effect by themselves: something else was meant."""
+    """Raise SettingsError for settings that have no effect by themselves."""
     if auth.keeps_cookies:
         _check_domain(auth.COOKIE_DOMAIN, public_url)
     if auth.REFRESH_TOKEN_DAYS and not auth.keeps_sessions:
         raise SettingsError("AUTH.REFRESH_TOKEN_DAYS is set, so AUTH.SESSIONS must be on.")
     if auth.MFA == "off" and auth.MFA_REQUIRED_ROLES:
-        raise SettingsError("AUTH.MFA is off, so MFA_REQUIRED_ROLES asks nobody: set `optional`.")
+        raise SettingsError(
+            "AUTH.MFA is off, so MFA_REQUIRED_ROLES has no effect: set it to `optional`."
+        )
     if auth.MFA != "off" and not auth.MFA_METHODS:
         raise SettingsError(f"AUTH.MFA is `{auth.MFA}`, so MFA_METHODS must name one at least.")
 
 
 def _check_domain(domain: str, public_url: str | None) -> None:
-    """A browser ignores a cookie for a domain that its server is not in, and reports nothing."""
+    """Raise SettingsError for a cookie domain that excludes this server: browsers ignore it."""
     host = urlsplit(public_url or "").hostname
     if domain and host and not f".{host}".endswith(f".{domain.lower().lstrip('.')}"):
         raise SettingsError(
@@ -93,7 +95,7 @@ def _fallbacks(context: Context) -> list[str]:
 
 
 def _assemble_mailed_proofs(context: Context, auth: AuthSettings) -> None:
-    """Add the recovery of passwords, and changes of the password and the email address."""
+    """Add password recovery, and changes of password and email address."""
     accounts = context.get(Accounts)
     policy, freshness = context.get(SignInPolicy), context.get(Freshness)
     sign_up_policy = SignUpPolicy(context.session, context.hooks, auth)

@@ -15,5 +15,5 @@ blueprint.record(prepare_session)
 
 
 def address() -> str:
-    """Where the request comes from; behind proxies, as far as they are trusted."""
+    """Return the IP address of the client; headers of trusted proxies are respected."""
     return request.remote_addr or ""

@@ -1,7 +1,7 @@
 """The only place that finds the caller of a request.
 
-A request may carry several kinds of credentials. Their readers are asked in order, and the first
-that finds one of its kind decides: a bad header is refused and never made up for by a cookie.
+A request may have several kinds of credentials. Their readers run in order, and the first that
+finds its kind decides: an invalid header is rejected even if the request has a valid cookie.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from .sessions.rows import SessionRow
 
-# On the request and not on `g`, which outlives it where an application context is open around it.
+# Stored on the request, not on `g`: an outer application context keeps `g` after the request.
 _FOUND = "frontdesk_caller"
 
 
@@ -35,13 +35,13 @@ class Caller:
     account: AccountLike
     # The kind of credential, such as "bearer".
     via: str
-    # None: whatever the account may do.
+    # None: not restricted by scopes.
     scopes: frozenset[str] | None = None
-    # The server's own record of the sign-in, as a plain row; None where it keeps none.
+    # The stored session as a plain row; None without one.
     session: SessionRow | None = None
     # In seconds since 1970, as in tokens; None if the credential has no time.
     authenticated_at: float | None = None
-    # When a second factor was shown last; None where none was.
+    # The time of the last second factor, or None.
     factor_at: float | None = None
     expires_at: float | None = None
 
@@ -111,8 +111,8 @@ def known_caller() -> Caller | None:
 
 
 def lock_caller(accounts: Accounts, caller: Caller) -> AccountLike:
-    """Return the caller's account as it is stored now, locked until the end of the transaction.
-    Raises InvalidCredentials if its tokens were ended after this request was authenticated."""
+    """Return the caller's account, read again and locked until the end of the transaction.
+    Raise InvalidCredentials if its tokens were revoked after this request was authenticated."""
     own = caller.account
     found: AccountLike | None = accounts.lock(own.id)
     if (
@@ -131,7 +131,7 @@ def known_account() -> AccountLike | None:
 
 
 def outside_request(name: str) -> SetupError:
-    """As Flask's own `request` raises a RuntimeError there."""
+    """Return the error for the use outside a request, as Flask raises one for `request`."""
     return SetupError(
         f"Working outside of request context: {name} is what the decorators of a view have found"
         " for its request. In a command or a job, look the row up by its id or email address."
@@ -139,14 +139,14 @@ def outside_request(name: str) -> SetupError:
 
 
 def _guarded_account() -> AccountLike | None:
-    """As `known_account`. Whether there is one may be asked anywhere, as a layout does that all
-    pages share; what it is, only where it was looked for, since it would always be nobody."""
+    """Return the account as `known_account` does; raise SetupError outside a request and in a view
+    without an authentication decorator, where it would always be None."""
     if not has_request_context():
         raise outside_request("current_account")
     if not hasattr(request, _FOUND):
         raise SetupError(
-            f"current_account was asked for in '{request.endpoint}', where no guard has looked who"
-            " is calling: write one, such as @account_required, below its route."
+            f"current_account is used in '{request.endpoint}', which has no authentication"
+            " decorator: add one, such as @account_required, below its route."
         )
     return known_account()
 

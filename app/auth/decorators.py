@@ -1,6 +1,6 @@
-"""Who may enter: the decorators of routes.
+"""The authentication and authorization decorators of routes.
 
-Each is a check with `@guard` on it. It is written at the route, stacks with the others (the caller
+Each is a function with `@guard`. It is written at the route, stacks with the others (the caller
 is found once), keeps the view's signature, and declares itself to the OpenAPI document.
 """
 
@@ -49,7 +49,7 @@ def guard(
     access: str = "",
     headers: Callable[[], Mapping[str, str]] | None = None,
 ) -> Callable[[EntryCheck], Guard]:
-    """Make a check a decorator that runs it before the view, and says so in the view's record."""
+    """Make a check a decorator that runs it before the view and documents it in OpenAPI."""
 
     def make(check: EntryCheck) -> Guard:
         def decorate(view: Callable[Params, Result]) -> Callable[Params, Result]:
@@ -62,7 +62,7 @@ def guard(
                 except Problem:
                     raise
                 except Exception as error:
-                    # In an application's view no other handler turns a lost database into a 503.
+                    # An application has no handler that turns a lost database into a 503.
                     if (problem := known_problem(error)) is not None:
                         raise problem from error
                     raise
@@ -73,7 +73,7 @@ def guard(
             if access:
                 described.access.insert(0, access)
             if bearer:
-                # One that asks for a credential beside it makes it a must.
+                # Credentials are required if any decorator of the view requires them.
                 described.optional = optional and described.optional is described.bearer
             described.bearer = described.bearer or bearer
             described.problems.extend(problems)
@@ -87,7 +87,7 @@ def guard(
 
 
 def named_like(check: Callable[..., object], made: Made) -> Made:
-    """Without the check's signature: the guard takes a view."""
+    """Give the decorator the check's name and docstring, without its signature."""
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(made, name, getattr(check, name))
     return made
@@ -101,7 +101,7 @@ def one_of(roles: Sequence[str]) -> str:
 def check_named(guard: str, roles: Sequence[object]) -> None:
     """Reject a decorator without roles: it would take the view for a role."""
     if not all(isinstance(role, str) for role in roles):
-        raise SetupError(f'@{guard} takes the roles that it lets in: @{guard}("admin")')
+        raise SetupError(f'@{guard} takes the names of roles: @{guard}("admin")')
 
 
 @guard(*CREDENTIAL_PROBLEMS, access="any account")

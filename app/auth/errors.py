@@ -5,10 +5,10 @@ from typing import ClassVar
 from ..core.errors import BadGateway, BadRequest, Forbidden, Problem, TooManyRequests, Unauthorized
 from ..core.types import JsonObject
 
-# Of a sign-in by which a second factor was shown, in the words of OpenID Connect's `acr`.
+# The `acr` value of a sign-in with a second factor (OpenID Connect).
 WITH_A_FACTOR = "mfa"
 
-# Two codes in use have this one meaning.
+# The title of two codes with the same meaning.
 _NOT_ACTIVE = "The account is not active"
 
 
@@ -28,7 +28,7 @@ class IncorrectCredentials(BadRequest):
 
 
 class InactiveAccount(BadRequest):
-    """Raised where the account would sign in or set a password; for a caller: `InactiveCaller`."""
+    """Raised at a sign-in or password reset; for a signed-in caller, see `InactiveCaller`."""
 
     code = "inactive_account"
     detail = "Inactive account"
@@ -43,14 +43,14 @@ class InactiveAccount(BadRequest):
 
 
 class Unverified:
-    """What the problems of an unverified email address have in common."""
+    """The common base of errors about an unverified email address."""
 
     code: ClassVar[str] = "email_not_verified"
     title: ClassVar[str] = "The email address is not verified"
 
 
 class AwaitsVerification(Unverified, BadRequest):
-    """Raised only if the password is right."""
+    """Raised only after a correct password."""
 
     detail = "Inactive account"
     cause = (
@@ -65,7 +65,7 @@ class AwaitsVerification(Unverified, BadRequest):
 
 
 class AccountDeleting(InactiveAccount):
-    """Told only to who has the right password."""
+    """Raised only after a correct password."""
 
     code = "account_deleting"
     title = "The account is scheduled for deletion"
@@ -88,7 +88,7 @@ class InvalidProof(BadRequest):
 
 
 class PasskeyRefused(BadRequest):
-    """Unknown, wrongly signed, for another site, used, too old …: the log alone says which."""
+    """An unknown, forged, used or expired passkey; only the log has the reason."""
 
     code = "passkey_refused"
     detail = "The passkey was refused"
@@ -137,8 +137,8 @@ class NotAuthorized(Forbidden):
 
 
 def _step_up(seconds: float | None, factors: int) -> JsonObject:
-    """As RFC 9470 says it: how old a sign-in may be, and what it must have been by. The document
-    tells it too, for pages that may not read the header."""
+    """Return the challenge of RFC 9470: the maximum age of a sign-in and the required methods. The
+    body has them too, for pages that cannot read the header."""
     asked: JsonObject = {} if seconds is None else {"max_age": int(seconds)}
     if factors > 1:
         asked["acr_values"] = WITH_A_FACTOR
@@ -148,7 +148,7 @@ def _step_up(seconds: float | None, factors: int) -> JsonObject:
 
 
 class FreshSignInRequired(Forbidden):
-    """Or the password, in the same request."""
+    """A recent sign-in, or the password in the same request, is required."""
 
     code = "fresh_sign_in_required"
     detail = "Sign in again first"
@@ -161,8 +161,8 @@ class FreshSignInRequired(Forbidden):
 
 
 class ReauthenticationRequired(Unauthorized):
-    """A sign-in of the last minutes, where asked for with a second factor in that time. Without
-    seconds: one with a second factor, however long ago."""
+    """A recent sign-in is required, with two factors if requested. Without seconds, a second factor
+    of any age is required."""
 
     code = "reauthentication_required"
     detail = "Sign in again first"
@@ -209,10 +209,10 @@ class IdpDisabled(Forbidden):
 
 
 class UnknownSignIn(BadRequest):
-    """Another browser's, an old one, one already finished, or one with another redirect URI."""
+    """The sign-in is of another browser, expired, finished, or has another redirect URI."""
 
     code = "unknown_sign_in"
-    detail = "This sign-in was not begun here"
+    detail = "This sign-in was not started in this browser"
     title = "The sign-in is unknown"
     cause = (
         "The sign-in was started in another browser, is too old, is already finished, or was"
@@ -223,7 +223,7 @@ class UnknownSignIn(BadRequest):
 
 
 class SignInRefused(BadRequest):
-    """The provider refuses the code, or its ID token is not to be trusted."""
+    """The provider rejects the code, or its ID token is invalid."""
 
     code = "sign_in_refused"
     detail = "The sign-in was refused"
@@ -244,7 +244,7 @@ class EmailNotVerified(Unverified, BadRequest):
 
 
 class AmbiguousEmail(BadRequest):
-    """Some letters of it are others' look-alikes, which more or less strict folding makes equal."""
+    """The address has letters that look like others, or that other software treats as equal."""
 
     code = "ambiguous_email"
     detail = "The email could be taken for another one"
@@ -261,7 +261,7 @@ class AmbiguousEmail(BadRequest):
 
 
 class LinkedToAnother(BadRequest):
-    """An email address can get another owner; a linked account keeps its person."""
+    """An email address can pass to another person; a linked account stays with its identity."""
 
     code = "linked_to_another"
     detail = "The account is linked to another identity of this provider"

@@ -1,4 +1,4 @@
-"""What the OpenAPI document shows of these routes; nothing that is answered comes from here."""
+"""The examples of these routes in the OpenAPI document."""
 
 from __future__ import annotations
 

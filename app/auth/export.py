@@ -1,4 +1,4 @@
-"""An account's ways to sign in, without their secrets, in its data export."""
+"""An account's sign-in methods, without secrets, in its data export."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the features of authentication that can be switched off give to signing in.
+"""The optional features of authentication, as the sign-in services use them.
 
-Each is in the application's context before the services that sign in are built, or is off.
+An enabled feature is in the application's context before the sign-in services are built.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class CookieFeature(NamedTuple):
-    """The session cookie: what reads it, and what sets it when its account has signed in."""
+    """The functions that read and set the session cookie."""
 
     read: CredentialReader
     set: Callable[[SignInResult], object]

@@ -1,4 +1,4 @@
-"""The mails of this slice, each a function that returns a value."""
+"""The emails of authentication; each function returns an email."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Mails:
         return self.templates.to_account(self.core, "email_in_use", email_to, subject)
 
     def email_change(self, email_to: str, new_email: str, token: str, is_made: bool) -> Email:
-        """To the old address, when it is asked for and when it is made."""
+        """Return the email to the old address, for a requested or a completed change."""
         requested = "change of your email address requested"
         what = "your email address was changed" if is_made else requested
         return self.templates.to_account(

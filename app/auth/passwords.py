@@ -1,4 +1,4 @@
-"""A new password in the place of the former one."""
+"""Change of an account's password."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .step_up.service import Freshness
 def set_password(
     accounts: Accounts, account_id: object, former: str | None, password_hash: str
 ) -> AccountLike | None:
-    """Only where the former hash still stands."""
+    """Set the password and return the account; return None if the former hash has changed."""
     account = lock_if_password_unchanged(accounts, account_id, former)
     if account is not None:
         account.password_hash = password_hash
@@ -46,7 +46,7 @@ class PasswordChange(BasicService):
         account_id, email, has_one = account.id, account.email, account.password_hash is not None
         if has_one and current is None:
             raise Invalid.about("current_password", "Missing data for required field.")
-        # Within the limits on wrong passwords, and counted by them.
+        # The rate limits on wrong passwords apply.
         known = current if has_one else None
         # A simultaneous change may have stored another hash.
         former = self.freshness.check(caller, known, options.ip_address, protects=True)

@@ -1,9 +1,9 @@
 """Emailed proofs: a long signed token for links, and a short code to type.
 
-Each is made for one purpose and about one subject, and is good for no other. It carries a
-fingerprint of the subject's state: when that changes the proof is dead, so using it uses it up, and
-nothing of the token is stored. The newest code stands in the keystore as a keyed digest; five wrong
-tries end it, counted before each is looked at so that none slips past in parallel.
+A proof is valid for one purpose and one subject. It has a fingerprint of the subject's state: a
+change of the state ends the proof, so that a proof is single-use, and no token is stored. The
+shared state store has the newest code as a keyed digest; five wrong attempts end it. Attempts are
+counted before they are checked, so that parallel requests cannot exceed the limit.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ACCOUNT = "account"
 CODE_DIGITS = 8
 MAX_WRONG_CODES = 5
 
-# Anything shorter is a code (the contract's boundary).
+# Shorter strings are codes (defined by the API contract).
 SHORTEST_TOKEN = 10
 
 
@@ -47,12 +47,12 @@ class Purpose(NamedTuple):
 
 
 class ProofSubject(NamedTuple, Generic[T]):
-    """What a proof is about: an account, an address that has none yet, an invitation."""
+    """The subject of a proof: an account, an email address without one, an invitation."""
 
     kind: str
-    # As JSON can carry it.
+    # A value that JSON can represent.
     id: Any
-    # Whatever ends the proof when it changes.
+    # A change of any of these values ends the proof.
     state: Sequence[Any]
     row: T
 
@@ -67,7 +67,7 @@ class Proofs:
         self, secret: str, fallbacks: Sequence[str], keystore: Keystore, clock: Clock
     ) -> None:
         self.keystore = keystore
-        # The first makes them; what was made by the others is still known again.
+        # The first key signs; proofs of the other keys are still accepted.
         self._secrets = [key.encode() for key in (secret, *fallbacks)]
 
         class Signer(TimestampSigner):
@@ -83,21 +83,23 @@ class Proofs:
             signer_kwargs={"digest_method": hashlib.sha256},
         )
 
-    def issue(self, purpose: Purpose, subject: ProofSubject[Any], held: str = "") -> IssuedProof:
-        """A token and a code. The code takes the place of any earlier one.
+    def issue(
+        self, purpose: Purpose, subject: ProofSubject[Any], browser_secret: str = ""
+    ) -> IssuedProof:
+        """Return a token and a code. The code replaces any earlier one.
 
-        `held` is what the browser that asks is given to keep: the code alone is then worth nothing.
+        `browser_secret` is given to the requesting browser: the code is invalid without it.
         """
         token = self.token(purpose, subject)
         code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
         nonce = secrets.token_hex(4)
-        digest = self._keyed(_text(purpose, subject, nonce, held, code))
+        digest = self._keyed(_text(purpose, subject, nonce, browser_secret, code))
         seconds = int(purpose.code_life.total_seconds())
         self.keystore.put(_code_key(purpose, subject), f"{nonce}:{digest}", seconds)
         return IssuedProof(token, code)
 
     def token(self, purpose: Purpose, subject: ProofSubject[Any]) -> str:
-        """The token alone: nothing is stored for it, and it takes the place of no other."""
+        """Return a token alone: nothing is stored, and it replaces no other."""
         fingerprint = self._keyed(_text(purpose, subject))
         salt = _salt(purpose, subject.kind)
         return str(self._serializer.dumps([subject.id, fingerprint], salt=salt))
@@ -109,7 +111,7 @@ class Proofs:
         token: str,
         find: Callable[[Any], ProofSubject[T] | None],
     ) -> T:
-        """What the token is about, as `find` reads it now by its id; otherwise InvalidProof."""
+        """Return the row of the token's subject, which `find` reads; raise InvalidProof."""
         try:
             subject_id, fingerprint = self._serializer.loads(
                 token, max_age=int(purpose.token_life.total_seconds()), salt=_salt(purpose, kind)
@@ -117,12 +119,14 @@ class Proofs:
         except (BadData, ValueError, TypeError):
             raise InvalidProof from None
         subject = find(subject_id)
-        if subject is None or not self._knows(fingerprint, _text(purpose, subject)):
+        if subject is None or not self._matches(fingerprint, _text(purpose, subject)):
             raise InvalidProof
         return subject.row
 
-    def by_code(self, purpose: Purpose, subject: ProofSubject[T], code: str, held: str = "") -> T:
-        """What the code is about, if it is the newest for it; otherwise InvalidProof."""
+    def by_code(
+        self, purpose: Purpose, subject: ProofSubject[T], code: str, browser_secret: str = ""
+    ) -> T:
+        """Return the row of the subject if the code is its newest; raise InvalidProof."""
         key = _code_key(purpose, subject)
         entry = self.keystore.get(key)
         if entry is None:
@@ -133,16 +137,18 @@ class Proofs:
         if self.keystore.count(tries, seconds) > MAX_WRONG_CODES:
             self.keystore.count(tries, seconds, by=-1)
             raise InvalidProof
-        if not self._knows(digest, _text(purpose, subject, nonce, held, code)):
+        if not self._matches(digest, _text(purpose, subject, nonce, browser_secret, code)):
             raise InvalidProof
-        # Only wrong tries stay counted.
+        # Correct attempts are not counted.
         self.keystore.count(tries, seconds, by=-1)
         return subject.row
 
-    def use_code(self, purpose: Purpose, subject: ProofSubject[T], code: str, held: str = "") -> T:
-        """As `by_code`, for what changes nothing that the code is about: it ends with its use, and
-        of many uses at once one counts."""
-        row = self.by_code(purpose, subject, code, held)
+    def use_code(
+        self, purpose: Purpose, subject: ProofSubject[T], code: str, browser_secret: str = ""
+    ) -> T:
+        """Check a code as `by_code` does, and end it; of simultaneous uses, one succeeds. For uses
+        that do not change the subject's state."""
+        row = self.by_code(purpose, subject, code, browser_secret)
         if self.keystore.take(_code_key(purpose, subject)) is None:
             raise InvalidProof
         return row
@@ -153,7 +159,7 @@ class Proofs:
     def _keyed(self, text: bytes) -> str:
         return _hmac(self._secrets[0], text)
 
-    def _knows(self, keyed: str, text: bytes) -> bool:
+    def _matches(self, keyed: str, text: bytes) -> bool:
         return any(hmac.compare_digest(keyed, _hmac(secret, text)) for secret in self._secrets)
 
 
@@ -194,7 +200,8 @@ class AccountProofs:
 
 
 def account_subject(account: AccountLike) -> ProofSubject[AccountLike]:
-    """Ended by another password, another e-mail, and whatever else ends the account's tokens."""
+    """Return the subject of an account. A change of password or email address, or a revocation of
+    tokens, ends the proof."""
     password_hash, moment = state_of(account)
     since = moment.timestamp() if moment else None
     return ProofSubject(
@@ -211,7 +218,7 @@ def _code_key(purpose: Purpose, subject: ProofSubject[Any]) -> str:
 
 
 def _text(purpose: Purpose, subject: ProofSubject[Any], *more: str) -> bytes:
-    """As JSON, so that no two lists of parts read the same."""
+    """Return the parts as JSON, so that different lists of parts never give the same text."""
     parts = (SALT, purpose.name, subject.kind, subject.id, subject.state, *more)
     return json.dumps(parts, default=str).encode()
 

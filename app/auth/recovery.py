@@ -19,7 +19,7 @@ from .proofs import AccountProofs
 
 log = logging.getLogger(__name__)
 
-# The purpose of its proofs.
+# The purpose of the proofs.
 RECOVERY = "recovery"
 
 
@@ -32,18 +32,18 @@ class Recovery(BasicService):
     mails: Mails
     owner_mail: OwnerMail
 
-    def request(self, email: str, address: str) -> None:
-        """Mail a token and a code to the account's owner, active or not."""
+    def request(self, email: str, ip_address: str) -> None:
+        """Email a token and a code to the owner of the account, active or not."""
         email = fold(email)
-        self.requests.count(email, address)
+        self.requests.count(email, ip_address)
         account = self.accounts.find(email)
         if account is None and not self.requests.hides_accounts:
             raise AccountNotFound(note={"event": "recovery_request"})
-        whose = None if account is None else account.id
+        account_id = None if account is None else account.id
         with transaction(self.session):
-            report_action(self.session, PASSWORD_RESET_REQUESTED, account_id=whose)
+            report_action(self.session, PASSWORD_RESET_REQUESTED, account_id=account_id)
         if account is None:
-            self._tell_stranger(email)
+            self._send_no_account(email)
             return
         token, code = self.proofs.issue(account)
         email_to = account.email
@@ -56,15 +56,15 @@ class Recovery(BasicService):
         self.owner_mail.send_soon(self.mails.account_made(account.email, issued))
 
     def begin(self, account: AccountLike) -> None:
-        """Mail them unasked, to who has just shown that the account's address is theirs."""
+        """Email a token and a code without a request, after the owner was verified."""
         self._send(account.email, *self.proofs.issue(account))
 
     def verify(self, token: str, email: str | None) -> None:
-        """Say whether a token or code counts; nothing is used up."""
+        """Raise InvalidProof for an invalid token or code. A valid one stays valid."""
         self.proofs.find(token, email)
 
-    def reset(self, token: str, email: str | None, new_password: str, address: str) -> None:
-        """Set a password. Of two at once with the same token, one wins."""
+    def reset(self, token: str, email: str | None, new_password: str, ip_address: str) -> None:
+        """Set a password. Of simultaneous requests with the same token, one succeeds."""
         account = self.proofs.find(token, email)
         if not self.accounts.is_active(account) and account.status != PENDING:
             note = {"event": "password_reset", "account_id": account.id}
@@ -84,16 +84,16 @@ class Recovery(BasicService):
             notice = self.mails.password_changed(account.email)
             after_commit(self.session, lambda: self.proofs.end_code(account))
             after_commit(
-                self.session, lambda: self.failures.reset_and_trust(account.email, address)
+                self.session, lambda: self.failures.reset_and_trust(account.email, ip_address)
             )
             after_commit(self.session, lambda: self.owner_mail.notify(notice))
 
     def mail(self, email_to: str, token: str, code: str) -> None:
-        """Our own recovery mail, which a host may do without."""
+        """Send the default recovery email, which an application can replace."""
         self.owner_mail.send_soon(self.mails.recovery(email_to, token, code))
 
-    def _tell_stranger(self, email: str) -> None:
-        """After the work of a recovery, a mail that says why it leads nowhere."""
+    def _send_no_account(self, email: str) -> None:
+        """Email that the address has no account, after the same work as for an account."""
         self.proofs.issue_unusable(email)
         release(self.session)
         self.owner_mail.send_soon(self.mails.no_account(email))
@@ -102,5 +102,5 @@ class Recovery(BasicService):
         try:
             self.hooks.recovery_mail(email_to=email_to, username=email_to, token=token, code=code)
         except Exception:
-            # A server that is down is not the client's failure, be the mail ours or the host's.
-            log.exception("The recovery mail could not be sent")
+            # An error of the mail server or of the hook is not an error of the client.
+            log.exception("The recovery email could not be sent")

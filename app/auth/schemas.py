@@ -19,7 +19,7 @@ TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
 
 
 class PasswordField(Text):
-    """A password as typed: an impossible password is simply a wrong one."""
+    """A password: one that cannot exist is rejected as a wrong password."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         if not isinstance(value, str):
@@ -43,7 +43,7 @@ class LoginForm(RequestSchema):
 
 
 class LoginFormWithFactor(LoginForm):
-    """Where second factors are switched on."""
+    """Fields for applications with MFA."""
 
     otp = Text(
         min=1,
@@ -216,14 +216,14 @@ class IdpCallback(IdpLogin):
 
     @post_load
     def hand_on_payload(self, data: Loaded, **kwargs: object) -> JsonObject:
-        """Only what a schema of the host's has validated goes further."""
+        """Remove `auth_data` that no schema of the application has validated."""
         auth_data = data.pop("auth_data")
         checked = isinstance(self.fields["auth_data"], fields.Nested)
         return {**data, "auth_payload": auth_data if checked else None}
 
 
 class LoginRead(Schema):
-    """The login response. A host that wants more fields in it subclasses this."""
+    """The login response. An application subclasses it to add fields."""
 
     access_token = fields.String(
         required=True,
@@ -269,7 +269,7 @@ def idp_callback_read() -> type[Schema]:
 
 @cache
 def _with_payload(payload: type[Schema] | None) -> type[Schema]:
-    """The callback with the host's `auth_data` in it."""
+    """Return the callback schema with the application's `auth_data`."""
     if payload is None:
         return IdpCallback
     return type("IdpCallback", (IdpCallback,), {"auth_data": fields.Nested(payload)})
@@ -277,7 +277,7 @@ def _with_payload(payload: type[Schema] | None) -> type[Schema]:
 
 @cache
 def _with_refresh(login: type[Schema]) -> type[Schema]:
-    """The login response with what only clients get that ask for it."""
+    """Return the login response with the fields that clients must request."""
     more = {
         "refresh_token": fields.String(metadata={"description": "Good once, at `/token`"}),
         "refresh_expires": Timestamp(metadata={"description": "Its end, if it is not used"}),
@@ -287,7 +287,7 @@ def _with_refresh(login: type[Schema]) -> type[Schema]:
 
 @cache
 def _with_account(login: type[Schema], account: type[Schema]) -> type[Schema]:
-    """The login response with the host's account in it."""
+    """Return the login response with the application's account schema."""
     if account is AccountRead:
         return login
     return type(login.__name__, (login,), {"account": fields.Nested(account, required=True)})

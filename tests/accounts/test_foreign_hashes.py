@@ -148,7 +148,7 @@ def test_unknown_hash_is_logged_once_without_the_value(caplog: pytest.LogCapture
     for _ in range(3):
         checker.matches(PASSWORD, "a password stored in plain text")
     assert [record.message for record in caplog.records] == [
-        "An account cannot sign in with its password, nor can others like it:"
+        "Accounts cannot sign in with their passwords:"
         " The password hash is of no kind that is known here."
     ]
 

@@ -24,10 +24,10 @@ OTHER_PROCESS = """
 import sys
 from app.accounts.hashing_limiter import HashingLimiter
 
-give_back = HashingLimiter(1, line=sys.argv[1]).take(20)
+release = HashingLimiter(1, name=sys.argv[1]).take(20)
 print("taken", flush=True)
 sys.stdin.readline()
-give_back()
+release()
 """
 
 
@@ -44,8 +44,8 @@ def remove(queue: str) -> None:
 
 
 def count_waiting(queue: str) -> int:
-    common = SharedLimiter(1, queue)
-    return int(common._kernel.semctl(common._id, 0, GETNCNT))
+    shared = SharedLimiter(1, queue)
+    return int(shared._kernel.semctl(shared._id, 0, GETNCNT))
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def has_taken(process: subprocess.Popen[str]) -> bool:
 
 
 def test_processes_are_served_in_order(queue: str) -> None:
-    release = HashingLimiter(1, line=queue).take(0)
+    release = HashingLimiter(1, name=queue).take(0)
     assert release
     with ExitStack() as stack:
         others = []
@@ -78,45 +78,45 @@ def test_processes_are_served_in_order(queue: str) -> None:
             assert has_taken(process)
             assert count_waiting(queue) == remaining
             process.communicate("\n", timeout=10)
-    assert HashingLimiter(1, line=queue).take(0)
+    assert HashingLimiter(1, name=queue).take(0)
 
 
 def test_slot_of_a_killed_process_is_released(queue: str) -> None:
-    turns = HashingLimiter(1, patience=20, line=queue)
+    limiter = HashingLimiter(1, patience=20, name=queue)
     with other_process(queue) as process, ThreadPoolExecutor(1) as pool:
         assert has_taken(process)
-        waiting = pool.submit(turns.take, 20)
+        waiting = pool.submit(limiter.take, 20)
         within(10, lambda: count_waiting(queue) == 1)
         process.kill()
         release = waiting.result(10)
     assert release
-    assert release != turns._own.give_back
+    assert release != limiter._local.release
 
 
 def test_stopped_process_does_not_block_others_forever(queue: str) -> None:
-    turns = HashingLimiter(1, patience=0.1, line=queue)
+    limiter = HashingLimiter(1, patience=0.1, name=queue)
     with other_process(queue) as process:
         assert has_taken(process)
         process.send_signal(signal.SIGSTOP)
-        release = turns.take(1)
+        release = limiter.take(1)
         assert release
-        assert not turns.take(0.2)
+        assert not limiter.take(0.2)
         release()
-        assert turns.take(0.2)
+        assert limiter.take(0.2)
 
 
 def test_removed_semaphore_is_created_again(queue: str) -> None:
-    turns = HashingLimiter(1, patience=20, line=queue)
-    first = turns.take(0)
+    limiter = HashingLimiter(1, patience=20, name=queue)
+    first = limiter.take(0)
     assert first
     with ThreadPoolExecutor(1) as pool:
-        second = pool.submit(turns.take, 20)
+        second = pool.submit(limiter.take, 20)
         within(10, lambda: count_waiting(queue) == 1)
         remove(queue)
         assert second.result(10)
     # The slot of the removed semaphore is not returned to the new one.
     first()
-    assert not HashingLimiter(1, patience=0, line=queue)._take_common(0)
+    assert not HashingLimiter(1, patience=0, name=queue)._take_shared(0)
 
 
 def test_each_process_has_its_own_limit_where_semaphores_are_unavailable(
@@ -124,48 +124,48 @@ def test_each_process_has_its_own_limit_where_semaphores_are_unavailable(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "platform", "darwin")
-        turns = HashingLimiter(1, line=queue)
-        release = turns.take(0)
+        limiter = HashingLimiter(1, name=queue)
+        release = limiter.take(0)
         assert release
-        assert not turns.take(0.01)
+        assert not limiter.take(0.01)
         release()
-        assert turns.take(0)
-    assert HashingLimiter(1, line=queue)._take_common(0)
+        assert limiter.take(0)
+    assert HashingLimiter(1, name=queue)._take_shared(0)
 
 
 def test_threads_are_served_in_order() -> None:
-    turns = ProcessLimiter(1)
+    limiter = ProcessLimiter(1)
     served: list[int] = []
 
     def wait(number: int) -> None:
-        assert turns.take(10)
+        assert limiter.take(10)
         served.append(number)
-        turns.give_back()
+        limiter.release()
 
-    assert turns.take(0)
+    assert limiter.take(0)
     with ThreadPoolExecutor(8) as pool:
         for number in range(8):
             pool.submit(wait, number)
-            within(10, lambda: len(turns._waiting) > number)  # noqa: B023
-        turns.give_back()
+            within(10, lambda: len(limiter._waiting) > number)  # noqa: B023
+        limiter.release()
     assert served == list(range(8))
 
 
 def test_waiting_thread_is_not_overtaken() -> None:
-    turns = ProcessLimiter(1)
-    assert turns.take(0)
+    limiter = ProcessLimiter(1)
+    assert limiter.take(0)
     with ThreadPoolExecutor(1) as pool:
-        early = pool.submit(turns.take, 10)
-        within(10, lambda: len(turns._waiting) == 1)
-        turns.give_back()
-        assert not turns.take(0)
+        early = pool.submit(limiter.take, 10)
+        within(10, lambda: len(limiter._waiting) == 1)
+        limiter.release()
+        assert not limiter.take(0)
         assert early.result()
 
 
 def test_timeout_leaves_no_slot_taken() -> None:
-    turns = ProcessLimiter(1)
-    assert turns.take(0)
-    assert not turns.take(0.01)
-    turns.give_back()
-    assert turns.take(0)
-    assert not turns.take(0)
+    limiter = ProcessLimiter(1)
+    assert limiter.take(0)
+    assert not limiter.take(0.01)
+    limiter.release()
+    assert limiter.take(0)
+    assert not limiter.take(0)

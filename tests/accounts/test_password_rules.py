@@ -180,7 +180,7 @@ def test_unavailable_breach_service_accepts_the_password_and_is_logged(
     )
     reset(app, UNUSUAL, 200)
     logged = capsys.readouterr().err
-    assert "Breached passwords cannot be asked for" in logged
+    assert "Breached passwords cannot be checked" in logged
     assert UNUSUAL not in logged
     metrics = app.test_client().get("/metrics").get_data(as_text=True)
     assert "frontdesk_unasked_breaches_total 1.0" in metrics

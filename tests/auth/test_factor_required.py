@@ -111,7 +111,7 @@ def test_unverified_account_cannot_enrol_mfa(make_app: MakeApp, mails: MailOutbo
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"AUTH__MFA_REQUIRED_ROLES": '["admin"]'}, "MFA_REQUIRED_ROLES asks nobody"),
+        ({"AUTH__MFA_REQUIRED_ROLES": '["admin"]'}, "MFA_REQUIRED_ROLES has no effect"),
         ({"AUTH__MFA": "optional", "AUTH__MFA_METHODS": "[]"}, "MFA_METHODS must name one"),
         ({"AUTH__MFA": "optional", "AUTH__ENCRYPTION_KEYS": '["short"]'}, "less than 32"),
         ({"AUTH__MFA": "yes"}, "AUTH__MFA"),

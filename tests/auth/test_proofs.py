@@ -86,7 +86,7 @@ def test_deleted_subject_has_no_proof(proofs: Proofs) -> None:
 
 
 def test_code_is_bound_to_the_browsers_login_id(proofs: Proofs) -> None:
-    issued = proofs.issue(RECOVERY, subject(), held="a login's id")
+    issued = proofs.issue(RECOVERY, subject(), browser_secret="a login's id")
     for held in ("", "another login's id"):
         with pytest.raises(InvalidProof):
             by_code(proofs, issued, subject(), RECOVERY, held)
@@ -94,7 +94,7 @@ def test_code_is_bound_to_the_browsers_login_id(proofs: Proofs) -> None:
 
 
 def test_login_id_and_code_cannot_be_recombined(proofs: Proofs) -> None:
-    issued = proofs.issue(RECOVERY, subject(), held="held")
+    issued = proofs.issue(RECOVERY, subject(), browser_secret="held")
     shifted = issued._replace(code=issued.code[1:])
     with pytest.raises(InvalidProof):
         by_code(proofs, shifted, subject(), RECOVERY, "held" + issued.code[0])

@@ -240,7 +240,7 @@ def test_account_of_a_request_without_a_decorator(
 def test_current_account_without_a_decorator_raises(host: Flask, ada: Person) -> None:
     host.add_url_rule("/caller", "caller", lambda: {"email": current_account.email})
     host.testing = True
-    with pytest.raises(RuntimeError, match=r"'caller', where no guard has looked who is calling"):
+    with pytest.raises(RuntimeError, match=r"'caller', which has no authentication decorator"):
         ada.api().get("/caller")
 
 

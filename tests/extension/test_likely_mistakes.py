@@ -109,7 +109,7 @@ def test_6_a_guard_above_its_route(misplaced_guard: Flask) -> None:
 
 def test_7_the_current_account_without_a_guard() -> None:
     sentence = failing(lambda: asked_for(lambda: current_account.email))
-    assert "'own', where no guard has looked who is calling: write one, such as" in sentence
+    assert "'own', which has no authentication decorator: add one, such as" in sentence
 
 
 @pytest.mark.parametrize("name", ["current_account", "current_workspace", "current_member"])
@@ -131,7 +131,7 @@ def test_7c_the_extension_outside_a_request() -> None:
 
 def test_8_a_guard_for_roles_without_any() -> None:
     sentence = failing(lambda: roles_required(lambda: "in"))  # type: ignore[arg-type]
-    assert sentence.endswith('takes the roles that it lets in: @roles_required("admin")')
+    assert sentence.endswith('takes the names of roles: @roles_required("admin")')
 
 
 class Book(Schema):

@@ -13,7 +13,7 @@ from .algorithms import HashAlgorithm, UnusableHash
 
 Reader = Callable[[str], HashAlgorithm]
 
-# Who begins a hash so. What has no prefix at all is known by its whole form.
+# The software of each prefix. A hash without a prefix is recognized by its form.
 _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("scrypt:", "pbkdf2:"), formats.read_werkzeug),
     (formats.DJANGO_PREFIXES, formats.read_django),
@@ -25,11 +25,11 @@ __all__ = ["HashAlgorithm", "UnusableHash", "read"]
 
 
 def read(text: str) -> HashAlgorithm:
-    """How to try a password against this hash; raises where it must not, or cannot, be tried."""
+    """Return the algorithm of the hash; raise UnusableHash if it cannot or must not be checked."""
     try:
         algorithm = _reader(text)(text)
     except (ValueError, LookupError):
-        # Of a kind that is known, and broken.
+        # A known but malformed hash.
         raise UnusableHash.unknown() from None
     algorithm.check()
     return algorithm

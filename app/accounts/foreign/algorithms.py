@@ -1,7 +1,7 @@
 """Derivations of a hash from a password, each with a limit on its cost.
 
-A hash comes from somebody's file or table: without a bound one row could hold a core for minutes,
-or take all memory, at each attempt to sign in.
+A hash comes from an imported file or table: without a limit, one row could keep a core busy for
+minutes, or take all memory, at each sign-in.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...core.extras import missing_extra
 
 
 class UnusableHash(Exception):
-    """No password is tried against this hash; the text says why and never shows it."""
+    """The hash cannot be checked; the text has the reason, and never the hash."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)
@@ -36,21 +36,21 @@ class UnusableHash(Exception):
 
 
 MOST_ROUNDS = 5_000_000
-# N·r·p; a hundred and twenty-eight times N·r is the memory in bytes: 256 MiB.
+# The limit of N·r·p. 128·N·r is the memory in bytes: 256 MiB.
 MOST_SCRYPT = 2**18 * 8
 MOST_ARGON2_KIB = 256 * 1024
 MOST_ARGON2_PASSES_KIB = 4 * MOST_ARGON2_KIB
 MOST_ARGON2_LANES = 16
 MOST_BCRYPT_COST = 16
 
-# Of the derived key: fewer could be met by chance, and an empty one by everybody.
+# The shortest derived key: a shorter one could match by chance, an empty one always matches.
 _SHORTEST, _LONGEST = 16, 128
 _DIGESTS = ("sha1", "sha256", "sha512")
 
 
 class HashAlgorithm(Protocol):
     def check(self) -> None:
-        """Raise where it costs too much, or where what computes it is not installed."""
+        """Raise UnusableHash if the cost is too high or the required library is not installed."""
 
     def matches(self, password: bytes) -> bool: ...
 
@@ -92,7 +92,7 @@ class Scrypt(NamedTuple):
 
 
 class Argon2(NamedTuple):
-    """In the form that its makers gave it, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`."""
+    """The PHC string format, `$argon2id$v=19$m=…,t=…,p=…$salt$hash`."""
 
     text: str
     kind: str
@@ -125,7 +125,7 @@ class Argon2(NamedTuple):
 
 
 class Bcrypt(NamedTuple):
-    """With what was done to the password before, so that bcrypt's 72 bytes were enough."""
+    """bcrypt of a digest of the password, which avoids the limit of 72 bytes."""
 
     text: str
     cost: int
@@ -152,7 +152,7 @@ def check_scrypt(n: int, r: int, p: int) -> None:
 
 
 def derive_scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) -> bytes:
-    # What OpenSSL counts, and some more: its default of 32 MiB is what N=2^15 needs and no more.
+    # The memory that OpenSSL counts, and a reserve: its default of 32 MiB is exactly N=2^15.
     memory = 128 * r * (n + p + 2) + 2**20
     return hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=memory, dklen=length)
 

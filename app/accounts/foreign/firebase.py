@@ -1,4 +1,4 @@
-"""Firebase's own scrypt, with the project's parameters beside each hash as GoTrue writes them:
+"""Firebase's variant of scrypt, with the project's parameters in each hash, as GoTrue writes them:
 `$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=…$salt$hash`."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PREFIXES = ("$fbscrypt$",)
 
 
 class FirebaseScrypt(NamedTuple):
-    """The key that scrypt derives encrypts the project's signer key; what comes out is the hash."""
+    """The hash is the project's signer key, encrypted with the key that scrypt derives."""
 
     n: int
     r: int
@@ -56,7 +56,7 @@ def read(text: str) -> HashAlgorithm:
 
 
 def write(salt: str, made: str, *, signer_key: str, separator: str, rounds: int, cost: int) -> str:
-    """One hash of an export, and the parameters that the project's console shows."""
+    """Return the stored form of an exported hash, with the parameters of the project."""
     plain = [text.replace("-", "+").replace("_", "/") for text in (salt, made)]
     options = f"v=1,n={cost},r={rounds},p=1,ss={separator},sk={signer_key}"
     return "$".join(["", "fbscrypt", options, *plain])

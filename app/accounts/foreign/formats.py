@@ -1,4 +1,4 @@
-"""How Werkzeug, Django, passlib and better-auth write a password hash."""
+"""Parses the password hashes of Werkzeug, Django, passlib and better-auth."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def number(text: str) -> int:
 
 
 def base64(text: str) -> bytes:
-    """Standard or for URLs, with its padding or without."""
+    """Decode standard or URL-safe base64, with or without padding."""
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
     return b64decode(plain + "=" * (-len(plain) % 4), validate=True)
 
 
 def adapted_base64(text: str) -> bytes:
-    """passlib's own, with a full stop for the plus sign."""
+    """Decode passlib's variant of base64, with a full stop for the plus sign."""
     return base64(text.replace(".", "+"))
 
 
@@ -126,7 +126,7 @@ def _read_scrypt(text: str) -> HashAlgorithm:
 
 
 def _read_bcrypt_sha256(text: str) -> HashAlgorithm:
-    """The older version hashes the password alone, the newer one with the salt as a key."""
+    """Version 1 hashes the password alone; version 2 uses the salt as a key."""
     found = _match(_BCRYPT_SHA256, text)
     salt, cost = found["salt"], int(found["cost"])
 
@@ -157,13 +157,13 @@ class BetterAuthScrypt(NamedTuple):
         self.inner.check()
 
     def matches(self, password: bytes) -> bool:
-        """It brings the password into one form of Unicode first, and takes the digits for salt."""
+        """Return the password normalized as Unicode; the salt is used as hexadecimal text."""
         return self.inner.matches(unicodedata.normalize("NFKC", password.decode()).encode())
 
 
 def read_better_auth(text: str) -> HashAlgorithm:
-    """Read `salt:key` in hexadecimal digits: known by its form, since it has no prefix."""
+    """Read `salt:key` in hexadecimal digits; recognized by its form, because it has no prefix."""
     found = _BETTER_AUTH.fullmatch(text)
     if found is None:
-        raise ValueError("nobody's form")
+        raise ValueError("unknown format")
     return BetterAuthScrypt(Scrypt(16384, 16, 1, found[1].encode(), bytes.fromhex(found[2])))

@@ -8,7 +8,7 @@ from ...core.types import AccountKey
 
 
 class EmailChange(Base):
-    """From one address of an account to another: asked for, or made and still to be undone."""
+    """A change of email address: requested, or confirmed and possible to undo."""
 
     __tablename__ = "frontdesk_email_changes"
     __table_args__ = {"sqlite_autoincrement": True}

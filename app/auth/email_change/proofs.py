@@ -27,16 +27,16 @@ class EmailChangeProofs:
     undoing: Purpose
 
     def issue(self, change: EmailChange, account: AccountLike) -> IssuedProof:
-        """For who reads the mail of the new address."""
+        """Return the token and code for the new address."""
         return self.proofs.issue(self.confirming, pending(change, account))
 
     def undo_token(self, change: EmailChange) -> str:
-        """For who reads the mail of the old one."""
+        """Return the undo token for the old address."""
         return self.proofs.token(self.undoing, _undoable(change))
 
     def find(self, token: str, email: str | None, caller_id: object) -> EmailChange:
-        """The change that is still to be made; otherwise InvalidProof. A code needs the new
-        address, and whoever is signed in confirms their own change alone."""
+        """Return the pending change; raise InvalidProof. A code requires the new address, and a
+        signed-in caller can confirm only a change of their account."""
         if len(token) < SHORTEST_TOKEN:
             change = self._newest(fold(email or ""), caller_id)
             subject = self._pending(change.id) if change is not None else None
@@ -74,12 +74,14 @@ class EmailChangeProofs:
 
 
 def pending(change: EmailChange, account: AccountLike) -> ProofSubject[EmailChange]:
-    """Ended by whatever ends the account's tokens, another password and another address."""
+    """Return the subject of a pending change. A revocation of tokens, or a change of password or
+    email address, ends the proof."""
     state = (*account_subject(account).state, serialize_id(account.id), change.new_email)
     return ProofSubject(KIND, change.id, state, change)
 
 
 def _undoable(change: EmailChange) -> ProofSubject[EmailChange]:
-    """Good whatever has become of the account: only its use, and time, end it."""
+    """Return the subject of an undo. The token ends only by its use or expiry, whatever happens to
+    the account."""
     state = (serialize_id(change.account_id), change.old_email, change.new_email)
     return ProofSubject(KIND, change.id, state, change)

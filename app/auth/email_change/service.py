@@ -1,6 +1,6 @@
-"""Another e-mail address for an account.
+"""Change of an account's email address.
 
-The new one proves itself before anything changes, and the old one can take it back for some days.
+The new address is verified before the change; the old address can undo it for some days.
 Only the email to the new address says whether that address has an account.
 """
 
@@ -37,13 +37,13 @@ from ..step_up.service import Freshness
 from .models import EmailChange
 from .proofs import EmailChangeProofs, pending
 
-# What an account proves itself by that has just confirmed its new address.
+# The name of the proof after a confirmed change of email address.
 EMAIL = "email"
 
 
 @dataclass(eq=False)
 class EmailChangeRules:
-    """Who may ask for which address, and how often."""
+    """Checks which new email addresses are allowed, and how often a change may be requested."""
 
     limits: EmailChangeLimits
     sign_up_policy: SignUpPolicy
@@ -65,7 +65,7 @@ class EmailChangeNotices:
     mails: Mails
     owner_mail: OwnerMail
 
-    def ask(
+    def send(
         self, change: EmailChange, account: AccountLike, is_taken: bool, may_mail: bool
     ) -> None:
         issued = self.proofs.issue(change, account)
@@ -73,9 +73,9 @@ class EmailChangeNotices:
         taken = self.mails.email_in_use(change.new_email)
         if may_mail:
             self.owner_mail.send_soon(taken if is_taken else proof)
-        self.tell_old_address(change)
+        self.notify_old_address(change)
 
-    def tell_old_address(self, change: EmailChange) -> None:
+    def notify_old_address(self, change: EmailChange) -> None:
         if change.is_undoable:
             token = self.proofs.undo_token(change)
             is_made = change.confirmed_at is not None
@@ -92,12 +92,12 @@ class EmailChanges(BasicService):
     policy: SignInPolicy
     notices: EmailChangeNotices
 
-    def request(self, caller: Caller, email: str, password: str | None, address: str) -> None:
-        """Mail a proof to the new address, and a way back to the old one."""
+    def request(self, caller: Caller, email: str, password: str | None, ip_address: str) -> None:
+        """Email a proof to the new address, and a link to undo the change to the old address."""
         email = read_new_email(email)
         if email == caller.account.email:
             raise Invalid.about("email", "Must be another one than before.")
-        self.freshness.check(caller, password, address, protects=True)
+        self.freshness.check(caller, password, ip_address, protects=True)
         may_mail = self.rules.check(caller.account.id, email)
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
@@ -106,7 +106,7 @@ class EmailChanges(BasicService):
             change = self._store(account, email)
             report_action(self.session, EMAIL_CHANGE_REQUESTED, account_id=account.id)
             after_commit(
-                self.session, lambda: self.notices.ask(change, account, is_taken, may_mail)
+                self.session, lambda: self.notices.send(change, account, is_taken, may_mail)
             )
 
     def confirm(
@@ -120,21 +120,21 @@ class EmailChanges(BasicService):
         """Revoke all tokens and sign the owner in again; of two requests at once, one succeeds."""
         change = self.proofs.find(token, email, caller.account.id if caller else None)
         factor_at = self._check_owner(change, password, caller, options.ip_address)
-        proven = self._state(change)
+        verified_state = self._state(change)
         with transaction(self.session):
             account = self.accounts.lock(change.account_id)
-            held = self._again(change.id)
-            if account is None or held is None or self._state(held) != proven:
+            stored = self._reload(change.id)
+            if account is None or stored is None or self._state(stored) != verified_state:
                 raise InvalidProof
-            self._make(held, account)
+            self._complete(stored, account)
             return self.policy.admit(account, (EMAIL,), options, factor_at=factor_at)
 
     def _check_owner(
-        self, change: EmailChange, password: str | None, caller: Caller | None, address: str
+        self, change: EmailChange, password: str | None, caller: Caller | None, ip_address: str
     ) -> float | None:
         """Return when the owner showed a second factor; raise a problem if nothing shows the owner.
 
-        The token alone does not: a mistyped address would give the account to a stranger.
+        The token alone is not enough: with a mistyped address, another person gets it.
         """
         if caller is not None:
             self.freshness.check_factor(caller)
@@ -144,13 +144,13 @@ class EmailChanges(BasicService):
         account = self.accounts.by_id(change.account_id)
         if account is None:
             raise InvalidProof
-        self.freshness.login.match(account.email, password, address)
+        self.freshness.login.match(account.email, password, ip_address)
         if self.freshness.has_factor(account):
             raise ReauthenticationRequired(self.freshness.seconds, factors=2)
         return None
 
     def waiting(self, account_id: AccountKey) -> str:
-        """The new address that is still to be confirmed; empty where none is."""
+        """Return the new address that awaits confirmation, or an empty string."""
         since = self.clock.now() - self.proofs.confirming.token_life
         found = self.session.scalar(
             select(EmailChange.new_email).where(
@@ -162,14 +162,14 @@ class EmailChanges(BasicService):
         return found or ""
 
     def end_all(self, account: AccountLike) -> None:
-        """After somebody else's word on the address, such as an operator's. Of a change that was
-        made here the newest leads to the address as it is."""
-        leads_here = select(EmailChange.id).where(
+        """Delete the account's changes of email address after an operator has set the address.
+        Changes are kept if one of them led to the current address."""
+        current = select(EmailChange.id).where(
             EmailChange.account_id == account.id,
             EmailChange.new_email == account.email,
             EmailChange.confirmed_at.is_not(None),
         )
-        if self.session.scalar(leads_here.limit(1)) is None:
+        if self.session.scalar(current.limit(1)) is None:
             forget_changes(self.session, EmailChange.account_id == account.id)
 
     def prune(self, batch: int = 1_000) -> int:
@@ -179,7 +179,7 @@ class EmailChanges(BasicService):
         return delete_in_batches(self.session, EmailChange, over, batch=batch)
 
     def _store(self, account: AccountLike, email: str) -> EmailChange:
-        """The newest alone can be made."""
+        """Store a change and delete pending ones: only the newest can be confirmed."""
         forget_changes(
             self.session, EmailChange.account_id == account.id, EmailChange.confirmed_at.is_(None)
         )
@@ -194,15 +194,15 @@ class EmailChanges(BasicService):
         self.session.flush()
         return change
 
-    def _make(self, change: EmailChange, account: AccountLike) -> None:
+    def _complete(self, change: EmailChange, account: AccountLike) -> None:
         change.confirmed_at = self.clock.now()
         free_email(self.session, self.accounts, change.new_email)
         self.accounts.change(account, email=change.new_email)
         if not self.accounts.is_email_verified(account):
             self.accounts.verify_email_of(account)
-        after_commit(self.session, lambda: self.notices.tell_old_address(change))
+        after_commit(self.session, lambda: self.notices.notify_old_address(change))
 
-    def _again(self, change_id: int) -> EmailChange | None:
+    def _reload(self, change_id: int) -> EmailChange | None:
         return self.session.get(EmailChange, change_id, populate_existing=True)
 
     def _state(self, change: EmailChange) -> object:
@@ -212,7 +212,7 @@ class EmailChanges(BasicService):
 
 
 def free_email(session: AnySession, accounts: Accounts, email: str) -> None:
-    """Delete the account of a user who began with an address of another, and never verified it."""
+    """Delete a pending account that was registered with the address and never verified it."""
     model = accounts.model
     session.execute(
         delete(model)

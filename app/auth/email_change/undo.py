@@ -33,17 +33,17 @@ class EmailChangeUndo(BasicService):
         change = self.proofs.find_undoable(token)
         with transaction(self.session):
             account = self.accounts.lock(change.account_id)
-            held = self.session.get(EmailChange, change.id, populate_existing=True)
-            if account is None or held is None:
+            stored = self.session.get(EmailChange, change.id, populate_existing=True)
+            if account is None or stored is None:
                 raise InvalidProof
-            # Later ones go too: with theirs a thief would take the address back again.
+            # Later changes are deleted too: an attacker could use their tokens.
             forget_changes(
-                self.session, EmailChange.account_id == account.id, EmailChange.id >= held.id
+                self.session, EmailChange.account_id == account.id, EmailChange.id >= stored.id
             )
-            if account.email != held.old_email:
-                free_email(self.session, self.accounts, held.old_email)
-                self.accounts.change(account, email=held.old_email)
-            self.accounts.reclaim(account, since=held.requested_at)
+            if account.email != stored.old_email:
+                free_email(self.session, self.accounts, stored.old_email)
+                self.accounts.change(account, email=stored.old_email)
+            self.accounts.reclaim(account, since=stored.requested_at)
             self.identities.unlink(account)
             for undo_step in self.undo_steps:
                 undo_step(account)

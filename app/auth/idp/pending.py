@@ -43,7 +43,7 @@ class PendingSignIns:
     def take(self, redirect_uri: str, state: str | None) -> PendingSignIn | None:
         """Use up the newest sign-in with this redirect URI, and this state if given.
 
-        Return None if there is none, or if another request has used it up.
+        Return None without such a sign-in, or if another request has used it up.
         """
         valid = self._valid()
         for entry in reversed(valid):

@@ -1,5 +1,5 @@
-"""A code that is mailed, and the id of the sign-in that it belongs to, which only the browser that
-asked is given: a code alone, phished from its user, is useless."""
+"""One-time codes by email. A code is valid only with the id of its sign-in, which only the
+requesting browser gets: a phished code alone is useless."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...core.keystore import Keystore
 from ..errors import InvalidProof
 from ..proofs import Proofs, ProofSubject, Purpose, account_subject
 
-# The purpose of its proofs.
+# The purpose of the proofs.
 LOGIN_CODE = "login-code"
 ID_BYTES = 24
-# Of its text.
+# The length of the id as text.
 ID_LENGTH = 32
 
 
@@ -27,9 +27,9 @@ class CodeRequest(NamedTuple):
 
 
 class UsedLoginCode(NamedTuple):
-    # To which it was mailed.
+    # The email address that got the code.
     email: str
-    # As it was when the code was compared; None where the email address has no account.
+    # The account when the code was compared; None if the email address has none.
     account: AccountLike | None
 
 
@@ -40,23 +40,24 @@ class LoginCodes:
     accounts: Accounts
     purpose: Purpose
 
-    def issue(self, email: str, account: AccountLike | None, is_welcome: bool) -> CodeRequest:
-        """It ends the one before. For who has no account and is not welcome to one there is a code
-        too, with the same work, and nothing that it opens."""
+    def issue(self, email: str, account: AccountLike | None, may_sign_up: bool) -> CodeRequest:
+        """Issue a code, which replaces the former one. For an address that has no account and may
+        not sign up, do the same work and issue a code that is never valid."""
         login_id = secrets.token_urlsafe(ID_BYTES)
         key = _key(login_id)
         seconds = int(self.purpose.code_life.total_seconds())
-        subject = _subject(key, account, is_welcome)
+        subject = _subject(key, account, may_sign_up)
         issued = self.proofs.issue(self.purpose, subject, login_id)
         self.keystore.put(f"{LOGIN_CODE}:{key}", email, seconds)
         self.keystore.put(_newest(email), key, seconds)
         return CodeRequest(login_id, issued.code)
 
     def use(self, login_id: str, code: str, only: AccountLike | None = None) -> UsedLoginCode:
-        """Of many at once, one uses it; otherwise InvalidProof.
+        """Use up a code; raise InvalidProof for an invalid code, and for all but one of
+        simultaneous uses.
 
-        Of an id that is no longer the newest not even a try is counted: asking once more, as
-        anybody may, would else be a way to end another's code by guessing at it.
+        Attempts with an older id are not counted: otherwise anyone could request another code and
+        end the newest one by wrong attempts.
         """
         key = _key(login_id)
         email = self.keystore.get(f"{LOGIN_CODE}:{key}")
@@ -70,7 +71,7 @@ class LoginCodes:
 
 
 def _key(login_id: str) -> str:
-    """The keystore need not know what the browser holds."""
+    """Return a digest of the id, so that the shared state store does not have the id itself."""
     return hashlib.sha256(login_id.encode()).hexdigest()
 
 
@@ -78,8 +79,8 @@ def _newest(email: str) -> str:
     return f"{LOGIN_CODE}-newest:{email}"
 
 
-def _subject(key: str, account: AccountLike | None, is_welcome: bool = True) -> ProofSubject[None]:
-    """Ended by another password and whatever else ends the account's tokens, and where there is no
-    account, by its making."""
-    state = (is_welcome,) if account is None else account_subject(account).state
+def _subject(key: str, account: AccountLike | None, may_sign_up: bool = True) -> ProofSubject[None]:
+    """Return the subject of a code. A change of password or a revocation of tokens ends the code;
+    without an account, the creation of one does."""
+    state = (may_sign_up,) if account is None else account_subject(account).state
     return ProofSubject(LOGIN_CODE, key, state, None)

@@ -83,7 +83,7 @@ def ask_for_code(json: Loaded) -> dict[str, str]:
 
     The response is the same whether the email address has an account or not.
     """
-    return {"login_id": service(LoginByCode).ask(json["email"], address())}
+    return {"login_id": service(LoginByCode).request(json["email"], address())}
 
 
 @blueprint.post("/login/code/verify")

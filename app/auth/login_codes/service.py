@@ -1,8 +1,7 @@
-"""Signing in by a code that is mailed.
+"""Sign-in with a one-time code by email.
 
-Whoever asks is answered alike and after the same work, whether or not there is an account; the mail
-tells the truth to who reads it. The right code proves the address, and makes an account of it where
-registration is open to it.
+The response and its time are the same with and without an account; only the email shows whether
+there is one. A correct code verifies the address, and creates an account if registration is open.
 """
 
 from __future__ import annotations
@@ -46,29 +45,28 @@ class LoginByCode:
     accounts: Accounts
     codes: LoginCodes
     limits: LoginCodeLimits
-    newcomers: SignUpRule
+    sign_up_rule: SignUpRule
     policy: SignInPolicy
     mails: LoginCodeMails
 
-    def ask(self, email: str, address: str) -> str:
-        """Mail a code, and return what it counts with."""
+    def request(self, email: str, ip_address: str) -> str:
+        """Email a code, and return the id of the sign-in that the code is valid with."""
         email = _readable(email)
-        self.limits.count(email, address)
-        # Asked for every address, so that the response time reveals nothing.
-        is_welcome = self.newcomers.are_welcome(email)
-        # As a plain row: to make an object of it would take longer than to find none.
+        self.limits.count(email, ip_address)
+        # Checked for every address, so that the response time reveals nothing.
+        may_sign_up = self.sign_up_rule.allows(email)
+        # A plain row: creating an object would take longer than finding no account.
         account = self.accounts.rows.read(email)
-        asked = self.codes.issue(email, account, is_welcome)
+        issued = self.codes.issue(email, account, may_sign_up)
         with transaction(self.session):
-            whose = None if account is None else account.id
-            report_action(self.session, LOGIN_CODE_REQUESTED, account_id=whose)
+            account_id = None if account is None else account.id
+            report_action(self.session, LOGIN_CODE_REQUESTED, account_id=account_id)
         release(self.session)
-        made = account is not None or is_welcome
-        if made:
-            self.mails.send_code(email, asked.code)
+        if account is not None or may_sign_up:
+            self.mails.send_code(email, issued.code)
         else:
             self.mails.send_no_account(email)
-        return asked.login_id
+        return issued.login_id
 
     def sign_in(self, login_id: str, code: str, options: SignInOptions) -> SignInResult | Challenge:
         try:
@@ -82,18 +80,18 @@ class LoginByCode:
                 self.accounts.reclaim(account)
             outcome = self.policy.admit(account, (MAILED_CODE,), options)
             if isinstance(outcome, SignInResult):
-                address = options.ip_address
+                ip_address = options.ip_address
                 after_commit(
-                    self.session, lambda: self.limits.failures.reset_and_trust(email, address)
+                    self.session, lambda: self.limits.failures.reset_and_trust(email, ip_address)
                 )
             return outcome
 
     def _sign_up(self, email: str) -> AccountLike:
-        """Whether it is welcome was asked before its code was made."""
+        """Create the account; the sign-up policy was checked before the code was issued."""
         try:
             return self.accounts.create(email, None, status=self.accounts.active_status)
         except EmailTaken:
-            # Registered in this moment; the code proves that the address is theirs.
+            # The address was registered concurrently; the code proves that the user owns it.
             found = self.accounts.find(email)
             if found is None:
                 raise
@@ -113,10 +111,10 @@ class SignUpRule:
     """The rule for accounts that a sign-in code creates."""
 
     sign_up_policy: SignUpPolicy
-    # Whether an account needs an email address alone: an application may ask for more.
+    # Whether an email address is enough for an account: an application may require more fields.
     sign_up: Callable[[], bool]
 
-    def are_welcome(self, email: str) -> bool:
+    def allows(self, email: str) -> bool:
         """Whether an unknown address may get an account. A problem that the application raises
         counts as no: the response must not reveal whether the address has an account."""
         if folds_to_ascii(email) or not self.sign_up():
@@ -128,24 +126,23 @@ class SignUpRule:
 
 
 class LoginCodeLimits:
-    """Mails to one address, known or not, requests from one network, and wrong proofs."""
+    """Rate limits on codes: per email address, with or without an account, and per network."""
 
     def __init__(self, keystore: Keystore, settings: AuthSettings, failures: Failures) -> None:
         self.failures = failures
         limit = partial(
             RateLimit, keystore, enabled=settings.RATE_LIMITS_ENABLED, error=TooManyAttempts
         )
-        # As many from one network as there may be recoveries, each counted by itself.
+        # The limit of recoveries, with a separate counter.
         self._network = limit("login-code-address", settings.RECOVERY_ADDRESS_LIMIT)
         self._email = limit("login-code", settings.LOGIN_CODE_LIMIT)
 
-    def count(self, email: str, address: str) -> None:
-        self._network.count(rate_limit_network(address))
+    def count(self, email: str, ip_address: str) -> None:
+        self._network.count(rate_limit_network(ip_address))
         self._email.count(email)
 
 
-# What is said of a program that is no browser: its own name for itself, which anybody chooses,
-# must not come to stand in a mail of ours.
+# Shown for programs that are not browsers: an attacker must not choose text in an email.
 UNKNOWN = "a device that we do not know"
 
 
@@ -169,7 +166,7 @@ class LoginCodeMails:
             f"{self.core.PROJECT_NAME}: your sign-in code",
             code=code,
             code_minutes=self.auth.LOGIN_CODE_EXPIRE_MINUTES,
-            **asking(),
+            **request_origin(),
         )
         self.one_off_mail.send_soon(email)
 
@@ -179,13 +176,13 @@ class LoginCodeMails:
             "login_no_account",
             email_to,
             f"{self.core.PROJECT_NAME}: no account with this address",
-            **asking(),
+            **request_origin(),
         )
         self.one_off_mail.send_soon(email)
 
 
-def asking() -> dict[str, str]:
-    """Who asks, in words that are ours."""
+def request_origin() -> dict[str, str]:
+    """Return the device and IP address of the request, for the text of the email."""
     origin = current_origin()
     agent = origin.user_agent or ""
     label = label_of(agent) if agent.startswith(_BROWSERS_BEGIN) else None

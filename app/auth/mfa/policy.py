@@ -27,8 +27,8 @@ class Requirement:
     roles: Collection[str]
     # What can be set up.
     methods: Sequence[str]
-    # What is a second factor. Includes apps even if no more apps can be set up: without its app, an
-    # account would be protected by its password alone.
+    # The methods that are second factors. Includes apps even if no more apps can be set up: without
+    # its app, an account would be protected by its password alone.
     kinds: Collection[str]
 
     @classmethod

@@ -67,7 +67,7 @@ class Cookies:
         values = _values(header, self.name(request))
         if not values:
             return None
-        # An attacker may have set one of two cookies; the server cannot tell which.
+        # An attacker may have set one of two cookies; the server does not know which.
         if len(values) > 1 or _VALUE.fullmatch(values[0]) is None:
             raise InvalidCredentials(note={"reason": "malformed_cookie"})
         cookie = urlsafe_b64decode(values[0])

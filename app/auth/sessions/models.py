@@ -47,7 +47,7 @@ class AccountSession(Base):
     # The methods of the sign-in (RFC 8176).
     amr: Mapped[str] = mapped_column(String(AMR_LENGTH))
     authenticated_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    # The last use of a second factor; a trusted device is none.
+    # The last use of a second factor; a trusted device does not count.
     factor_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     # Accurate to an hour, so that most requests write nothing.

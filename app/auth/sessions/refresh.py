@@ -129,7 +129,7 @@ class Refresh(BasicService):
         )
 
     def _end(self, stored: AccountSession, account: AccountLike) -> None:
-        """End a session with a copied token: the server cannot tell the owner from the thief."""
+        """End a session with a copied token: the server does not know the owner."""
         ended = self.session.scalar(
             update(AccountSession)
             .where(AccountSession.id == stored.id, AccountSession.ended_at.is_(None))

@@ -1,4 +1,4 @@
-"""Sessions: signing in by a cookie, refreshing a token, and where an account is signed in."""
+"""Routes of sessions: sign-in by cookie, refresh of a token, list and end of sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients send and get: schemas, errors, and the examples of the OpenAPI document."""
+"""Schemas and errors of sessions, and the examples of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class EndedSessions(Schema):
 
 
 class TokenField(Text):
-    """Whatever a client sends: what we have not made is a wrong one, however it looks."""
+    """A refresh token: a malformed token is an invalid token, not an invalid field."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         return str(value)
@@ -150,7 +150,7 @@ class SessionNotFound(NotFound):
 
 
 class InvalidGrant(BadRequest):
-    """Unknown, ended, used, foreign or no refresh token at all: the answer does not tell which."""
+    """An unknown, expired, used or malformed refresh token: the response does not say which."""
 
     code = "invalid_grant"
     detail = "Invalid token"
@@ -161,7 +161,7 @@ class InvalidGrant(BadRequest):
 
 
 class UnsupportedGrant(BadRequest):
-    """Another grant than the one there is; or that one, where it is switched off."""
+    """The grant is not `refresh_token`, or refresh tokens are disabled."""
 
     code = "unsupported_grant_type"
     detail = "This grant is not supported"

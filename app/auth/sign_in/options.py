@@ -52,8 +52,8 @@ def methods(by: Sequence[str]) -> list[str]:
 
 
 def join_methods(methods: Iterable[str], length: int) -> str:
-    """Return the methods as one string, without those that exceed the length: an application may
-    choose names of any length."""
+    """Return the methods as one string, cut at the length: an application may choose names of
+    any length."""
     text = ""
     for method in dict.fromkeys(methods):
         longer = f"{text} {method}".strip()

@@ -29,7 +29,7 @@ METHODS = ("password", "otp", "recovery_code", "credential", "code")
 
 class Reauthenticate(RequestSchema):
     class Meta(RequestSchema.Meta):
-        json_schema = {"oneOf": [{"required": [way]} for way in METHODS]}
+        json_schema = {"oneOf": [{"required": [method]} for method in METHODS]}
 
     password = PasswordField(
         max=1024, metadata={"description": "Password of the account.", "format": "password"}
@@ -63,8 +63,8 @@ class Reauthenticate(RequestSchema):
     )
 
     @validates_schema
-    def require_one_way(self, data: Loaded, **kwargs: object) -> None:
-        given = [way for way in METHODS if way in data]
+    def require_one_method(self, data: Loaded, **kwargs: object) -> None:
+        given = [method for method in METHODS if method in data]
         if len(given) != 1:
             raise ValidationError(f"Exactly one of {', '.join(METHODS)} must be given.")
         if "code" in data and data.get("login_id") is None:
@@ -72,15 +72,15 @@ class Reauthenticate(RequestSchema):
 
 
 @raises_found
-def shown_otherwise() -> Iterable[type[Problem]]:
-    """Than by the password."""
+def raises_step_up_problems() -> Iterable[type[Problem]]:
+    """Document the errors of the methods besides the password."""
     return service(Reauthentication).step_up.refusals
 
 
 @blueprint.post("/reauthenticate")
 @active_account_required
 @example(json=examples.REAUTHENTICATION, answer=examples.SIGNED_IN)
-@shown_otherwise
+@raises_step_up_problems
 @raises(IncorrectCredentials, ReauthenticationRequired, TooManyAttempts, TooManyHashes)
 @takes(json=Reauthenticate)
 @answers(200, login_read)
@@ -90,7 +90,7 @@ def reauthenticate(json: Loaded) -> JsonObject:
     Confirms the identity of the caller with a password, an MFA method, a passkey or a one-time
     code. Returns a new access token for routes that require a recent sign-in.
     """
-    way = next(each for each in METHODS if each in json)
-    given = (json["login_id"], json["code"]) if way == "code" else json[way]
+    method = next(each for each in METHODS if each in json)
+    given = (json["login_id"], json["code"]) if method == "code" else json[method]
     options = sign_in_options(caller=caller())
-    return service(Reauthentication).show(caller(), way, given, options).payload
+    return service(Reauthentication).show(caller(), method, given, options).payload

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     # Loaded only where sessions are on.
     from ..sessions.models import AccountSession
 
-# What the proof is called that was given. What is wrong, or another account's, is refused, and
-# counted together with what is wrong at the door.
+# Checks a proof and returns its name. Raises for an invalid proof, or a proof of another account,
+# and counts it together with failed sign-ins.
 StepUpMethod = Callable[[Caller, Any, SignInOptions], str]
 # Renews the caller's session; returns None for a session that has ended.
 Renew = Callable[[Any, tuple[str, ...]], "AccountSession | None"]
 
 
 class StepUp(NamedTuple):
-    """Ways to re-authenticate next to the password."""
+    """The re-authentication methods besides the password."""
 
-    # By the member of the body that each reads.
+    # By the member of the request body that each method reads.
     methods: Mapping[str, StepUpMethod]
-    # What they may be refused with.
+    # The errors that the methods raise.
     refusals: tuple[type[Problem], ...] = ()
 
 
@@ -55,13 +55,14 @@ def has_no_factor(_account: AccountLike) -> bool:
 class Freshness:
     login: Login
     clock: Clock
-    # How old a sign-in may be where nothing else is said.
+    # The default maximum age of a sign-in.
     seconds: float
     # Whether an account has set up a second factor.
     has_factor: Callable[[AccountLike], bool] = has_no_factor
 
     def is_fresh(self, caller: Caller, seconds: float | None = None, factors: int = 1) -> bool:
-        """Without sessions, the moment at which a token was issued is the one of its sign-in."""
+        """Return whether the sign-in is recent. Without sessions, its time is the time at which the
+        token was issued."""
         since = caller.authenticated_at if factors == 1 else caller.factor_at
         allowed = self.seconds if seconds is None else seconds
         return since is not None and self.clock.now().timestamp() - since <= allowed
@@ -76,17 +77,16 @@ class Freshness:
         self.require(caller, factors=2 if self.has_factor(caller.account) else 1)
 
     def check(
-        self, caller: Caller, password: str | None, address: str, *, protects: bool = False
+        self, caller: Caller, password: str | None, ip_address: str, *, protects: bool = False
     ) -> str | None:
-        """A sign-in of the last minutes, or the password, which is counted where it is wrong; then
-        the hash is told that it goes with.
+        """Require a recent sign-in or the password; return the hash that the password matched.
 
-        What `protects` the account is not to be taken from it by whoever has a session of it and
-        its password: where it has a second factor, that must have been shown in those minutes.
+        `protects` is for changes of the account's own protection. They require a recent second
+        factor if the account has one: a stolen session and password are not enough.
         """
         matched = None
         if password is not None:
-            matched = self.login.match(caller.account.email, password, address)
+            matched = self.login.match(caller.account.email, password, ip_address)
         # Checked before the weaker requirement, so that the user is asked once.
         if protects:
             self.check_factor(caller)
@@ -106,15 +106,17 @@ class Reauthentication:
     login: Login
     freshness: Freshness
     policy: SignInPolicy
-    # Those of the features that are on.
+    # The methods of the enabled features.
     step_up: StepUp
-    # None where no sessions are stored.
+    # None without sessions.
     renew_session: Renew | None
 
-    def show(self, caller: Caller, way: str, given: object, options: SignInOptions) -> SignInResult:
-        proof = self._checked(caller, way, given, options)
+    def show(
+        self, caller: Caller, method: str, given: object, options: SignInOptions
+    ) -> SignInResult:
+        proof = self._checked(caller, method, given, options)
         if caller.session is None and not has_factor((proof,)):
-            # Another token is then another sign-in, and must not be to be had for less.
+            # Without a session, the new token is a new sign-in, which requires a second factor.
             self.freshness.check_factor(caller)
         with transaction(self.session):
             account = lock_caller(self.accounts, caller)
@@ -126,15 +128,15 @@ class Reauthentication:
 
     def by_password(self, caller: Caller, password: str, options: SignInOptions) -> str:
         account = self.login.verify(caller.account.email, password, options.ip_address)
-        # The address may have passed to another account in this moment.
+        # The address may have passed to another account in the meantime.
         if account.id != caller.account.id:
             raise IncorrectCredentials
         return PASSWORD
 
-    def _checked(self, caller: Caller, way: str, given: Any, options: SignInOptions) -> str:
-        check = self.by_password if way == PASSWORD else self.step_up.methods.get(way)
+    def _checked(self, caller: Caller, method: str, given: Any, options: SignInOptions) -> str:
+        check = self.by_password if method == PASSWORD else self.step_up.methods.get(method)
         if check is None:
-            raise Invalid.about(way, "Is not switched on here.")
+            raise Invalid.about(method, "This method is disabled.")
         self.login.failures.check(caller.account.email, options.ip_address)
         try:
             return check(caller, given, options)
