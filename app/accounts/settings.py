@@ -9,7 +9,7 @@ from ..core.config.settings import Namespace
 
 
 class AccountSettings(Namespace):
-    """A part of the namespace AUTH."""
+    """Settings of accounts in the namespace AUTH."""
 
     ACTIVE_STATUSES: list[str] = Field(
         default=["active", "online"], description="Statuses of accounts that can sign in."
@@ -59,5 +59,5 @@ class AccountSettings(Namespace):
 
     @property
     def keeps_sessions(self) -> bool:
-        """Whether sign-ins are stored as sessions; settings of sessions override this."""
+        """Return whether sign-ins are stored as sessions; settings of sessions override this."""
         return False

@@ -8,7 +8,7 @@ from ..accounts.errors import AccountNotFound, EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
 from ..audit.schemas import OF_ANYBODY, RecordPage, RecordRead
-from ..auth.blueprint import address
+from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, roles_required
 from ..auth.errors import NotAuthorized, TooManyAttempts
@@ -144,7 +144,7 @@ def sign_out_account(account_id: AccountKey) -> Details:
 @answers(200, Message)
 def recover_account(account_id: AccountKey) -> dict[str, str]:
     """Send the owner of an account a reset token and a short code"""
-    service(Administration).recover(caller().account, account_id, address())
+    service(Administration).recover(caller().account, account_id, client_ip_address())
     return {"message": "Password recovery email sent"}
 
 

@@ -17,7 +17,7 @@ from ..core.web.operation import anyone, example, raises
 from ..core.web.request_data import takes
 from ..core.web.responses import answers, json_response
 from . import examples
-from .blueprint import address, blueprint
+from .blueprint import blueprint, client_ip_address
 from .caller import caller, find_caller
 from .decorators import (
     account_optional,
@@ -107,7 +107,7 @@ def request_email_change(json: Loaded) -> dict[str, str]:
 
     Sends a token and a code to the new address, and a link to undo the change to the old one.
     """
-    service(EmailChanges).request(caller(), json["email"], json["password"], address())
+    service(EmailChanges).request(caller(), json["email"], json["password"], client_ip_address())
     return {"message": "Check the mail of your new address to confirm it"}
 
 

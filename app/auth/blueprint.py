@@ -14,6 +14,6 @@ blueprint = Blueprint(
 blueprint.record(prepare_session)
 
 
-def address() -> str:
+def client_ip_address() -> str:
     """Return the IP address of the client; headers of trusted proxies are respected."""
     return request.remote_addr or ""

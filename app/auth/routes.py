@@ -17,8 +17,8 @@ from ..core.web.request_data import takes
 from ..core.web.responses import answers
 from . import account_routes as account_routes
 from . import examples
-from .blueprint import address
 from .blueprint import blueprint as blueprint
+from .blueprint import client_ip_address
 from .caller import caller
 from .decorators import account_required, idp_required, raises_sign_in_problems
 from .errors import (
@@ -102,7 +102,7 @@ def recover_password(json: Loaded) -> dict[str, str]:
 
     Sends an email with a reset token and a short code.
     """
-    service(Recovery).request(json["email"], address())
+    service(Recovery).request(json["email"], client_ip_address())
     return {"message": "Password recovery email sent"}
 
 
@@ -133,7 +133,9 @@ def reset_password(json: Loaded) -> dict[str, str]:
 
     Requires the reset token or short code from the email. Revokes all access tokens of the account.
     """
-    service(Recovery).reset(json["token"], json.get("email"), json["new_password"], address())
+    service(Recovery).reset(
+        json["token"], json.get("email"), json["new_password"], client_ip_address()
+    )
     return {"message": "Password updated"}
 
 

@@ -5,7 +5,7 @@ from flask import Response
 from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
 from ..administration.rules import LastRoot, SoleOwner
-from ..auth.blueprint import address
+from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
 from ..auth.errors import (
@@ -53,7 +53,7 @@ def delete_account(json: Loaded) -> JsonObject | Response:
 
     With a grace period, the account is deleted at its end and can be restored until then.
     """
-    deletes_at = service(Deletion).request(caller(), json["password"], address())
+    deletes_at = service(Deletion).request(caller(), json["password"], client_ip_address())
     if deletes_at is None:
         return {"message": "Account deleted"}
     message = "The account will be deleted; a mail tells how to keep it"

@@ -4,7 +4,7 @@ from flask import Response
 
 from ..accounts.errors import TooManyHashes
 from ..accounts.service import Accounts
-from ..auth.blueprint import address
+from ..auth.blueprint import client_ip_address
 from ..auth.caller import caller
 from ..auth.decorators import active_account_required, guard
 from ..auth.errors import FreshSignInRequired, IncorrectCredentials, TooManyAttempts
@@ -47,7 +47,7 @@ def exports_required() -> None:
 @answers(202, ExportRead)
 def create_export(json: Loaded) -> JsonObject:
     """Request a data export of the caller's account: a zip file, made in the background"""
-    service(Freshness).check(caller(), json["password"], address())
+    service(Freshness).check(caller(), json["password"], client_ip_address())
     return service(Exports).create(caller().account)
 
 

@@ -5,7 +5,7 @@ from flask import Response
 from ..accounts.errors import EmailTaken, TooManyHashes
 from ..accounts.password_rules import BreachedPassword, CommonPassword
 from ..accounts.service import Accounts
-from ..auth.blueprint import address
+from ..auth.blueprint import client_ip_address
 from ..auth.decorators import guard, raises_sign_in_problems
 from ..auth.errors import InvalidProof, TooManyAttempts
 from ..auth.examples import SIGNED_IN
@@ -83,5 +83,5 @@ def verify_email(json: Loaded) -> dict[str, str]:
 @answers(202, Message)
 def mail_verification(json: Loaded) -> dict[str, str]:
     """Send the verification email again"""
-    service(Verification).send_again(json["email"], address())
+    service(Verification).send_again(json["email"], client_ip_address())
     return {"message": "If this address waits to be verified, a mail is on its way"}

@@ -50,8 +50,8 @@ class Enrolled:
     recovery_codes: list[str]
 
 
-def enrol(api: Api, clock: SteppingClock, **body: Any) -> Enrolled:
-    """Enrol an authenticator app for the account of `api`, or of the `mfa_token` in `body`."""
+def enroll(api: Api, clock: SteppingClock, **body: Any) -> Enrolled:
+    """Enroll an authenticator app for the account of `api`, or of the `mfa_token` in `body`."""
     app = api.post("/authenticators/totp", 201, json=body).json
     phone = Phone(app["secret"], clock)
     body = {"otp": phone.code(), **{k: v for k, v in body.items() if k == "mfa_token"}}
@@ -60,7 +60,7 @@ def enrol(api: Api, clock: SteppingClock, **body: Any) -> Enrolled:
 
 
 def enrolled(person: Person, clock: SteppingClock) -> Enrolled:
-    """Enrol an authenticator app through the services: the routes would also render a QR code."""
+    """Enroll an authenticator app through the services: the routes would also render a QR code."""
     with person.app.app_context():
         enrolling = Enrollee(service(Accounts).get(person.email))
         setup = service(AppEnrollment).begin(enrolling, "Phone")

@@ -61,7 +61,7 @@ class ConcurrentChange:
         done.set()
 
 
-def overtake(patch: pytest.MonkeyPatch, owner: type[Any], name: str, change: Change) -> None:
+def change_during(patch: pytest.MonkeyPatch, owner: type[Any], name: str, change: Change) -> None:
     """Complete the change, once, right after the patched method has returned its result."""
     original, changes = getattr(owner, name), [change]
 

@@ -111,32 +111,32 @@ cookie            | in         in         unproven   inactive   in         inact
 old cookie        | in         in         out        out        in         out        ended
 
 required, none    | verified   unverified pending    suspended  over       inactive   deleting
-password          | enrol      enrol      unproven   inactive   enrol      inactive   deleting
-password+otp      | enrol      enrol      unproven   inactive   enrol      inactive   deleting
-second step       | enrol      enrol      unproven   inactive   enrol      inactive   deleting
-mailed code       | enrol      enrol      enrol      inactive   enrol      inactive   deleting
+password          | enroll      enroll      unproven   inactive   enroll      inactive   deleting
+password+otp      | enroll      enroll      unproven   inactive   enroll      inactive   deleting
+second step       | enroll      enroll      unproven   inactive   enroll      inactive   deleting
+mailed code       | enroll      enroll      enroll      inactive   enroll      inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
-provider          | enrol      enrol      unproven   inactive   enrol      inactive   deleting
-provider, new     | enrol      enrol      enrol      inactive   enrol      inactive   inactive
-registration      | wrong      wrong      enrol      wrong      wrong      wrong      wrong
-invitation        | taken      enrol      enrol      taken      taken      taken      taken
-reset             | enrol      enrol      enrol      inactive   enrol      inactive   inactive
-new address       | enrol      enrol      enrol      inactive   enrol      inactive   dead
+provider          | enroll      enroll      unproven   inactive   enroll      inactive   deleting
+provider, new     | enroll      enroll      enroll      inactive   enroll      inactive   inactive
+registration      | wrong      wrong      enroll      wrong      wrong      wrong      wrong
+invitation        | taken      enroll      enroll      taken      taken      taken      taken
+reset             | enroll      enroll      enroll      inactive   enroll      inactive   inactive
+new address       | enroll      enroll      enroll      inactive   enroll      inactive   dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant
 old token         | in         in         out        out        in         out        ended
-cookie            | enrol      enrol      unproven   inactive   enrol      inactive   deleting
+cookie            | enroll      enroll      unproven   inactive   enroll      inactive   deleting
 old cookie        | in         in         out        out        in         out        ended
 
 required, enrolled| verified   unverified pending    suspended  over       inactive   deleting
 password          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
 password+otp      | in         in         unproven   inactive   in         inactive   deleting
 second step       | in         in         unproven   inactive   in         inactive   deleting
-mailed code       | mfa        enrol      enrol      inactive   mfa        inactive   deleting
+mailed code       | mfa        enroll      enroll      inactive   mfa        inactive   deleting
 passkey           | in         in         unproven   inactive   in         inactive   deleting
 provider          | mfa        mfa        unproven   inactive   mfa        inactive   deleting
-provider, new     | mfa        enrol      enrol      inactive   mfa        inactive   inactive
+provider, new     | mfa        enroll      enroll      inactive   mfa        inactive   inactive
 registration      | wrong      wrong      mfa        wrong      wrong      wrong      wrong
-invitation        | taken      enrol      enrol      taken      taken      taken      taken
+invitation        | taken      enroll      enroll      taken      taken      taken      taken
 reset             | mfa        mfa        mfa        inactive   mfa        inactive   inactive
 new address       | step-up    step-up    step-up    step-up    step-up    step-up    dead
 refresh           | in         in         no-grant   no-grant   in         no-grant   no-grant

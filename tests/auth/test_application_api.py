@@ -92,7 +92,7 @@ def enrolled(calls: Calls) -> tuple[str, list[str]]:
     done = calls.run(lambda: authenticators.confirm_app(setup["id"], calls.code(secret)), token)
     assert done["returned"].keys() >= {"access_token", "recovery_codes", "account"}
     assert "code" in calls.run(calls.frontdesk.sessions.list, token), (
-        "enrolment revoked earlier sessions"
+        "enrollment revoked earlier sessions"
     )
     return secret, done["returned"]["recovery_codes"]
 
@@ -256,7 +256,7 @@ def test_authenticators_are_removed_and_codes_renewed_with_a_recent_factor(
     assert calls.run(lambda: len(authenticators.list()), token)["returned"] == 0
 
 
-def test_required_enrolment_signs_in(clock: SteppingClock) -> None:
+def test_required_enrollment_signs_in(clock: SteppingClock) -> None:
     calls = Calls(clock, MFA="required")
     refused = calls.sign_in()
     assert refused["code"] == "mfa_enrolment_required"

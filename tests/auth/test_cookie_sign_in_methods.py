@@ -13,7 +13,7 @@ from app.testing.outbox import MailOutbox
 from ..conftest import MakeApp, Person
 from ..registration.visitors import code_in
 from ..rigs.cookie_browsers import BareClient, CookieBrowser
-from .factors import Phone, enrol
+from .factors import Phone, enroll
 from .passkey_holder import Holder
 
 ELSEWHERE = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}
@@ -37,7 +37,7 @@ def browser(app: Flask) -> CookieBrowser:
 
 @pytest.fixture
 def phone(ada: Person, clock: SteppingClock) -> Phone:
-    return enrol(ada.api(), clock, name="Phone").phone
+    return enroll(ada.api(), clock, name="Phone").phone
 
 
 def is_signed_in(browser: CookieBrowser, answer: Any, *members: str) -> bool:

@@ -65,7 +65,7 @@ class Sites:
     bought: list[str]
 
     @property
-    def desk(self) -> str:
+    def service(self) -> str:
         return f"https://{DESK}:{self.port}"
 
     def origin_of(self, of: str) -> str:
@@ -74,7 +74,7 @@ class Sites:
             "neighbour": f"https://{NEIGHBOUR}:{self.others}",
             "other port": f"https://{DESK}:{self.others}",
             "without tls": f"http://{DESK}:{self.plain}",
-            "desk": self.desk,
+            "desk": self.service,
         }[of]
 
     def forget(self) -> None:
@@ -85,7 +85,7 @@ class Sites:
     def visit(self, shape: Shape) -> list[Seen]:
         """Open a page of another site and return the requests that the service received."""
         origin = self.origin_of(shape.house)
-        self.pages[shape.path] = shape.page(self.desk, origin)
+        self.pages[shape.path] = shape.page(self.service, origin)
         page = self.context.new_page()
         try:
             page.goto(f"{origin}/{shape.path}")
@@ -139,7 +139,7 @@ def sites(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterator
 
 def sign_in(sites: Sites, person: Person) -> None:
     page = sites.context.new_page()
-    page.goto(f"{sites.desk}/page")
+    page.goto(f"{sites.service}/page")
     status = page.evaluate(
         """body => fetch("/api/v1/session", {
             method: "POST", headers: {"Content-Type": "application/json"},
@@ -162,7 +162,7 @@ def stored_rows(app: Flask) -> dict[str, str]:
 
 
 def cookies(sites: Sites) -> list[str]:
-    return [each["value"] for each in sites.context.cookies(sites.desk)]
+    return [each["value"] for each in sites.context.cookies(sites.service)]
 
 
 @for_each("shape", SHAPES)
@@ -181,7 +181,7 @@ def test_pages_of_other_sites_change_nothing(sites: Sites, shape: Shape) -> None
 def test_own_pages_work(sites: Sites, control: str) -> None:
     sites.forget()
     page = sites.context.new_page()
-    page.goto(f"{sites.desk}/page")
+    page.goto(f"{sites.service}/page")
     page.click(f"#{control}")
     expect(page.get_by_text("bought")).to_be_visible()
     assert sites.bought == ["ada@example.com"]
@@ -220,10 +220,14 @@ def test_without_the_check_sibling_sites_succeed(
 
 def test_request_with_the_cookie_needs_an_own_origin(sites: Sites) -> None:
     """Send requests over a socket, with only the headers that HTTP requires."""
-    (cookie,) = sites.context.cookies(sites.desk)
+    (cookie,) = sites.context.cookies(sites.service)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
-    for more, status in (("", 403), ("Origin: null\r\n", 403), (f"Origin: {sites.desk}\r\n", 200)):
+    for more, status in (
+        ("", 403),
+        ("Origin: null\r\n", 403),
+        (f"Origin: {sites.service}\r\n", 200),
+    ):
         request_seen = (
             f"POST /api/v1/buy HTTP/1.1\r\nHost: {DESK}:{sites.port}\r\n{more}"
             f"Cookie: {NAME}={cookie['value']}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"

@@ -23,11 +23,11 @@ from ..core.test_matrix import cells, make_olga, rows
 from ..rigs.cookie_browsers import NAME, CookieBrowser
 from ..rigs.hosts import HostSettings, plain_app
 
-DESK = "https://desk.example.com"
+SERVICE_ORIGIN = "https://desk.example.com"
 PASSES = {
     "same origin": {"Sec-Fetch-Site": "same-origin"},
     "by its user": {"Sec-Fetch-Site": "none"},
-    "own origin": {"Origin": DESK},
+    "own origin": {"Origin": SERVICE_ORIGIN},
     "own origin, in upper case": {"Origin": "https://DESK.example.com"},
     "the client's": {"Origin": "https://app.example.com", "Sec-Fetch-Site": "same-site"},
     "an allowed origin": {"Origin": "https://admin.example.com", "Sec-Fetch-Site": "same-site"},
@@ -38,19 +38,19 @@ REFUSED = {
     "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
     "a sibling site": {"Sec-Fetch-Site": "same-site", "Origin": "https://blog.example.com"},
     "a sibling site without origin": {"Sec-Fetch-Site": "same-site"},
-    "another port": {"Sec-Fetch-Site": "same-site", "Origin": f"{DESK}:8443"},
+    "another port": {"Sec-Fetch-Site": "same-site", "Origin": f"{SERVICE_ORIGIN}:8443"},
     "own host without tls": {"Origin": "http://desk.example.com"},
     "another site, old browser": {"Origin": "https://evil.example"},
     "no origin": {"Origin": "null"},
     "no origin, no site": {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
     "empty headers": {"Origin": "", "Sec-Fetch-Site": ""},
-    "own origin as a prefix": {"Origin": f"{DESK}.evil.example"},
+    "own origin as a prefix": {"Origin": f"{SERVICE_ORIGIN}.evil.example"},
     "own host as a suffix": {"Origin": "https://evil-desk.example.com"},
-    "own origin with a path": {"Origin": f"{DESK}/"},
-    "two origins": {"Origin": f"{DESK} https://evil.example"},
+    "own origin with a path": {"Origin": f"{SERVICE_ORIGIN}/"},
+    "two origins": {"Origin": f"{SERVICE_ORIGIN} https://evil.example"},
     "two sites": {"Sec-Fetch-Site": "same-origin, cross-site"},
     "upper case": {"Sec-Fetch-Site": "Same-Origin"},
-    "a referrer alone": {"Referer": f"{DESK}/account"},
+    "a referrer alone": {"Referer": f"{SERVICE_ORIGIN}/account"},
     "a forwarded host": {"Origin": "https://evil.example", "X-Forwarded-Host": "evil.example"},
     "long": {"Origin": "https://" + "a" * 5000},
 }
@@ -65,10 +65,12 @@ def app(make_app: MakeApp) -> Flask:
     )
 
 
-class DeskBrowser(CookieBrowser):
+class ServiceBrowser(CookieBrowser):
     def ask(self, method: str, path: str, status: int, headers: Mapping[str, str]) -> Answer:
         """Send a request with only these headers."""
-        return Api.send(self, method, path, status, headers=headers, json={}, base_url=DESK)
+        return Api.send(
+            self, method, path, status, headers=headers, json={}, base_url=SERVICE_ORIGIN
+        )
 
     @property
     def cookie(self) -> str | None:
@@ -77,23 +79,23 @@ class DeskBrowser(CookieBrowser):
 
 
 @pytest.fixture
-def browser(app: Flask, ada: Person) -> DeskBrowser:
-    browser = DeskBrowser(app)
+def browser(app: Flask, ada: Person) -> ServiceBrowser:
+    browser = ServiceBrowser(app)
     body = {"email": ada.email, "password": ada.password}
-    browser.post("/session", json=body, base_url=DESK)
+    browser.post("/session", json=body, base_url=SERVICE_ORIGIN)
     return browser
 
 
 @pytest.mark.parametrize("headers", PASSES.values(), ids=PASSES)
 def test_own_and_allowed_origins_can_change_data(
-    browser: DeskBrowser, headers: Mapping[str, str]
+    browser: ServiceBrowser, headers: Mapping[str, str]
 ) -> None:
     browser.ask("PATCH", "/account", 200, headers)
 
 
 @pytest.mark.parametrize("headers", REFUSED.values(), ids=REFUSED)
 def test_other_origins_are_rejected(
-    app: Flask, browser: DeskBrowser, headers: Mapping[str, str]
+    app: Flask, browser: ServiceBrowser, headers: Mapping[str, str]
 ) -> None:
     refused = browser.ask("PATCH", "/account", 403, headers)
     assert refused.json["code"] == "cross_site"
@@ -107,34 +109,35 @@ def test_other_origins_are_rejected(
 
 
 @pytest.mark.parametrize(
-    ("origin", "status"), [(PUBLIC, 200), ("https://PUBLIC.example.com", 200), (DESK, 403)]
+    ("origin", "status"),
+    [(PUBLIC, 200), ("https://PUBLIC.example.com", 200), (SERVICE_ORIGIN, 403)],
 )
 def test_own_origin_is_the_public_url_and_not_the_host_header(
     make_app: MakeApp, origin: str, status: int
 ) -> None:
     """A client can write any Host header, also its own site's."""
     app = make_app(AUTH__COOKIE_SESSIONS="on", CORE__PUBLIC_URL=PUBLIC)
-    browser, person_signed_in = DeskBrowser(app), make_person(app, "ada")
+    browser, person_signed_in = ServiceBrowser(app), make_person(app, "ada")
     body = {"email": person_signed_in.email, "password": person_signed_in.password}
-    browser.post("/session", json=body, base_url=DESK)
+    browser.post("/session", json=body, base_url=SERVICE_ORIGIN)
     browser.ask("PATCH", "/account", status, {"Origin": origin})
 
 
 def test_invalid_cookie_is_rejected_before_the_origin_is_checked(
-    app: Flask, browser: DeskBrowser
+    app: Flask, browser: ServiceBrowser
 ) -> None:
-    other_browser = DeskBrowser(app)
+    other_browser = ServiceBrowser(app)
     elsewhere = REFUSED["another site"]
     other_browser.ask("PATCH", "/account", 401, elsewhere)
     other_browser.hold("A" * 64)
     other_browser.ask("PATCH", "/account", 401, elsewhere)
 
 
-def test_own_origin_uses_https_behind_a_proxy(browser: DeskBrowser, app: Flask) -> None:
+def test_own_origin_uses_https_behind_a_proxy(browser: ServiceBrowser, app: Flask) -> None:
     """A proxy ends TLS: the service receives http, although the page uses https."""
     headers = {"Cookie": f"{NAME}={browser.cookie}"}
     client = app.test_client(use_cookies=False)
-    for origin, status in ((DESK, 200), ("http://desk.example.com", 403)):
+    for origin, status in ((SERVICE_ORIGIN, 200), ("http://desk.example.com", 403)):
         answer = client.patch(
             "/api/v1/account",
             json={},
@@ -169,7 +172,7 @@ def test_every_route_that_changes_data_rejects_other_origins(
 
 def test_rejection_is_logged_with_the_account_and_the_origin(
     app: Flask,
-    browser: DeskBrowser,
+    browser: ServiceBrowser,
     ada: Person,
     person: MakePerson,
     caplog: pytest.LogCaptureFixture,

@@ -15,7 +15,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from .factors import challenge, enrol, enrolled, finish
+from .factors import challenge, enroll, enrolled, finish
 from .test_email_change import mailed
 from .test_login import log_in
 
@@ -127,7 +127,7 @@ def test_undoing_an_email_change_keeps_earlier_authenticators(
     answer = mfa.api.post("/account/email/confirm", json=body).json
     here = mfa.api.as_token(answer["access_token"])
     answer = here.post("/reauthenticate", json={"otp": mfa.phone.next_code()}).json
-    attackers = enrol(here.as_token(answer["access_token"]), clock)
+    attackers = enroll(here.as_token(answer["access_token"]), clock)
     api.post("/account/email/undo", json={"token": undo_token})
     ada.password = reset_password(api, mails, ada.email)
     token = challenge(api, ada)
@@ -146,7 +146,7 @@ def test_undoing_an_email_change_removes_the_attackers_authenticator(
     undo_token = mailed(mails, ada.email)[0]
     body = {"token": mailed(mails, "attacker@example.com")[0]}
     answer = attacker.post("/account/email/confirm", json=body).json
-    enrol(attacker.as_token(answer["access_token"]), clock)
+    enroll(attacker.as_token(answer["access_token"]), clock)
     api.post("/account/email/undo", json={"token": undo_token})
     ada.password = reset_password(api, mails, ada.email)
     log_in(api, ada.email, ada.password)
@@ -183,7 +183,7 @@ def test_deleting_the_account_deletes_its_authenticators(ada: Person, clock: Ste
 
 
 @pytest.mark.parametrize("more", [{"AUTH__SESSIONS": "on"}, {"AUTH__REFRESH_TOKEN_DAYS": "7"}])
-def test_enrolment_ends_other_sessions_and_renews_the_current_one(
+def test_enrollment_ends_other_sessions_and_renews_the_current_one(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock, more: dict[str, str]
 ) -> None:
     app = make_app(

@@ -11,7 +11,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from .factors import challenge, claims, enrol, finish
+from .factors import challenge, claims, enroll, finish
 from .test_email_change import mailed
 from .test_login import log_in
 
@@ -24,7 +24,7 @@ def app(make_app: MakeApp) -> Flask:
     return make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS)
 
 
-def test_user_without_mfa_must_enrol_at_sign_in(
+def test_user_without_mfa_must_enroll_at_sign_in(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     refused = log_in(api, ada.email, PASSWORD, 403).json
@@ -33,34 +33,34 @@ def test_user_without_mfa_must_enrol_at_sign_in(
     api.as_token(token).get("/account", 401)
     finish(api, token, 400, otp="123456")
     assert api.post("/authenticators/totp", 401).json["code"] == "invalid_credentials"
-    mfa = enrol(api, clock, mfa_token=token)
+    mfa = enroll(api, clock, mfa_token=token)
     assert len(mfa.recovery_codes) == 10
     assert claims(mfa.api)["amr"] == ["pwd", "otp", "mfa"]
     api.post("/authenticators/totp", 400, json={"mfa_token": token})
     challenge(api, ada)
 
 
-def test_enrolment_invalidates_other_enrolment_tokens(
+def test_enrollment_invalidates_other_enrollment_tokens(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     first, second = (log_in(api, ada.email, PASSWORD, 403).json["mfa_token"] for _ in range(2))
-    enrol(api, clock, mfa_token=first)
+    enroll(api, clock, mfa_token=first)
     api.post("/authenticators/totp", 400, json={"mfa_token": second})
 
 
 def test_last_authenticator_cannot_be_removed(ada: Person, api: Api, clock: SteppingClock) -> None:
     token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
-    mfa = enrol(api, clock, mfa_token=token)
+    mfa = enroll(api, clock, mfa_token=token)
     [first] = mfa.api.get("/authenticators").json
     refused = mfa.api.delete(f"/authenticators/{first['id']}", 409).json
     assert refused["code"] == "last_factor"
-    again = enrol(mfa.api, clock)
+    again = enroll(mfa.api, clock)
     again.api.delete(f"/authenticators/{first['id']}")
     [second] = again.api.get("/authenticators").json
     again.api.delete(f"/authenticators/{second['id']}", 409)
 
 
-def test_unverified_email_must_be_verified_before_enrolment(
+def test_unverified_email_must_be_verified_before_enrollment(
     make_app: MakeApp, mails: MailOutbox, clock: SteppingClock
 ) -> None:
     app = make_app(
@@ -77,7 +77,7 @@ def test_unverified_email_must_be_verified_before_enrolment(
     refused = api.post("/authenticators/totp", 403, json=begin).json
     assert refused["code"] == "email_not_verified"
     api.post("/email-verification", json={"token": mailed(mails, ADA)[0]})
-    enrol(api, clock, **begin)
+    enroll(api, clock, **begin)
 
 
 def test_mfa_can_be_required_for_a_role(
@@ -92,10 +92,10 @@ def test_mfa_can_be_required_for_a_role(
     person("ada", into=app).api().get("/account")
     admin = person("grace", into=app, role="admin")
     token = log_in(api, admin.email, PASSWORD, 403).json["mfa_token"]
-    enrol(api, clock, mfa_token=token).api.get("/admin/accounts")
+    enroll(api, clock, mfa_token=token).api.get("/admin/accounts")
 
 
-def test_unverified_account_cannot_enrol_mfa(make_app: MakeApp, mails: MailOutbox) -> None:
+def test_unverified_account_cannot_enroll_mfa(make_app: MakeApp, mails: MailOutbox) -> None:
     app = make_app(
         AUTH__MFA="optional",
         AUTH__MFA_METHODS=METHODS,

@@ -56,7 +56,7 @@ class Mounted(Api):
         return Mounted(self.app, self.prefix, token)
 
 
-def test_mfa_from_enrolment_to_reset(frontdesk: Kit, ada: Person) -> None:
+def test_mfa_from_enrollment_to_reset(frontdesk: Kit, ada: Person) -> None:
     api: Any = Mounted(ada.app, "/desk")
     ada.api = lambda: Mounted(ada.app, "/desk", ada.token())  # type: ignore[method-assign]
     clock: Any = frontdesk.clock

@@ -16,7 +16,7 @@ from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.racing import at_once, request
-from .factors import Phone, challenge, enrol, enrolled, finish
+from .factors import Phone, challenge, enroll, enrolled, finish
 from .test_login import log_in
 
 MANY = 200
@@ -130,15 +130,15 @@ def test_concurrent_removals_keep_the_last_authenticator(
     app = make_app(AUTH__MFA="required", AUTH__MFA_METHODS='["totp"]')
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ada.email, ada.password, 403).json["mfa_token"]
-    mfa = enrol(enrol(api, clock, mfa_token=token).api, clock)
+    mfa = enroll(enroll(api, clock, mfa_token=token).api, clock)
     paths = [f"/authenticators/{each['id']}" for each in mfa.api.get("/authenticators").json]
     assert at_once(*(request(mfa.api, "DELETE", path) for path in paths)) == [200, 409]
 
 
-def test_concurrent_enrolments_respect_the_quota(ada: Person, clock: SteppingClock) -> None:
+def test_concurrent_enrollments_respect_the_quota(ada: Person, clock: SteppingClock) -> None:
     mfa = enrolled(ada, clock)
     for _ in range(8):
-        mfa = enrol(mfa.api, clock)
+        mfa = enroll(mfa.api, clock)
     answers = at_once(*[request(mfa.api, "POST", "/authenticators/totp")] * 20)
     assert set(answers) <= {201, 409, BUSY}
     assert count(ada.app, "frontdesk_authenticators") <= 10

@@ -29,7 +29,7 @@ def app(make_app: MakeApp) -> Flask:
 
 @pytest.fixture
 def holder(ada: Person) -> Holder:
-    """Return a holder with a passkey, signed in with the token that enrolment returned."""
+    """Return a holder with a passkey, signed in with the token that enrollment returned."""
     holder = Holder(ada.api())
     answer = holder.add(status=200).json
     holder.api = holder.api.as_token(answer["access_token"])

@@ -1,4 +1,4 @@
-"""Concurrent use and enrolment of passkeys."""
+"""Concurrent use and enrollment of passkeys."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_one_of_concurrent_sign_ins_with_the_same_counter_succeeds(
     assert at_once(*calls) == [200] + [400] * 19
 
 
-def test_concurrent_enrolments_respect_the_quota_and_share_a_user_handle(
+def test_concurrent_enrollments_respect_the_quota_and_share_a_user_handle(
     app: Flask, person: MakePerson
 ) -> None:
     ada = Holder(person("ada").api())

@@ -1,4 +1,4 @@
-"""Invalid passkeys: enrolment and sign-in are rejected."""
+"""Invalid passkeys: enrollment and sign-in are rejected."""
 
 from __future__ import annotations
 

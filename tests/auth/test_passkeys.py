@@ -110,7 +110,7 @@ def test_sign_in_options_name_no_account(holder: Holder) -> None:
     assert options["userVerification"] == "required"
 
 
-def test_enrolment_options_require_a_new_discoverable_credential(
+def test_enrollment_options_require_a_new_discoverable_credential(
     holder: Holder,
 ) -> None:
     holder.add()

@@ -92,7 +92,7 @@ def sign_in_by_passkey(page: Page) -> str:
 
 
 @pytest.mark.parametrize("has_json", [True, False], ids=["current", "without JSON"])
-def test_passkey_from_enrolment_to_removal(
+def test_passkey_from_enrollment_to_removal(
     page: Page, site: Site, device: Device, mails: MailOutbox, has_json: bool
 ) -> None:
     if not has_json:

@@ -14,7 +14,7 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import SECRET, MakeApp, Person
-from .factors import challenge, enrol, enrolled, finish
+from .factors import challenge, enroll, enrolled, finish
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_first_authenticator_returns_ten_codes(ada: Person, clock: SteppingClock
         assert re.fullmatch(r"[a-z2-9]{4}-[a-z2-9]{4}", code)
         assert not set(code) & set("ilou01")
     assert mfa.api.get("/recovery-codes").json == {"left": 10}
-    assert enrol(mfa.api, clock).recovery_codes is None
+    assert enroll(mfa.api, clock).recovery_codes is None
 
 
 def test_code_is_single_use_and_the_owner_is_notified(

@@ -18,7 +18,7 @@ from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..exports.conftest import ask, lines, opened
-from .factors import challenge, enrol, enrolled, finish
+from .factors import challenge, enroll, enrolled, finish
 
 OLD, NEW = "an older key, of more than thirty-two characters", "a newer key, " + "x" * 32
 METHODS = '["totp"]'
@@ -121,7 +121,7 @@ def test_unreadable_authenticator_does_not_block_another(
     ada: Person, api: Api, clock: SteppingClock
 ) -> None:
     first = enrolled(ada, clock)
-    second = enrol(first.api, clock).phone
+    second = enroll(first.api, clock).phone
     with ada.app.app_context():
         session = current_frontdesk.session
         session.execute(text("UPDATE frontdesk_authenticators SET secret = 'AQ' WHERE id = 1"))

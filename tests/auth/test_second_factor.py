@@ -17,7 +17,7 @@ from app.testing.outbox import MailOutbox
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each
 from ..rigs.oidc.visitor import Visitor
-from .factors import challenge, claims, enrol, enrolled, finish
+from .factors import challenge, claims, enroll, enrolled, finish
 from .test_email_change import mailed
 from .test_login import log_in
 
@@ -177,7 +177,7 @@ def test_mfa_with_the_state_store_in_the_same_database(
     app = make_app(AUTH__MFA="required", AUTH__MFA_METHODS=METHODS, CORE__KEYSTORE="database")
     ada, api = person("ada", into=app), Api(app)
     token = log_in(api, ada.email, PASSWORD, 403).json["mfa_token"]
-    mfa = enrol(api, clock, mfa_token=token)
+    mfa = enroll(api, clock, mfa_token=token)
     for method in ("otp", "recovery code", "one step"):
         mfa.api.delete("/logout")
         match method:

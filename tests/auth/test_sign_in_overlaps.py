@@ -20,7 +20,14 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..rigs.cookie_browsers import HOST
-from .overlaps import CHANGES, ConcurrentChange, by_factor, by_operator, by_suspension, overtake
+from .overlaps import (
+    CHANGES,
+    ConcurrentChange,
+    by_factor,
+    by_operator,
+    by_suspension,
+    change_during,
+)
 from .sign_in_methods import METHODS
 from .sign_in_users import Deployment, User, create_user
 from .test_sign_in_table import ALL_FEATURES
@@ -107,7 +114,7 @@ def test_sign_in_after_change_of_credentials_is_rejected(
     code: str,
 ) -> None:
     ada = make_user(method=method)
-    overtake(monkeypatch, owner, name, by_operator(ada))
+    change_during(monkeypatch, owner, name, by_operator(ada))
     answer = METHODS[method].enter(ada)
     assert (answer.status_code, answer.get_json()["code"]) == (400, code)
 
@@ -120,16 +127,16 @@ def test_sign_in_after_suspension_is_inactive(
     make_user: MakeUser, monkeypatch: pytest.MonkeyPatch, method: str, owner: type[Any], name: str
 ) -> None:
     ada = make_user(method=method)
-    overtake(monkeypatch, owner, name, by_suspension(ada))
+    change_during(monkeypatch, owner, name, by_suspension(ada))
     answer = METHODS[method].enter(ada)
     assert (answer.status_code, answer.get_json()["code"]) == (400, "inactive_account")
 
 
-def test_sign_in_after_mfa_enrolment_requires_mfa(
+def test_sign_in_after_mfa_enrollment_requires_mfa(
     make_user: MakeUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = make_user()
-    overtake(monkeypatch, Passwords, "check", by_factor(ada))
+    change_during(monkeypatch, Passwords, "check", by_factor(ada))
     answer = METHODS["password"].enter(ada)
     assert (answer.status_code, answer.get_json()["code"]) == (403, "mfa_required")
 

@@ -179,7 +179,7 @@ def test_audience_and_issuer_are_absent_by_default(ada: Person) -> None:
 
 
 @pytest.fixture
-def desk(make_app: MakeApp, person: MakePerson) -> Api:
+def api_with_audience(make_app: MakeApp, person: MakePerson) -> Api:
     """Return a client of an application with audience and issuer set, and Ada's account."""
     app = make_app(**SETTINGS)
     person("ada", into=app)
@@ -222,10 +222,10 @@ def sign_unchecked(**claims: Any) -> str:
     ],
 )
 def test_token_with_another_audience_or_issuer_is_rejected(
-    desk: Api, claims: dict[str, Any]
+    api_with_audience: Api, claims: dict[str, Any]
 ) -> None:
     token = sign_unchecked(**(EXPECTED | claims if claims else {}))
-    answer = desk.as_token(token).get("/account", 401)
+    answer = api_with_audience.as_token(token).get("/account", 401)
     assert answer.detail == REFUSED
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 

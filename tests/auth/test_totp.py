@@ -1,4 +1,4 @@
-"""Authenticator apps: TOTP codes (RFC 6238), enrolment, and single use of codes."""
+"""Authenticator apps: TOTP codes (RFC 6238), enrollment, and single use of codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each
-from .factors import Phone, challenge, enrol, enrolled, finish
+from .factors import Phone, challenge, enroll, enrolled, finish
 
 # Secret and test vectors of RFC 6238, appendix B.
 SECRET = b"12345678901234567890"
@@ -109,11 +109,11 @@ def test_code_is_single_use_and_invalidates_earlier_codes(
     finish(api, challenge(api, ada), otp=phone.code(1))
 
 
-def test_enrolment_revokes_other_sign_ins_and_notifies_the_owner(
+def test_enrollment_revokes_other_sign_ins_and_notifies_the_owner(
     ada: Person, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     here, attacker = ada.api(), ada.api()
-    with_factor = enrol(here, clock, name="Phone").api
+    with_factor = enroll(here, clock, name="Phone").api
     for before in (here, attacker):
         before.get("/account", 401)
     with_factor.get("/account")
@@ -143,7 +143,7 @@ def test_only_the_newest_unconfirmed_app_is_kept(ada: Person, clock: SteppingClo
 def test_account_has_at_most_ten_authenticators(ada: Person, clock: SteppingClock) -> None:
     mfa = enrolled(ada, clock)
     for _ in range(9):
-        mfa = enrol(mfa.api, clock)
+        mfa = enroll(mfa.api, clock)
         assert mfa.recovery_codes is None, "the first app's recovery codes stay valid"
     refused = mfa.api.post("/authenticators/totp", 409).json
     assert refused["code"] == "quota_reached"
@@ -158,13 +158,13 @@ def test_authenticators_of_other_accounts_are_not_accessible(
     path = f"/authenticators/{setup['id']}"
     grace = person("grace").api()
     assert grace.post(f"{path}/confirm", 404, json=body).json["code"] == "authenticator_not_found"
-    [own] = enrol(ada.api(), clock).api.get("/authenticators").json
+    [own] = enroll(ada.api(), clock).api.get("/authenticators").json
     mary = enrolled(person("mary"), clock).api
     mary.patch(f"/authenticators/{own['id']}", 404, json={"name": "Mine"})
     mary.delete(f"/authenticators/{own['id']}", 404)
 
 
-def test_enrolment_requires_a_recent_sign_in(
+def test_enrollment_requires_a_recent_sign_in(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(AUTH__MFA="optional", AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60")

@@ -12,7 +12,7 @@ from ...core.web.fields import RequestSchema, Text
 from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
-from ..blueprint import address
+from ..blueprint import client_ip_address
 from ..decorators import raises_sign_in_problems
 from ..errors import AccountDeleting, InactiveAccount, InvalidProof, TooManyAttempts
 from ..examples import CODE, EMAIL, SIGNED_IN
@@ -83,7 +83,7 @@ def ask_for_code(json: Loaded) -> dict[str, str]:
 
     The response is the same whether the email address has an account or not.
     """
-    return {"login_id": service(LoginByCode).request(json["email"], address())}
+    return {"login_id": service(LoginByCode).request(json["email"], client_ip_address())}
 
 
 @blueprint.post("/login/code/verify")

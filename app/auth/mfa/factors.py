@@ -39,7 +39,7 @@ class SecondFactors:
 
         A wrong value is counted as a wrong password from this IP address, and for the account.
         """
-        check, address = self.checks.get(kind), options.ip_address
+        check, ip_address = self.checks.get(kind), options.ip_address
         with transaction(self.session):
             counted = self.limits.count_attempt(account, kind, options)
             try:
@@ -48,11 +48,11 @@ class SecondFactors:
                 self.limits.uncount(counted)
                 raise
             if proof is None:
-                self.failures.count(account.email, address)
+                self.failures.count(account.email, ip_address)
                 raise WrongFactor(note={"account_id": account.id})
             account_id = account.id
             after_commit(self.session, lambda: self.limits.uncount(counted))
-            after_commit(self.session, lambda: self.limits.remember_address(account_id, address))
+            after_commit(self.session, lambda: self.limits.trust_ip_address(account_id, ip_address))
             return proof
 
     def methods(self, account_id: AccountKey) -> list[str]:
@@ -64,8 +64,8 @@ class SecondFactors:
 
     @cached_property
     def _methods(self) -> CompoundSelect[Any]:
-        """Built once: building the statement takes as long as executing it, and every sign-in
-        executes it."""
+        """Return the query, built once: building it takes as long as executing it, and every
+        sign-in executes it."""
         account_id: BindParameter[Any] = bindparam("account_id")
         kinds = select(Authenticator.kind).where(
             Authenticator.account_id == account_id, Authenticator.confirmed_at.is_not(None)

@@ -62,11 +62,11 @@ class FactorLimits:
         for key, seconds in counted:
             self.keystore.count(key, seconds, by=-1)
 
-    def remember_address(self, account_id: AccountKey, address: str) -> None:
-        """Remember that the owner gave a correct factor from this IP address. A correct password is
-        not enough: an attacker who guesses factors has it."""
+    def trust_ip_address(self, account_id: AccountKey, ip_address: str) -> None:
+        """Trust the IP address after a correct factor. A correct password is not enough: an
+        attacker who guesses factors has it."""
         if self.enabled:
-            self.keystore.put(_known(account_id, address), "1", KNOWN_SECONDS)
+            self.keystore.put(_known(account_id, ip_address), "1", KNOWN_SECONDS)
 
     def reset(self, account_id: AccountKey) -> None:
         """Restart all counters of an account at zero."""
@@ -94,5 +94,5 @@ def _period(account_id: AccountKey) -> str:
     return f"factor-round:{serialize_id(account_id)}"
 
 
-def _known(account_id: AccountKey, address: str) -> str:
-    return f"factor-known:{serialize_id(account_id)}:{rate_limit_network(address)}"
+def _known(account_id: AccountKey, ip_address: str) -> str:
+    return f"factor-known:{serialize_id(account_id)}:{rate_limit_network(ip_address)}"

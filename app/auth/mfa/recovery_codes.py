@@ -56,7 +56,7 @@ class CodeDigests:
 
     @property
     def current_prefix(self) -> str:
-        """The prefix of digests with the first key."""
+        """Return the prefix of digests with the first key."""
         return f"{key_id(self._keys[0]).hex()}:"
 
 

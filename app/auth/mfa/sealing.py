@@ -54,7 +54,7 @@ class Sealing:
             raise DecryptionFailed("it was damaged, or belongs to another row") from None
 
     def is_current(self, sealed: str) -> bool:
-        """Whether the secret is encrypted with the first key."""
+        """Return whether the secret is encrypted with the first key."""
         try:
             return _parts(sealed)[0] == self._current
         except DecryptionFailed:

@@ -9,16 +9,16 @@ from ...accounts.settings import AccountSettings
 
 
 class SessionLimits(NamedTuple):
-    """Every session ends by both, whichever comes first."""
+    """The limits of a session, which ends at whichever is reached first."""
 
-    # After its sign-in.
+    # The longest time since the sign-in.
     longest: timedelta
-    # Without use.
+    # The longest time without use.
     idle: timedelta
 
 
 class SessionSettings(AccountSettings):
-    """A part of the namespace AUTH."""
+    """Settings of sessions in the namespace AUTH."""
 
     SESSIONS: Literal["off", "on"] = Field(
         default="off",
@@ -79,7 +79,7 @@ class SessionSettings(AccountSettings):
 
     @property
     def keeps_sessions(self) -> bool:
-        """Whether sign-ins are stored as sessions, by token or by cookie."""
+        """Return whether sign-ins are stored as sessions, by token or by cookie."""
         return "on" in (self.SESSIONS, self.COOKIE_SESSIONS)
 
     @property
