@@ -76,7 +76,7 @@ class TestTheFirstRoot:
         assert sent(client, token=token).status_code == 303
         again = sent(app.test_client(), token=token, email="eve@example.com")
         assert again.status_code == 409
-        assert "There is a root account already" in again.text
+        assert "A root account already exists" in again.text
         assert client.get(f"/first-root?token={token}", base_url=HOST).status_code == 409
         assert roles(app) == {"ada@example.com": "root"}
 
@@ -273,7 +273,7 @@ class TestTheMailsThatWereWritten:
         assert html.headers.getlist("X-Frame-Options") == ["SAMEORIGIN"]
 
     def test_none_is_said_to_be_none(self, client: FlaskClient, folder: Path) -> None:
-        assert "No mail was written yet" in self.ask(client, "/outbox").text
+        assert "No emails yet" in self.ask(client, "/outbox").text
 
     def test_many_have_pages(self, client: FlaskClient, folder: Path) -> None:
         folder.mkdir()

@@ -49,5 +49,5 @@ def make_first_root(form: Loaded) -> Response:
     service(CookieSessions).prepare_sign_in()
     if isinstance(service(SignInPolicy).admit(made, (PASSWORD,), sign_in_options()), Challenge):
         # A second factor that must be set up, say.
-        return go(".sign_in_page", _("The account is made. Sign in with it."))
-    return go(".dashboard", _("You are in, and this account may do everything here."))
+        return go(".sign_in_page", _("Account created. You can sign in now."))
+    return go(".dashboard", _("You are signed in. This account has the role root."))
