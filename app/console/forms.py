@@ -63,7 +63,7 @@ class FormState:
         if self.problem is None:
             return None
         if self.problem.faults:
-            return _("Please check what you have typed.")
+            return _("Check the fields below.")
         return words_of(self.problem)
 
     @property

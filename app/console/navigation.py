@@ -78,7 +78,7 @@ SECTIONS = (
             NavEntry(later("Accounts"), "managed_accounts_page", "users"),
             NavEntry(later("Broadcasts"), "broadcasts_page", "send"),
             NavEntry(later("Events"), "admin_events_page", "list"),
-            NavEntry(later("Mails"), "mail_templates_page", "mail"),
+            NavEntry(later("Emails"), "mail_templates_page", "mail"),
             NavEntry(later("Settings"), "settings_page", "sliders", roles=("root",)),
         ),
         roles=ADMINS,

@@ -21,7 +21,7 @@ def url(endpoint: str, **values: object) -> str:
     return to(endpoint, **values)
 
 
-_CHANNELS = {"inapp": later("Inbox"), "email": later("E-mail"), "sms": later("SMS")}
+_CHANNELS = {"inapp": later("Inbox"), "email": later("Email"), "sms": later("SMS")}
 
 
 def channel_name(name: str) -> str:

@@ -97,35 +97,41 @@ def _filled(text: str, values: JsonObject) -> Markup:
 
 
 _WORDS: dict[type[Problem], str] = {
-    auth.IncorrectCredentials: later("The email or the password is not right."),
-    auth.InactiveAccount: later("This account is closed for now. Ask whoever runs this service."),
-    auth.InactiveCaller: later("Your account is closed for now. Ask whoever runs this service."),
+    auth.IncorrectCredentials: later("Incorrect email or password."),
+    auth.InactiveAccount: later("This account is suspended. Contact support."),
+    auth.InactiveCaller: later("Your account is suspended. Contact support."),
     auth.AccountDeleting: later(
-        "This account is going to be deleted. The mail about it has a link that keeps it."
+        "This account is scheduled for deletion. The email about it has a link to restore it."
     ),
-    auth.AwaitsVerification: later("First confirm your address: we have sent you a mail for that."),
-    auth.InvalidProof: later("This code or link is wrong, was used before, or has ended."),
-    auth.PasskeyRefused: later("This passkey was not accepted. Try once more, or another way."),
+    auth.AwaitsVerification: later(
+        "Confirm your email address first: open the link in the email that we sent you."
+    ),
+    auth.InvalidProof: later("This code or link is invalid, was used, or has expired."),
+    auth.PasskeyRefused: later("The passkey was rejected. Try again, or use another method."),
     auth.EmailNotVerified: later(
-        "The provider has not confirmed your address. Confirm it there, and come again."
+        "The identity provider has not verified your email address. Verify it there and try again."
     ),
-    auth.LinkedToAnother: later("This account belongs to somebody else at the provider."),
-    auth.SignUpClosed: later("There is no account with this address."),
-    auth.SignInRefused: later("The provider's answer was not accepted. Please begin again."),
-    auth.UnknownSignIn: later("This sign-in was not begun in this browser, or long ago."),
-    auth.ProviderUnavailable: later("The provider does not answer. Try again in a moment."),
+    auth.LinkedToAnother: later("This account is linked to another user at the identity provider."),
+    auth.SignUpClosed: later("No account has this email address."),
+    auth.SignInRefused: later("The identity provider's response was rejected. Start again."),
+    auth.UnknownSignIn: later("This sign-in was started in another browser or has expired."),
+    auth.ProviderUnavailable: later(
+        "The identity provider does not respond. Try again in a moment."
+    ),
     auth.NotAuthorized: later(
-        "Your account may not see or do this. If it should, ask whoever runs this service."
+        "Your account does not have permission. If you need access, ask an administrator."
     ),
-    AccountNotFound: later("There is no account with this address."),
-    EmailTaken: later("There is an account with this address already."),
-    TooManyHashes: later("Many people are signing in just now. Try again in a moment."),
+    AccountNotFound: later("No account has this email address."),
+    EmailTaken: later("An account with this email address already exists."),
+    TooManyHashes: later("Many users are signing in right now. Try again in a moment."),
 }
 # Of rooms that are seldom loaded, by their codes.
 _BY_CODE = {
-    "incorrect_code": later("This code is not right, or was used already."),
-    "secret_unreadable": later("The app cannot be checked just now. Use a recovery code."),
-    "cross_site": later("This came from another site's page. Open the page here and try again."),
+    "incorrect_code": later("Incorrect or used code."),
+    "secret_unreadable": later(
+        "The authenticator app cannot be checked right now. Use a recovery code."
+    ),
+    "cross_site": later("The request came from another site. Open the page here and try again."),
 }
 _UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
     (3600, lambda n: _n("Try again in an hour.", "Try again in {n} hours.", n)),
@@ -136,14 +142,14 @@ _UNITS: tuple[tuple[int, Callable[[int], Markup]], ...] = (
 
 def words_of(problem: Problem) -> Markup:
     if isinstance(problem, TooManyRequests):
-        return _("This was tried too often. {later}", later=_when(problem))
+        return _("Too many attempts. {later}", later=_when(problem))
     for kind in type(problem).__mro__:
         if kind in _WORDS:
             return _(_WORDS[kind])
     if problem.code in _BY_CODE:
         return _(_BY_CODE[problem.code])
     if isinstance(problem, Unavailable) and problem.detail == Unavailable.detail:
-        return _("This does not work just now. Try again in a moment.")
+        return _("This is temporarily unavailable. Try again in a moment.")
     return _(problem.detail)
 
 

@@ -58,7 +58,7 @@ def test_an_admin_sends_an_order_and_its_customer_is_told(
     desk = signed_in(boss)
     assert "A kettle" in desk.get("/desk/sending").text
     assert desk.post("/desk/sending/1", headers=OWN).status_code == 303
-    assert "Nothing waits" in desk.get("/desk/sending").text
+    assert "Nothing queued" in desk.get("/desk/sending").text
     assert "We have sent you: A kettle." in signed_in(ada).get("/desk/dashboard").text
 
 

@@ -61,7 +61,7 @@ def add_deliveries(world: World, **counts: int) -> None:
 def test_what_waits_too_long_and_what_failed_needs_attention(world: World) -> None:
     add_deliveries(world, pending=3, failed=2, sent=5)
     main = main_of(world, "/admin")
-    assert "The oldest message waits for 12 minutes" in main
+    assert "The oldest message has been queued for 12 minutes" in main
     assert "2 failed" in main
     assert "550 no such mailbox" in main
 
@@ -163,7 +163,7 @@ def test_what_no_event_can_be_found_by_is_said_in_place(
 ) -> None:
     found = answer(world, f"/admin/events?{query}")
     assert found.status_code == 422
-    assert "This cannot be looked for." in found.text
+    assert "The search is invalid." in found.text
     file = answer(world, f"/admin/events.jsonl?{query}")
     assert file.headers["Location"].startswith("/admin/events?")
 

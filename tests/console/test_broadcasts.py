@@ -70,10 +70,12 @@ def test_it_is_written_checked_counted_and_sent(ask: Ask, engine: ManualEngine) 
     sent = ask("POST", PATH, counted=field_of(counted.text, "counted"), **draft)
     assert sent.status_code == 303
     page = ask("GET", sent.headers["Location"]).text
-    assert "It goes out to 3 accounts." not in page  # said in the cookie that this client drops
-    assert "3 are waiting" in page
+    assert (
+        "The broadcast is being sent to 3 accounts." not in page
+    )  # said in the cookie that this client drops
+    assert "3 queued" in page
     engine.deliver()
-    assert "3 of 3 have left" in ask("GET", f"{sent.headers['Location']}/progress").text
+    assert "3 of 3 sent" in ask("GET", f"{sent.headers['Location']}/progress").text
 
 
 def test_without_script_a_button_counts(ask: Ask) -> None:
@@ -128,7 +130,7 @@ def test_to_many_the_number_is_typed(
     monkeypatch.setattr("app.console.admin.composing.MANY", 2)
     draft = {**DRAFT, "audience": "everyone"}
     counted = ask("POST", f"{PATH}/reach", **draft)
-    assert "Type 3 to send it to so many" in counted.text
+    assert "Enter 3 to confirm the number of recipients" in counted.text
     told = field_of(counted.text, "counted")
     for typed in ("", "2", "all"):
         refused = ask("POST", PATH, counted=told, typed=typed, **draft)
@@ -142,7 +144,7 @@ def test_a_test_goes_to_who_writes_it_and_into_no_inbox(
     ask: Ask, root: Person, people: list[Person], engine: ManualEngine, app: Flask
 ) -> None:
     answer = ask("POST", f"{PATH}/test", audience="everyone", **DRAFT)
-    assert f"A test is on its way to {root.email}." in answer.text
+    assert f"Test email sent to {root.email}." in answer.text
     assert root.api().get("/notifications/").json == []
     assert people[0].api().get("/notifications/").json == []
     assert engine.woken == ["email"]

@@ -202,7 +202,7 @@ class TestTheCommand:
         assert answer.status_code == 303
         again = app.test_cli_runner().invoke(args=["frontdesk", "first-root"])
         assert again.exit_code == 1
-        assert "There is a root account already" in again.output
+        assert "A root account already exists" in again.output
 
     def test_says_where_there_is_no_page_for_it(self, make_app: MakeApp) -> None:
         app = make_app(CORE__CONSOLE_ENABLED="false")

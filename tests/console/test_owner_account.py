@@ -31,7 +31,7 @@ def reader(app: Flask, ada: Person) -> Reader:
 
 def test_details_are_said_and_taken_back(reader: Reader, ada: Person) -> None:
     given = {"phone": "+44 20 7946 0000", "locale": "pt-BR", "time_zone": "Europe/London"}
-    assert said(reader.send("/account", **given)) == "Your details are saved."
+    assert said(reader.send("/account", **given)) == "Details saved."
     account = ada.api().get("/account").json
     assert account["phone"] == "+442079460000"
     assert (account["locale"], account["time_zone"]) == ("pt-BR", "Europe/London")
@@ -127,8 +127,8 @@ def test_it_tells_what_happened_and_from_where(app: Flask, ada: Person, person: 
     reader.post("/sign-in", data=form, headers={"User-Agent": agent})
     text = visible(reader.get("/account/activity"))
     assert "Signed in Firefox on Linux · 127.0.0.1" in text
-    assert "Account created By the service itself" in text
-    assert "Profile changed By somebody who runs this" in text
+    assert "Account created By the service" in text
+    assert "Profile changed By an operator" in text
 
 
 def test_activity_goes_on_from_page_to_page(reader: Reader) -> None:
@@ -152,11 +152,11 @@ def test_each_action_has_one_title() -> None:
 def test_a_copy_is_asked_for_waited_for_and_fetched(
     reader: Reader, engine: ManualEngine, ada: Person
 ) -> None:
-    assert "Ask for a copy" in visible(reader.get("/account"))
-    assert said(reader.send("/account/exports")) == "Your copy is being made."
+    assert "Request export" in visible(reader.get("/account"))
+    assert said(reader.send("/account/exports")) == "Your export is being created."
     part = reader.get("/account/exports/newest")
     assert "hx-trigger" in part
-    assert "being made" in visible(part)
+    assert "being created" in visible(part)
     engine.deliver()
     part = reader.get("/account/exports/newest")
     assert "hx-trigger" not in part
@@ -179,7 +179,7 @@ def test_a_copy_is_its_owners_alone(
     assert link
     other = Reader(app, person("bob"))
     other.get(link[1], status=404)
-    assert "Ask for a copy" in visible(other.get("/account"))
+    assert "Request export" in visible(other.get("/account"))
 
 
 def test_a_copy_asks_for_a_fresh_sign_in(reader: Reader, clock: SteppingClock) -> None:
@@ -192,7 +192,7 @@ def test_an_account_is_deleted_with_its_password_and_days_of_grace(
     reader: Reader, ada: Person, mails: MailOutbox
 ) -> None:
     text = visible(reader.get("/account/delete"))
-    assert "14 days to think it over" in text
+    assert "deleted after 14 days" in text
     text = reader.refused("/account/delete", 400, password="not the password")
     assert "Delete my account" in visible(text)
     assert "not the password" not in text
@@ -200,7 +200,7 @@ def test_an_account_is_deleted_with_its_password_and_days_of_grace(
     assert reader.here.startswith("/sign-in")
     assert "Your account will be deleted on" in said(text)
     assert "/keep-account?token=" in mails.sent[-1].text
-    assert "going to be deleted" in reader.get("/account", 400)
+    assert "scheduled for deletion" in reader.get("/account", 400)
 
 
 def test_the_only_owner_of_a_workspace_is_told_which(

@@ -116,7 +116,7 @@ def test_a_picture_is_cut_and_shown(site: Site, visitors: Visitors) -> None:
         for _ in range(20):
             page.keyboard.press("ArrowLeft")
     page.get_by_role("button", name="Save picture").click()
-    expect(page.get_by_text("Your picture is saved.")).to_be_visible()
+    expect(page.get_by_text("Picture saved.")).to_be_visible()
     name = ada.api().get("/profiles").json["avatar"].rpartition("/")[2]
     stored = site.app.test_client().get(f"/api/v1/profiles/avatars/{name}").get_data()
     with Image.open(io.BytesIO(stored)) as image:
@@ -126,7 +126,7 @@ def test_a_picture_is_cut_and_shown(site: Site, visitors: Visitors) -> None:
     assert isinstance(left, tuple)
     assert (left[2] > 200) is her.cell.script
     page.get_by_role("button", name="Remove picture").click()
-    expect(page.get_by_text("Your picture is removed.")).to_be_visible()
+    expect(page.get_by_text("Picture removed.")).to_be_visible()
 
 
 def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors) -> None:
@@ -148,7 +148,7 @@ def test_a_profile_is_made_and_told_what_it_lacks(site: Site, visitors: Visitors
     expect(page.get_by_label("Last name")).to_have_value("Lovelace")
     page.get_by_label("Date of birth").fill("1815-12-10")
     page.get_by_role("button", name="Save profile").click()
-    expect(page.get_by_text("Your profile is saved.")).to_be_visible()
+    expect(page.get_by_text("Profile saved.")).to_be_visible()
 
 
 def test_an_account_is_set_copied_and_deleted(site: Site, visitors: Visitors) -> None:
@@ -158,17 +158,17 @@ def test_an_account_is_set_copied_and_deleted(site: Site, visitors: Visitors) ->
     page = her.page
     page.get_by_label("Time zone").select_option("Europe/London")
     page.get_by_role("button", name="Save details").click()
-    expect(page.get_by_text("Your details are saved.")).to_be_visible()
+    expect(page.get_by_text("Details saved.")).to_be_visible()
     page.get_by_text("Dark", exact=True).click()
     page.get_by_role("button", name="Save appearance").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    page.get_by_role("button", name="Ask for a copy").click()
-    expect(page.get_by_text("Your copy is being made", exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Request export").click()
+    expect(page.get_by_text("Your export is being created", exact=True).first).to_be_visible()
     site.engine.deliver()
     if not her.cell.script:
         page.reload()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download the copy").click()
+        page.get_by_role("link", name="Download export").click()
     assert download.value.suggested_filename.endswith(".zip")
     page.get_by_role("link", name="Delete account").click()
     page.get_by_label("Your password", exact=True).fill(ada.password)

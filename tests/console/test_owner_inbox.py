@@ -62,7 +62,7 @@ def test_empty_ones_say_what_will_be_there(reader: Reader, notify: Notify) -> No
     notify()
     reader.send("/dashboard/mark-all")
     text = reader.get("/dashboard?show=unread")
-    assert "You have read everything" in visible(text)
+    assert "All messages read" in visible(text)
     assert titles(text) == []
     assert "<title>Inbox" in text
 
@@ -131,7 +131,7 @@ def test_what_was_deleted_comes_back_by_one_click(
     assert titles(text) == ["Second"]
     undo = hidden(text, "/dashboard/restore")
     text = reader.send("/dashboard/restore", **undo)
-    assert said(text) == "The message is back."
+    assert said(text) == "Message restored."
     assert items_of(ada) == before
     assert said(reader.send("/dashboard/restore", **undo)) == (
         "The notification is in the inbox again"

@@ -54,7 +54,7 @@ def test_a_new_one_is_made_of_what_is_asked_for(reader: Reader, ada: Person) -> 
     text = reader.get("/profile")
     assert "You have no profile yet" in visible(text)
     assert "/profile/picture" not in text
-    assert said(reader.send("/profile/make", **FIELDS)) == "Your profile is saved."
+    assert said(reader.send("/profile/make", **FIELDS)) == "Profile saved."
     profile = profile_of(ada)
     assert profile["bio"] == "Enchantress\nof numbers"
     assert profile["city"] == "London"
@@ -89,7 +89,7 @@ def test_what_clients_keep_there_stays_as_it_is(reader: Reader, ada: Person) -> 
 
 def test_it_is_deleted(reader: Reader, ada: Person) -> None:
     reader.send("/profile/make", **FIELDS)
-    assert said(reader.send("/profile/delete")) == "Your profile is deleted."
+    assert said(reader.send("/profile/delete")) == "Profile deleted."
     ada.api().get("/profiles", 404)
 
 
@@ -98,10 +98,10 @@ def test_a_picture_is_shown_and_removed(reader: Reader, ada: Person) -> None:
     assert "/profile/picture/remove" not in reader.get("/profile")
     reader.post("/profile/picture", data={"avatar": (picture(), "me.png")})
     text = reader.get("/profile")
-    assert said(text) == "Your picture is saved."
+    assert said(text) == "Picture saved."
     name = profile_of(ada)["avatar"].rpartition("/")[2]
     assert text.count(f'src="/api/v1/profiles/avatars/{name}"') == 2
-    assert said(reader.send("/profile/picture/remove")) == "Your picture is removed."
+    assert said(reader.send("/profile/picture/remove")) == "Picture removed."
     assert profile_of(ada)["avatar"] is None
 
 

@@ -46,14 +46,14 @@ def test_the_overview_says_what_there_is_and_what_is_missing(pages: Pages, ada: 
     shown = pages.get("/security")
     assert ada.email in shown
     assert "Add a passkey" in shown
-    assert "and nowhere else" in shown
+    assert "and on no other device" in shown
 
 
 def test_another_address_waits_to_be_confirmed(
     pages: Pages, ada: Person, mails: MailOutbox
 ) -> None:
     shown = pages.then("/security/email", email="ada@new.example")
-    assert "Waiting to be confirmed" in shown
+    assert "Not confirmed yet" in shown
     assert "ada@new.example" in pages.get("/security")
     mails.assert_sent("ada@new.example")
 
@@ -78,7 +78,7 @@ def test_a_new_password_signs_all_others_out_and_not_this_browser(
     other = Pages(app, ada)
     before = pages.browser.cookie
     shown = pages.then("/security/password", current_password=PASSWORD, new_password=NEW)
-    assert "Your password is changed" in shown
+    assert "Password changed" in shown
     assert pages.browser.cookie != before
     assert "/sign-in" in other.browser.client.get("/security", base_url=HOST).headers["Location"]
 
@@ -101,14 +101,14 @@ def test_sessions_are_listed_by_their_devices_and_ended(
     shown = pages.get("/security/sessions")
     assert "Firefox on Linux" in shown
     [form] = set(re.findall(r'action="(/security/sessions/[0-9a-f-]{36})"', shown))
-    assert "Firefox on Linux is signed out" in pages.then(form)
+    assert "Signed out Firefox on Linux" in pages.then(form)
     phone.post("/security/email", email="x@example.com")
     assert "/sign-in" in phone.post("/security/sessions").headers["Location"]
 
 
 def test_all_others_are_signed_out_at_once(pages: Pages, app: Flask, ada: Person) -> None:
     others = [Pages(app, ada) for _ in range(2)]
-    assert "2 other devices are signed out" in pages.then("/security/sessions")
+    assert "Signed out 2 other devices" in pages.then("/security/sessions")
     for other in others:
         assert other.browser.client.get("/security", base_url=HOST).status_code == 303
 
@@ -154,9 +154,9 @@ def test_an_app_is_set_up_renamed_and_removed(pages: Pages, clock: SteppingClock
     assert "10 of 10" in shown
     found = re.search(r'href="(/security/authenticators/[0-9]+)"', shown)
     assert found is not None
-    assert "It is called Work phone now" in pages.then(found[1], name="Work phone")
+    assert "Renamed to Work phone" in pages.then(found[1], name="Work phone")
     assert 'aria-invalid="true"' in pages.post(found[1], 422, name=" ").text
-    assert "Work phone is removed" in pages.then(f"{found[1]}/remove")
+    assert "Removed Work phone" in pages.then(f"{found[1]}/remove")
     assert "Work phone" not in pages.get("/security/factors")
 
 
@@ -169,7 +169,9 @@ def test_recovery_codes_are_made_anew(pages: Pages, clock: SteppingClock) -> Non
 
 
 def test_there_are_no_recovery_codes_without_a_factor(pages: Pages) -> None:
-    assert "come with your first second factor" in pages.get("/security/factors/codes")
+    assert "created when you set up two-factor authentication" in pages.get(
+        "/security/factors/codes"
+    )
     pages.post("/security/factors/codes", 409)
 
 

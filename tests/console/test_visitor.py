@@ -63,7 +63,7 @@ def test_and_to_no_page_of_others(guest: Guest, ada: Person, elsewhere: str) -> 
 def test_a_wrong_password_is_told_and_the_address_kept(guest: Guest, ada: Person) -> None:
     seen = guest.sign_in(ada.email, "not this one")
     assert guest.status == 400
-    assert "The email or the password is not right." in seen.text
+    assert "Incorrect email or password." in seen.text
     [form] = [form for form in seen.forms if form.action == "/sign-in"]
     assert (form.fields["email"], form.fields["password"]) == (ada.email, "")
     assert not guest.is_in()
@@ -79,7 +79,7 @@ def test_too_many_wrong_ones_tell_when_to_come_again(guest: Guest, ada: Person) 
 
 
 @pytest.mark.parametrize(
-    ("status", "words"), [("suspended", "closed for now"), ("deleting", "going to be deleted")]
+    ("status", "words"), [("suspended", "is suspended"), ("deleting", "scheduled for deletion")]
 )
 def test_who_may_not_come_in_is_told_why(
     guest: Guest, person: MakePerson, status: str, words: str
@@ -104,7 +104,7 @@ def test_a_mailed_code_signs_in(guest: Guest, ada: Person, mails: MailOutbox) ->
     guest.press("/sign-in/code", email=ada.email)
     seen = guest.press("/sign-in/code/typed", code="00000000")
     assert guest.status == 400
-    assert "This code or link is wrong" in seen.text
+    assert "This code or link is invalid" in seen.text
     guest.press("/sign-in/code/typed", code=code_of(mails, ada.email))
     assert guest.path == "/confirm"
 
@@ -113,7 +113,7 @@ def test_another_mail_ends_the_code_before(guest: Guest, ada: Person, mails: Mai
     guest.open("/sign-in/code")
     guest.press("/sign-in/code", email=ada.email)
     before = code_of(mails, ada.email)
-    assert "Another mail is on its way" in guest.press("/sign-in/code").text
+    assert "We sent another email" in guest.press("/sign-in/code").text
     guest.press("/sign-in/code/typed", code=before)
     assert guest.status == 400
     guest.press("/sign-in/code/typed", code=code_of(mails, ada.email))
@@ -150,7 +150,7 @@ def test_only_what_is_switched_on_is_offered(make_app: MakeApp) -> None:
 def test_an_address_where_nothing_is_is_a_page_to_people_alone(guest: Guest) -> None:
     seen = guest.open("/no/such/page", headers={"Accept": "text/html"})
     assert (guest.status, guest.answer.mimetype) == (404, "text/html")
-    assert "There is nothing here" in seen.text
+    assert "Page not found" in seen.text
     assert guest.answer.headers["X-Request-ID"] in seen.text
     for path, accepted in (
         ("/no/such/page", "*/*"),

@@ -41,12 +41,12 @@ def register(guest: Guest, email: str = GRACE, password: str = NEW) -> None:
 
 def test_who_registers_confirms_by_the_link(guest: Guest, mails: MailOutbox) -> None:
     register(guest)
-    assert "We have written to grace@example.com." in guest.seen.text
+    assert "We sent an email to grace@example.com." in guest.seen.text
     link = link_of(mails, GRACE)
     guest.open(link)
     assert guest.press("/verify").text.startswith("Skip to the content")
     assert guest.path.startswith("/sign-in")
-    assert "Your address is confirmed." in guest.seen.text
+    assert "Email address confirmed." in guest.seen.text
     guest.press("/sign-in", email=GRACE, password=NEW)
     assert guest.is_in()
 
@@ -66,17 +66,17 @@ def test_a_mail_is_sent_once_more(guest: Guest, mails: MailOutbox) -> None:
     # One a minute, whoever asks.
     mails.clear()
     seen = guest.press("/verify/mail")
-    assert "another mail is on its way" in seen.text
+    assert "we sent another email" in seen.text
     guest.press("/verify", token="00000000")
-    assert "This code or link is wrong" in guest.seen.text
+    assert "This code or link is invalid" in guest.seen.text
 
 
 def test_who_has_not_confirmed_is_told_at_the_door(guest: Guest) -> None:
     register(guest)
     seen = guest.sign_in(GRACE, NEW)
-    assert "First confirm your address" in seen.text
+    assert "Confirm your email address first" in seen.text
     seen = guest.press("/verify/mail")
-    assert "We have written to grace@example.com." in seen.text
+    assert "We sent an email to grace@example.com." in seen.text
     assert "First confirm" not in guest.sign_in(GRACE, "not this one").text
 
 
@@ -97,7 +97,11 @@ def test_what_is_wrong_stands_at_its_field(
 
 @pytest.mark.parametrize(
     ("mode", "words"),
-    [("closed", "Whoever runs"), ("invited", "by invitation"), ("domains", "an address of b.org")],
+    [
+        ("closed", "Ask an administrator"),
+        ("invited", "by invitation"),
+        ("domains", "an email address of b.org"),
+    ],
 )
 def test_the_page_says_who_may(make_app: MakeApp, mode: str, words: str) -> None:
     app = make_app(AUTH__REGISTRATION=mode, AUTH__REGISTRATION_DOMAINS='["b.org"]')
@@ -120,11 +124,11 @@ def test_a_password_is_reset_by_the_link(guest: Guest, ada: Person, mails: MailO
     guest.press("/reset", new_password="password1")
     assert guest.status == 422
     guest.press("/reset", new_password=NEW)
-    assert "Your password is changed." in guest.seen.text
+    assert "Password changed." in guest.seen.text
     guest.press("/sign-in", email=ada.email, password=NEW)
     assert guest.is_in()
     seen = guest.open(link)
-    assert "This link has ended" in seen.text
+    assert "This link has expired" in seen.text
     assert not [form for form in seen.forms if form.action == "/reset"]
 
 
@@ -144,7 +148,10 @@ def test_whether_there_is_an_account_is_told_as_the_api_does(
     guest: Guest, make_app: MakeApp
 ) -> None:
     guest.open("/forgot")
-    assert "There is no account" in guest.press("/forgot", email="nobody@example.com").text
+    assert (
+        "No account has this email address"
+        in guest.press("/forgot", email="nobody@example.com").text
+    )
     assert guest.status == 404
     hiding = Guest(make_app(AUTH__HIDE_ACCOUNTS="true"))
     hiding.open("/forgot")
@@ -160,15 +167,15 @@ def test_another_address_is_confirmed_and_taken_back(
     )
     back = link_of(mails, ada.email)
     guest.open(link_of(mails, "countess@example.com"))
-    assert "is not right" in guest.press("/confirm-email", password="wrong").text
+    assert "Incorrect email or password" in guest.press("/confirm-email", password="wrong").text
     assert not guest.is_in()
     guest.press("/confirm-email", password=PASSWORD)
     assert guest.is_in()
-    assert "Your new address is confirmed." in guest.seen.text
+    assert "New email address confirmed." in guest.seen.text
     other = Guest(app)
     other.open(back)
     seen = other.press("/undo-email")
-    assert "Your old address is back" in seen.text
+    assert "Your old email address was restored" in seen.text
     assert not guest.is_in()
     assert link_of(mails, ada.email).startswith("/reset")
     other.open(back)
@@ -186,14 +193,14 @@ def test_a_new_address_is_confirmed_after_signing_in(
     assert guest.path.startswith("/confirm-email?token=")
     assert "Your password" not in guest.seen.text
     guest.press("/confirm-email")
-    assert "Your new address is confirmed." in guest.seen.text
+    assert "New email address confirmed." in guest.seen.text
 
 
 def test_an_account_is_kept_after_all(guest: Guest, ada: Person, mails: MailOutbox) -> None:
     ada.api().delete("/account", 202, json={"password": PASSWORD})
     guest.open(link_of(mails, ada.email))
     guest.press("/keep-account")
-    assert "Your account is kept." in guest.seen.text
+    assert "Your account was restored." in guest.seen.text
     guest.press("/sign-in", email=ada.email, password=ada.password)
     assert guest.is_in()
 

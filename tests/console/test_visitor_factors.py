@@ -47,11 +47,11 @@ def hers(ada: Person, clock: SteppingClock) -> Enrolled:
 def test_the_code_of_the_app_leads_in(guest: Guest, ada: Person, hers: Enrolled) -> None:
     seen = guest.sign_in(ada.email, ada.password, "/sign-in?next=/confirm")
     assert (guest.status, guest.path) == (200, "/sign-in")
-    assert "type the code that it shows" in seen.text
+    assert "Enter the code that your authenticator app shows" in seen.text
     assert not guest.is_in()
     seen = guest.press("/sign-in/second-step", otp=hers.phone.wrong_code())
     assert (guest.status, guest.is_in()) == (400, False)
-    assert "This code is not right" in seen.text
+    assert "Incorrect or used code" in seen.text
     guest.press("/sign-in/second-step", otp=hers.phone.next_code())
     assert (guest.path, guest.is_in()) == ("/confirm", True)
 
@@ -68,7 +68,7 @@ def test_an_email_address_changes_only_after_the_second_factor(
     guest.press("/sign-in/second-step", otp=hers.phone.next_code())
     assert guest.path.startswith("/confirm-email?token=")
     guest.press("/confirm-email")
-    assert "Your new address is confirmed." in guest.seen.text
+    assert "New email address confirmed." in guest.seen.text
 
 
 def test_a_recovery_code_does_once(app: Flask, ada: Person, hers: Enrolled) -> None:
@@ -87,7 +87,7 @@ def test_who_goes_on_too_late_begins_anew(
     clock.step(minutes=6)
     seen = guest.press("/sign-in/second-step", otp=hers.phone.code())
     assert (guest.status, guest.is_in()) == (400, False)
-    assert "Begin the sign-in anew" in seen.text
+    assert "Start sign-in again" in seen.text
 
 
 def test_a_trusted_device_is_asked_no_more(guest: Guest, ada: Person, hers: Enrolled) -> None:
@@ -195,11 +195,11 @@ def test_who_is_asked_once_more_shows_it_by_what_they_have(
     guest.sign_in(ada.email, ada.password)
     clock.step(minutes=20)
     seen = guest.open("/confirm?next=/dashboard")
-    assert "A code by mail" in seen.text
-    assert "A code of the app" not in seen.text
+    assert "Code by email" in seen.text
+    assert "Code from the app" not in seen.text
     seen = guest.press("/confirm", password="not this one")
     assert (guest.status, guest.path) == (400, "/confirm")
-    assert "The email or the password is not right." in seen.text
+    assert "Incorrect email or password." in seen.text
     guest.press("/confirm", password=ada.password)
     assert guest.path == "/dashboard"
     guest.open("/confirm?way=code&next=/dashboard")
@@ -215,10 +215,10 @@ def test_where_a_factor_is_needed_only_factors_are_offered(
     guest.sign_in(ada.email, ada.password)
     guest.press("/sign-in/second-step", otp=hers.phone.next_code())
     seen = guest.open("/confirm?factors=2&next=/dashboard")
-    assert "My password" not in seen.text
+    assert "Password" not in seen.text
     guest.press("/confirm", otp=hers.phone.wrong_code())
     assert guest.status == 400
-    assert "My password" not in guest.seen.text
+    assert "Password" not in guest.seen.text
     guest.press("/confirm", otp=hers.phone.next_code())
     assert guest.path == "/dashboard"
     guest.open("/confirm?factors=2&way=recovery_code&next=/dashboard")
@@ -248,7 +248,7 @@ def test_a_passkey_is_made_by_who_must_have_a_factor(guest: Guest, person: MakeP
     guest.sign_in(boss.email, boss.password)
     made = authenticator.create(asked_of(guest.answer.text))
     seen = guest.press("/sign-in/set-up/passkey", credential=json.dumps(made))
-    assert "Keep your recovery codes" in seen.text
+    assert "Save your recovery codes" in seen.text
     assert guest.is_in()
 
 

@@ -59,7 +59,7 @@ def test_what_was_sent_once_counts_no_more(guest: Guest, person: MakePerson) -> 
     guest.answer = page
     seen = guest.press(CALLBACK)
     assert (guest.status, guest.is_in()) == (400, False)
-    assert "This sign-in was not begun in this browser" in seen.text
+    assert "This sign-in was started in another browser" in seen.text
 
 
 def test_what_another_browser_began_counts_in_none(
@@ -89,12 +89,12 @@ def test_who_has_no_account_is_told(guest: Guest) -> None:
     come_back(guest)
     seen = guest.press(CALLBACK)
     assert guest.status == 400
-    assert "There is no account with this address." in seen.text
+    assert "No account has this email address." in seen.text
 
 
 def test_who_stops_there_is_told(guest: Guest) -> None:
     seen = guest.open(f"{CALLBACK}?error=access_denied&state=x")
-    assert "without signing you in" in seen.text
+    assert "did not sign you in" in seen.text
     assert "/sign-in/provider" in seen.links
 
 

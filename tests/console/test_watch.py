@@ -72,7 +72,7 @@ def stub() -> Flask:
 
     @app.post("/done")
     def done() -> Response:
-        return Response(f"<title>refused</title>{SOUND}", 422, mimetype="text/html")
+        return Response(f"<title>rejected</title>{SOUND}", 422, mimetype="text/html")
 
     return app
 

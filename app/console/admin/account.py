@@ -89,12 +89,13 @@ def change_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respons
     changed = call_api()
     if "role" in request.form:
         return _back(
-            _("{email} is {role} now.", email=changed["email"], role=changed["role"]), account_id
+            _("{email} now has the role {role}.", email=changed["email"], role=changed["role"]),
+            account_id,
         )
     if changed["status"] in service(Accounts).active_statuses:
-        return _back(_("{email} may sign in again.", email=changed["email"]), account_id)
+        return _back(_("Reactivated {email}.", email=changed["email"]), account_id)
     return _back(
-        _("{email} is signed out, and cannot sign in.", email=changed["email"]),
+        _("Deactivated {email} and ended its sessions.", email=changed["email"]),
         account_id,
         _undo_status(account_id),
     )
@@ -108,31 +109,31 @@ def _undo_status(account_id: AccountKey) -> Undo:
 @calls_api(administration_api.recover_account, refused=managed_account_page)
 def mail_managed_account_password(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _back(_("A mail to choose a new password with is on its way."), account_id)
+    return _back(_("Password reset email sent."), account_id)
 
 
 @calls_api(administration_api.sign_out_account, refused=managed_account_page)
 def sign_out_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("{email} is signed out everywhere.", email=email), account_id)
+    return _back(_("Signed out {email} everywhere.", email=email), account_id)
 
 
 @calls_api(administration_api.unlock_account, refused=managed_account_page)
 def unlock_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("The wrong passwords of {email} are forgotten.", email=email), account_id)
+    return _back(_("Unlocked {email}.", email=email), account_id)
 
 
 @calls_api(administration_api.verify_account, refused=managed_account_page)
 def verify_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     email = call_api()["email"]
-    return _back(_("{email} counts as proven.", email=email), account_id)
+    return _back(_("{email} is now verified.", email=email), account_id)
 
 
 @calls_api(mfa_api.reset_authenticators, refused=managed_account_page)
 def reset_managed_account_factors(call_api: ApiCall, account_id: AccountKey) -> Response:
     call_api()
-    return _back(_("The second factors are gone, and every sign-in has ended."), account_id)
+    return _back(_("Two-factor authentication was reset, and all sessions have ended."), account_id)
 
 
 @administrators_only
@@ -151,7 +152,7 @@ def delete_managed_account_page(account_id: AccountKey) -> Response:
 def delete_managed_account(call_api: ApiCall, account_id: AccountKey) -> Response:
     # Typed out, or nothing is deleted.
     gone = call_api(query={"email": request.form.get("email", "")})
-    return go(f".{AT}", _("The account {email} is deleted.", email=gone["email"]))
+    return go(f".{AT}", _("Deleted the account {email}.", email=gone["email"]))
 
 
 FEW = 8

@@ -106,8 +106,11 @@ def make_managed_account(call_api: ApiCall) -> Response:
         given["password"] = form.get("password", "")
     made = call_api(json=given)
     said = (
-        _("{email} has an account, and a mail to choose a password with.", email=made["email"])
+        _(
+            "Created an account for {email} and sent an email to set a password.",
+            email=made["email"],
+        )
         if way == "invite"
-        else _("{email} has an account.", email=made["email"])
+        else _("Created an account for {email}.", email=made["email"])
     )
     return go(".managed_account_page", said, account_id=made["id"])

@@ -71,7 +71,7 @@ def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     call_api()
     return go(
         ".broadcast_page",
-        _("What failed is tried again."),
+        _("Failed messages are retried."),
         notification_id=notification_id,
     )
 
@@ -79,7 +79,11 @@ def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
 @calls_api(broadcasts_api.delete_sent_notification, refused=broadcast_page)
 def delete_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     gone = call_api()
-    text = _n("It is gone from one inbox.", "It is gone from {n} inboxes.", gone["receivers"])
+    text = _n(
+        "The broadcast was deleted from one inbox.",
+        "The broadcast was deleted from {n} inboxes.",
+        gone["receivers"],
+    )
     return go(".broadcasts_page", text)
 
 

@@ -71,7 +71,7 @@ def send_test() -> Response:
     if names:
         test = Draft(data["title"], data["message"], names, sender_id=account.id)
         service(Notifications).send(test, [account.id])
-    said = _("A test is on its way to {email}.", email=account.email)
+    said = _("Test email sent to {email}.", email=account.email)
     return _checking(draft, said=said if names else "")
 
 
@@ -85,7 +85,11 @@ def send_broadcast(call_api: ApiCall) -> Response:
     draft = DraftOfBroadcast.sent()
     _check_typed(told_count())
     sent = call_api(json=draft.body, query={})
-    text = _n("It goes out to one account.", "It goes out to {n} accounts.", sent["receivers"])
+    text = _n(
+        "The broadcast is being sent to one account.",
+        "The broadcast is being sent to {n} accounts.",
+        sent["receivers"],
+    )
     return go(".broadcast_page", text, notification_id=sent["id"])
 
 

@@ -41,7 +41,7 @@ def send_sample(name: str) -> Response:
     """To who looks at it alone."""
     mail = _sample(name)
     service(OneOffMail).send_soon(mail)  # type: ignore[type-abstract]
-    said = _("A sample is on its way to {email}.", email=mail.to)
+    said = _("Sample email sent to {email}.", email=mail.to)
     return go(".mail_template_page", said, name=name)
 
 

@@ -30,8 +30,8 @@ _STATUSES = {
     "online": later("Online"),
     "inactive": later("Inactive"),
     "suspended": later("Suspended"),
-    "pending": later("Unproven"),
-    "deleting": later("To be deleted"),
+    "pending": later("Unverified"),
+    "deleting": later("Scheduled for deletion"),
 }
 _ROLES = {"root": later("Root"), "admin": later("Admin"), "user": later("User")}
 

@@ -49,7 +49,7 @@ def suspend_managed_account(call_api: ApiCall, account_id: AccountKey) -> Respon
     changed = call_api(json=given)
     url = to(".change_managed_account", account_id=account_id)
     undo = Undo(url, {"status": service(Accounts).active_status})
-    said = _("{email} is suspended, and signed out.", email=changed["email"])
+    said = _("Suspended {email} and ended its sessions.", email=changed["email"])
     return go(".managed_account_page", said, undo=undo, account_id=account_id)
 
 

@@ -26,7 +26,7 @@ _MAKING_SECONDS = 30
 
 class RootExists(Conflict):
     code = "root_exists"
-    detail = "There is a root account already"
+    detail = "A root account already exists"
     title = "A root account exists"
     cause = "The first root account can be created only while the service has none."
     fix = "Sign in with the existing root account, or create accounts with `flask accounts create`."

@@ -57,14 +57,14 @@ def account_page() -> Response:
 @calls_api(account_api.change_account, refused=account_page)
 def change_details(call_api: ApiCall) -> Response:
     call_api()
-    return go(".account_page", _("Your details are saved."))
+    return go(".account_page", _("Details saved."))
 
 
 @anyone
 @hidden
 def set_appearance() -> Response:
     """Of this browser alone: nothing of it is stored here."""
-    response = go_to(page_before() or to(".account_page"), _("The pages look so from now on."))
+    response = go_to(page_before() or to(".account_page"), _("Appearance saved."))
     choose_theme(response, request.form.get("theme"))
     return response
 
@@ -80,7 +80,7 @@ def export_state() -> Response:
 @calls_api(exports_api.create_export, refused=account_page)
 def ask_export(call_api: ApiCall) -> Response:
     call_api()
-    return go(".account_page", _("Your copy is being made."), _anchor="data")
+    return go(".account_page", _("Your export is being created."), _anchor="data")
 
 
 @active_account_required
@@ -117,7 +117,7 @@ def delete_account(call_api: ApiCall) -> Response:
     return go(
         ".sign_in_page",
         _(
-            "Your account will be deleted on {day}. Until then the link in our mail keeps it.",
+            "Your account will be deleted on {day}. Until then, the link in our email restores it.",
             day=until,
         ),
     )

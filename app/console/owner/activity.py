@@ -75,7 +75,7 @@ def _deed(row: Values, me: object) -> OwnDeed:
 
 def _origin(row: Values, me: object) -> str:
     if row["actor_kind"] == "system":
-        return _("By the service itself")
+        return _("By the service")
     if row["actor_kind"] == "cli" or row["actor_id"] not in (None, me):
-        return _("By somebody who runs this")
+        return _("By an operator")
     return " · ".join(filter(None, (label_of(row["user_agent"]), row["address"])))

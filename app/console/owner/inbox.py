@@ -188,7 +188,7 @@ def restore_item() -> Response:
         return go_to(back, _(problem.detail), kind="info")
     except Problem as problem:
         return go_to(back, _(problem.detail), kind="error")
-    return go_to(back, _("The message is back."))
+    return go_to(back, _("Message restored."))
 
 
 def _back() -> str:

@@ -41,19 +41,19 @@ def profile_page() -> Response:
 @calls_api(profiles_api.create_profile, refused=profile_page)
 def make_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Your profile is saved."))
+    return go(".profile_page", _("Profile saved."))
 
 
 @calls_api(profiles_api.update_profile, refused=profile_page)
 def change_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Your profile is saved."))
+    return go(".profile_page", _("Profile saved."))
 
 
 @calls_api(profiles_api.delete_profile, refused=profile_page)
 def delete_profile(call_api: ApiCall) -> Response:
     call_api()
-    return go(".profile_page", _("Your profile is deleted."))
+    return go(".profile_page", _("Profile deleted."))
 
 
 @calls_api(profiles_api.set_avatar, refused=profile_page)
@@ -65,13 +65,13 @@ def set_avatar(call_api: ApiCall) -> Response:
         text = PictureTooLarge.detail if problem.status == TooLarge.status else problem.detail
         problem.faults = problem.faults or [Fault("files", "avatar", text)]
         raise
-    return go(".profile_page", _("Your picture is saved."))
+    return go(".profile_page", _("Picture saved."))
 
 
 @calls_api(profiles_api.update_profile, refused=profile_page)
 def remove_avatar(call_api: ApiCall) -> Response:
     call_api(json={"avatar": None})
-    return go(".profile_page", _("Your picture is removed."))
+    return go(".profile_page", _("Picture removed."))
 
 
 def _profile() -> JsonObject | None:
@@ -123,7 +123,7 @@ _KNOWN: Mapping[str, Known] = {
     "date_of_birth": Known(later("Date of birth"), "bday"),
     "gender": Known(later("Gender"), "sex"),
     "marital_status": Known(later("Marital status")),
-    "bio": Known(later("About yourself")),
+    "bio": Known(later("Bio")),
     "phone": Known(later("Phone"), "tel", "tel"),
     "address": Known(later("Street and number"), "street-address"),
     "postal_code": Known(later("Postal code"), "postal-code"),
@@ -133,9 +133,9 @@ _KNOWN: Mapping[str, Known] = {
 }
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (later("Name"), ("first_name", "last_name")),
-    (later("About you"), ("date_of_birth", "gender", "marital_status", "bio")),
+    (later("Personal details"), ("date_of_birth", "gender", "marital_status", "bio")),
     (
-        later("Where you are found"),
+        later("Contact"),
         ("phone", "address", "postal_code", "city", "state", "country"),
     ),
 )

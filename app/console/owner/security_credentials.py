@@ -39,7 +39,8 @@ def change_email(call_api: ApiCall) -> Response:
     call_api()
     email = request.form["email"].strip()
     return go(
-        ".email_page", _("We have mailed {email}. Open the link there to confirm it.", email=email)
+        ".email_page",
+        _("We emailed {email}. Open the link in the email to confirm the address.", email=email),
     )
 
 
@@ -47,7 +48,7 @@ def change_email(call_api: ApiCall) -> Response:
 def mail_own_verification(call_api: ApiCall) -> Response:
     email = caller().account.email
     call_api(json={"email": email})
-    return go(".email_page", _("A mail to {email} is on its way.", email=email))
+    return go(".email_page", _("Email sent to {email}.", email=email))
 
 
 @active_account_required
@@ -59,9 +60,7 @@ def password_page() -> Response:
 @calls_api(account_api.change_password, refused=password_page)
 def change_own_password(call_api: ApiCall) -> Response:
     call_api()
-    return go(
-        ".security_page", _("Your password is changed. You are signed out everywhere but here.")
-    )
+    return go(".security_page", _("Password changed. All other sessions have ended."))
 
 
 @factor_first

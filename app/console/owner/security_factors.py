@@ -73,20 +73,20 @@ def authenticator_page(authenticator_id: int) -> Response:
 @calls_api(mfa_api.rename_authenticator, refused=authenticator_page)
 def rename_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
     renamed = call_api()
-    return go(_page_of(renamed), _("It is called {name} now.", name=renamed["name"]))
+    return go(_page_of(renamed), _("Renamed to {name}.", name=renamed["name"]))
 
 
 @calls_api(mfa_api.remove_authenticator, refused=authenticator_page)
 def remove_own_authenticator(call_api: ApiCall, authenticator_id: int) -> Response:
     removed = call_api()
-    return go(_page_of(removed), _("{name} is removed.", name=removed["name"]))
+    return go(_page_of(removed), _("Removed {name}.", name=removed["name"]))
 
 
 @calls_api(mfa_api.forget_trusted_device)
 def forget_own_device(call_api: ApiCall, device_id: int) -> Response:
     forgotten = call_api()
-    device = label_of(forgotten["user_agent"]) or _("That device")
-    return go(".factors_page", _("{device} is asked for a second factor again.", device=device))
+    device = label_of(forgotten["user_agent"]) or _("The device")
+    return go(".factors_page", _("{device} is no longer trusted.", device=device))
 
 
 def _page_of(authenticator: JsonObject) -> str:
@@ -123,8 +123,8 @@ def own_app_page(authenticator_id: int) -> Response:
 def confirm_own_app(call_api: ApiCall, authenticator_id: int) -> Response:
     codes = call_api()["recovery_codes"]
     if codes:
-        return codes_shown(codes, _("The app is set up."))
-    return go(".factors_page", _("The app is set up. You are signed out everywhere but here."))
+        return codes_shown(codes, _("Authenticator app set up."))
+    return go(".factors_page", _("Authenticator app set up. All other sessions have ended."))
 
 
 def _to_be_confirmed(made: JsonObject) -> Response:

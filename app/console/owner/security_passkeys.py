@@ -55,5 +55,5 @@ def new_passkey_page() -> Response:
 def add_own_passkey(call_api: ApiCall) -> Response:
     added = call_api(json={"name": request.form.get("name", ""), "credential": sent_credential()})
     if codes := added.get("recovery_codes"):
-        return codes_shown(codes, _("The passkey is added."))
-    return go(".passkeys_page", _("The passkey is added. You can sign in by it from now on."))
+        return codes_shown(codes, _("Passkey added."))
+    return go(".passkeys_page", _("Passkey added. You can now sign in with it."))

@@ -34,8 +34,8 @@ def end_own_session(call_api: ApiCall, session_id: str) -> Response:
     ended = call_api()
     if ended["current"]:
         return go(".sign_in_page", _("You are signed out."))
-    device = ended["label"] or _("That device")
-    return go(".sessions_page", _("{device} is signed out.", device=device))
+    device = ended["label"] or _("The device")
+    return go(".sessions_page", _("Signed out {device}.", device=device))
 
 
 @calls_api(sessions_api.end_sessions)
@@ -43,5 +43,5 @@ def end_other_sessions(call_api: ApiCall) -> Response:
     ended = call_api(query={"others": "true"})["ended"]
     return go(
         ".sessions_page",
-        _n("One other device is signed out.", "{n} other devices are signed out.", ended),
+        _n("Signed out one other device.", "Signed out {n} other devices.", ended),
     )

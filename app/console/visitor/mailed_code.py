@@ -29,7 +29,7 @@ def ask_for_sign_in_code(call_api: ApiCall) -> Response:
     answer = call_api()
     if "confirm" in request.form and somebody_is_in():
         return code_mailed_page(answer["login_id"])
-    said = _("Another mail is on its way. Only its code counts from now on.") if again else ""
+    said = _("We sent another email. Only the newest code works.") if again else ""
     return _code_page(answer["login_id"], said)
 
 

@@ -34,7 +34,7 @@ def confirm_new_email(call_api: ApiCall) -> Response:
         if not somebody_is_in():
             return go_to(to(".sign_in_page", next=here))
         return go_to(to(".confirm_page", next=here, factors="2"))
-    return arrived(signed_in, _("Your new address is confirmed. Sign in with it from now on."))
+    return arrived(signed_in, _("New email address confirmed. Sign in with it from now on."))
 
 
 @anyone
@@ -58,7 +58,7 @@ def keep_account_page() -> Response:
 @calls_api(deletion_api.restore_account, refused=keep_account_page)
 def keep_account(call_api: ApiCall) -> Response:
     call_api()
-    return go(".sign_in_page", _("Your account is kept. Welcome back."))
+    return go(".sign_in_page", _("Your account was restored. Welcome back."))
 
 
 def _token() -> str:

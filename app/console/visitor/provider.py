@@ -100,4 +100,4 @@ def _way_back() -> str:
         " allowed. Add it to IDP_ALLOWED_REDIRECT_URIS, and tell the provider of it.",
         f"{here}{path}",
     )
-    raise Unavailable(str(_("Signing in through a provider is not set up for these pages yet")))
+    raise Unavailable(str(_("Identity providers are not configured for these pages")))

@@ -25,7 +25,7 @@ def forgot_page() -> Response:
 @calls_api(auth_api.recover_password, refused=forgot_page)
 def ask_for_reset(call_api: ApiCall) -> Response:
     call_api()
-    return _code_page(_("Another mail is on its way.") if "again" in request.form else "")
+    return _code_page(_("We sent another email.") if "again" in request.form else "")
 
 
 @anyone
@@ -53,7 +53,7 @@ def reset_page() -> Response:
 @calls_api(auth_api.reset_password, refused=reset_page)
 def choose_new_password(call_api: ApiCall) -> Response:
     call_api()
-    return go(".sign_in_page", _("Your password is changed. Sign in with the new one."))
+    return go(".sign_in_page", _("Password changed. Sign in with the new password."))
 
 
 def _counts(token: str) -> bool:

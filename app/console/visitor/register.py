@@ -39,7 +39,7 @@ def register_account(call_api: ApiCall) -> Response:
     arrive()
     answer = call_api()
     if "account" in answer:
-        return arrived(answer, _("Welcome. Your account is made."))
+        return arrived(answer, _("Welcome. Your account was created."))
     return _check_mail()
 
 
@@ -56,7 +56,7 @@ def verify_page() -> Response:
 @calls_api(registration_api.verify_email, refused=verify_page)
 def verify_address(call_api: ApiCall) -> Response:
     call_api()
-    said = _("Your address is confirmed.")
+    said = _("Email address confirmed.")
     if somebody_is_in():
         return go_to(asked_next(to(".dashboard")), said)
     return go(".sign_in_page", said, next=asked_next("") or None)
@@ -65,7 +65,7 @@ def verify_address(call_api: ApiCall) -> Response:
 @calls_api(registration_api.mail_verification, refused=verify_page)
 def mail_verification_again(call_api: ApiCall) -> Response:
     call_api()
-    return _check_mail(_("If this address waits to be confirmed, another mail is on its way."))
+    return _check_mail(_("If this email address is not confirmed yet, we sent another email."))
 
 
 def _check_mail(said: object = "") -> Response:

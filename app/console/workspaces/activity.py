@@ -55,24 +55,24 @@ Item = Mapping[str, Any]
 
 # By the type of the record; `self` where somebody does it to themselves.
 _SENTENCES = {
-    "workspace.created": ("plus", later("{who} made this workspace")),
-    "workspace.updated": ("edit", later("{who} gave it another name or address")),
-    "member.added": ("user", later("{who} made {whom} a member")),
+    "workspace.created": ("plus", later("{who} created this workspace")),
+    "workspace.updated": ("edit", later("{who} changed the name or URL")),
+    "member.added": ("user", later("{who} added {whom}")),
     "member.added self": ("user", later("{whom} joined")),
-    "member.updated": ("edit", later("{who} changed what {whom} is: {what}")),
+    "member.updated": ("edit", later("{who} changed the role of {whom}: {what}")),
     "member.removed": ("minus", later("{who} removed {whom}")),
     "member.removed self": ("logout", later("{whom} left")),
     "invitation.created": ("mail", later("{who} invited {invited}")),
-    "invitation.renewed": ("mail", later("{who} invited {invited} once more")),
-    "invitation.resent": ("send", later("{who} mailed the invitation of {invited} again")),
-    "invitation.revoked": ("cross", later("{who} took the invitation of {invited} back")),
+    "invitation.renewed": ("mail", later("{who} invited {invited} again")),
+    "invitation.resent": ("send", later("{who} sent the invitation to {invited} again")),
+    "invitation.revoked": ("cross", later("{who} revoked the invitation to {invited}")),
     "invitation.accepted": ("check", later("{whom} accepted the invitation")),
     "invitation.declined": ("cross", later("{invited} declined the invitation")),
 }
 _OTHERS = {
     "cli": later("An operator"),
     "system": later("The service"),
-    "anonymous": later("Somebody who was not signed in"),
+    "anonymous": later("Anonymous"),
 }
 # A host may have statuses of its own.
 _WORDS = {
@@ -113,7 +113,7 @@ def _deed(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> 
         known = ACTIONS.get(kind)
         meaning = _(known.title) if known is not None else escape(kind)
         return Deed(item["at"], icon, _("{who}: {what}", who=_who(item, emails), what=meaning))
-    whom = emails.get(item["account_id"], _("somebody who is gone"))
+    whom = emails.get(item["account_id"], _("deleted account"))
     mailed = invited.get(int(item["target_id"])) if item["target_kind"] == "invitation" else None
     return Deed(
         item["at"],
@@ -131,7 +131,7 @@ def _deed(item: Item, emails: Mapping[Any, str], invited: Mapping[int, str]) -> 
 def _who(item: Item, emails: Mapping[Any, str]) -> str:
     if item["actor_id"] is None:
         return _(_OTHERS.get(item["actor_kind"], _OTHERS["system"]))
-    return emails.get(item["actor_id"], _("Somebody who is gone"))
+    return emails.get(item["actor_id"], _("Deleted account"))
 
 
 def _word(name: str) -> Markup | str:

@@ -69,7 +69,7 @@ def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
     except Invalid as refused:
         refused.faults = list(_named(refused.faults, emails))
         raise
-    said = _n("One invitation is on its way.", "{n} invitations are on their way.", len(invited))
+    said = _n("One invitation sent.", "{n} invitations sent.", len(invited))
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 
@@ -77,7 +77,7 @@ def send_invitations(call_api: ApiCall, workspace_slug: str) -> Response:
 def resend_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("{email} has another mail.", email=call_api()["email"])
+    said = _("Sent the invitation to {email} again.", email=call_api()["email"])
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 
@@ -85,7 +85,7 @@ def resend_workspace_invitation(
 def revoke_workspace_invitation(
     call_api: ApiCall, workspace_slug: str, invitation_id: int
 ) -> Response:
-    said = _("The invitation of {email} is taken back.", email=call_api()["email"])
+    said = _("Revoked the invitation to {email}.", email=call_api()["email"])
     return go(".workspace_invitations_page", said, workspace_slug=workspace_slug)
 
 
@@ -94,7 +94,7 @@ def _named(faults: list[Fault], emails: list[str]) -> Iterator[Fault]:
     for fault in faults:
         _field, _dot, place = fault.field.partition(".")
         if fault.field == "emails" and not emails:
-            yield fault._replace(message=_("Write one address at the least."))
+            yield fault._replace(message=_("Enter at least one email address."))
         elif place.isdigit() and int(place) < len(emails):
             message = f"{emails[int(place)]}: {fault.message}"
             yield fault._replace(field="emails", message=message)

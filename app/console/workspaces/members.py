@@ -81,7 +81,7 @@ def change_workspace_member(
     call_api: ApiCall, workspace_slug: str, account_id: AccountKey
 ) -> Response:
     changed = call_api()
-    said = _("{email} is changed.", email=changed["email"])
+    said = _("Changed {email}.", email=changed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)
 
 
@@ -90,5 +90,5 @@ def remove_workspace_member(
     call_api: ApiCall, workspace_slug: str, account_id: AccountKey
 ) -> Response:
     removed = call_api()
-    said = _("{email} is no member any more.", email=removed["email"])
+    said = _("Removed {email}.", email=removed["email"])
     return go(".workspace_page", said, workspace_slug=workspace_slug)

@@ -44,7 +44,7 @@ def make_workspace(call_api: ApiCall) -> Response:
     made = call_api()
     return go(
         ".workspace_page",
-        _("{name} is made. Invite whoever belongs to it.", name=made["name"]),
+        _("Created {name}. Invite your team.", name=made["name"]),
         workspace_slug=made["slug"],
     )
 
@@ -54,7 +54,7 @@ def switch_workspace(call_api: ApiCall) -> Response:
     entered = call_api()
     return go(
         ".workspace_page",
-        _("{name} is your current workspace.", name=entered["name"]),
+        _("{name} is now your current workspace.", name=entered["name"]),
         workspace_slug=entered["slug"],
     )
 
@@ -82,4 +82,4 @@ def leave_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
 @calls_api(workspaces_api.delete_workspace, refused=workspace_settings_page)
 def delete_own_workspace(call_api: ApiCall, workspace_slug: str) -> Response:
     gone = call_api(query={"name": request.form.get("name", "").strip()})
-    return go(".workspaces_page", _("{name} is deleted.", name=gone["name"]))
+    return go(".workspaces_page", _("Deleted {name}.", name=gone["name"]))

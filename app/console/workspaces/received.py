@@ -35,13 +35,13 @@ def received_invitations_page() -> Response:
 @calls_api(invitations_api.accept_received_invitation, refused=received_invitations_page)
 def accept_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
     call_api()
-    return go(".workspaces_page", _("You are in. The workspace is in this list."))
+    return go(".workspaces_page", _("You joined the workspace."))
 
 
 @calls_api(invitations_api.decline_received_invitation)
 def decline_own_invitation(call_api: ApiCall, invitation_id: int) -> Response:
     call_api()
-    return go(".received_invitations_page", _("The invitation is declined."))
+    return go(".received_invitations_page", _("Invitation declined."))
 
 
 @anyone
@@ -66,7 +66,7 @@ def invitation_page() -> Response:
 @calls_api(invitations_api.accept_mailed_invitation, refused=invitation_page)
 def accept_invitation(call_api: ApiCall) -> Response:
     call_api()
-    return go(".workspaces_page", _("You are in. The workspace is in this list."))
+    return go(".workspaces_page", _("You joined the workspace."))
 
 
 @calls_api(invitations_api.decline_mailed_invitation, refused=invitation_page)
