@@ -38,11 +38,7 @@ from .extension.sources import service_settings
 from .tasks.settings import TasksSettings
 
 
-def create_app(
-    settings: object | None = None,
-    *,
-    parts: Parts = NO_PARTS,
-) -> Flask:
+def create_app(settings: object | None = None, *, parts: Parts = NO_PARTS) -> Flask:
     """Return the service, configured by `config.Settings` unless other settings are given."""
     settings = settings if settings is not None else _default_settings()
     chosen = _with_console(service_settings(settings))
@@ -63,12 +59,7 @@ def create_app(
         frontdesk.on(ACCOUNT_CREATE.name)(create_account)
     frontdesk.use_workspaces()
     frontdesk.init_app(
-        app,
-        db,
-        settings=chosen,
-        account_model=Account,
-        parts=parts,
-        owns_application=True,
+        app, db, settings=chosen, account_model=Account, parts=parts, owns_application=True
     )
     if chosen.core.TRUSTED_PROXIES:
         hops = chosen.core.TRUSTED_PROXIES

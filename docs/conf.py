@@ -28,12 +28,7 @@ author = _PROJECT["authors"][0]["name"]
 version = release = _PROJECT["version"]
 project_copyright = author
 
-extensions = [
-    "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinx_copybutton",
-]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
 # The README's headings and links are written for package indexes too.
 suppress_warnings = ["myst.header", "myst.domains"]

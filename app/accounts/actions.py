@@ -45,10 +45,7 @@ DELETED = Signal(
 )
 
 ACCOUNT_CREATED = Action(
-    "account.created",
-    "Account created",
-    {"after": "role, status"},
-    log_event="account_creation",
+    "account.created", "Account created", {"after": "role, status"}, log_event="account_creation"
 )
 ACCOUNT_REGISTERED = Action(
     "account.registered", "Account registered", signal=REGISTERED, is_audited=False

@@ -57,7 +57,7 @@ class AccountQuery(RequestSchema):
     )
     created_after = Timestamp(metadata={"description": "Only accounts created after this time."})
     last_login_before = Timestamp(
-        metadata={"description": "Only accounts that last signed in before this time, or never."},
+        metadata={"description": "Only accounts that last signed in before this time, or never."}
     )
     sort = EnumField(
         SORT,

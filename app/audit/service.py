@@ -90,11 +90,7 @@ class Records:
         return items
 
     def _slice(
-        self,
-        schema: Any,
-        conditions: Sequence[ColumnElement[bool]],
-        after: str | None,
-        limit: int,
+        self, schema: Any, conditions: Sequence[ColumnElement[bool]], after: str | None, limit: int
     ) -> Slice:
         query = (
             _columns(schema).where(*conditions).order_by(AuditEntry.at.desc(), AuditEntry.id.desc())

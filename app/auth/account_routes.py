@@ -86,10 +86,7 @@ def change_password(json: Loaded) -> JsonObject:
     Revokes all access tokens of the account and returns a new one.
     """
     outcome = service(PasswordChange).change(
-        caller(),
-        json["current_password"],
-        json["new_password"],
-        sign_in_options(caller=caller()),
+        caller(), json["current_password"], json["new_password"], sign_in_options(caller=caller())
     )
     return response_payload(outcome)
 

@@ -44,9 +44,7 @@ LOGIN_SUCCEEDED = Action(
     log_event="sign_in",
 )
 LOGIN_CHALLENGED = Action(
-    "login.challenged",
-    "Second factor requested at sign-in",
-    {"proofs": "the credentials so far"},
+    "login.challenged", "Second factor requested at sign-in", {"proofs": "the credentials so far"}
 )
 LOGIN_CODE_REQUESTED = Action(
     "login.code_requested", "Sign-in code requested by email", log_event="login_code_request"
@@ -174,10 +172,7 @@ RECOVERY_CODE_USED = Action(
     log_event="recovery_code_use",
 )
 DEVICE_TRUSTED = Action(
-    "device.trusted",
-    "Device trusted",
-    log_event="device_trust",
-    log_fields={"change": "trusted"},
+    "device.trusted", "Device trusted", log_event="device_trust", log_fields={"change": "trusted"}
 )
 DEVICE_FORGOTTEN = Action(
     "device.forgotten",

@@ -175,10 +175,7 @@ def roles_required(*roles: str) -> Guard:
     check_named("roles_required", roles)
 
     @guard(
-        *CREDENTIAL_PROBLEMS,
-        NotAuthorized,
-        name="roles_required",
-        access=f"role {one_of(roles)}",
+        *CREDENTIAL_PROBLEMS, NotAuthorized, name="roles_required", access=f"role {one_of(roles)}"
     )
     def check() -> None:
         _check_role(*roles)

@@ -105,11 +105,7 @@ class Proofs:
         return str(self._serializer.dumps([subject.id, fingerprint], salt=salt))
 
     def by_token(
-        self,
-        purpose: Purpose,
-        kind: str,
-        token: str,
-        find: Callable[[Any], ProofSubject[T] | None],
+        self, purpose: Purpose, kind: str, token: str, find: Callable[[Any], ProofSubject[T] | None]
     ) -> T:
         """Return the row of the token's subject, which `find` reads; raise InvalidProof."""
         try:

@@ -73,8 +73,7 @@ class AuthSettings(FactorSettings):
         " one, and send an email that says so. If `false`, the response is 404.",
     )
     ACCOUNT_EXPORTS: Literal["off", "on"] = Field(
-        default="off",
-        description="Let users request an export of their personal data.",
+        default="off", description="Let users request an export of their personal data."
     )
     EXPORT_KEEP_DAYS: PositiveInt = Field(
         default=7, description="Days for which users can download a data export."

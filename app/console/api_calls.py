@@ -52,11 +52,7 @@ class ApiCall:
         self.path = path
 
     def __call__(
-        self,
-        *,
-        json: Values | None = None,
-        query: Values | None = None,
-        **path: object,
+        self, *, json: Values | None = None, query: Values | None = None, **path: object
     ) -> Any:
         """Return the view's response as data.
 

@@ -85,11 +85,7 @@ def _tell_of_first_root(context: Context) -> None:
 
 
 blueprint = Console(
-    "console",
-    __name__,
-    assemble=assemble,
-    about="Pages in a browser",
-    has_pages=True,
+    "console", __name__, assemble=assemble, about="Pages in a browser", has_pages=True
 )
 for method, rule, reference in ROUTES:
     blueprint.add_url_rule(rule, view_func=LazyView(reference), methods=[method])

@@ -219,11 +219,7 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/workspaces/<workspace_slug>/invitations",
         "workspaces.invitations.workspace_invitations_page",
     ),
-    (
-        FORM,
-        "/workspaces/<workspace_slug>/invitations",
-        "workspaces.invitations.send_invitations",
-    ),
+    (FORM, "/workspaces/<workspace_slug>/invitations", "workspaces.invitations.send_invitations"),
     (
         FORM,
         "/workspaces/<workspace_slug>/invitations/<row_id:invitation_id>/resend",
@@ -234,21 +230,9 @@ ROUTES: tuple[tuple[str, str, str], ...] = (
         "/workspaces/<workspace_slug>/invitations/<row_id:invitation_id>/revoke",
         "workspaces.invitations.revoke_workspace_invitation",
     ),
-    (
-        PAGE,
-        "/workspaces/<workspace_slug>/activity",
-        "workspaces.activity.workspace_activity_page",
-    ),
-    (
-        PAGE,
-        "/workspaces/<workspace_slug>/settings",
-        "workspaces.mine.workspace_settings_page",
-    ),
-    (
-        FORM,
-        "/workspaces/<workspace_slug>/settings",
-        "workspaces.mine.change_workspace_settings",
-    ),
+    (PAGE, "/workspaces/<workspace_slug>/activity", "workspaces.activity.workspace_activity_page"),
+    (PAGE, "/workspaces/<workspace_slug>/settings", "workspaces.mine.workspace_settings_page"),
+    (FORM, "/workspaces/<workspace_slug>/settings", "workspaces.mine.change_workspace_settings"),
     (FORM, "/workspaces/<workspace_slug>/leave", "workspaces.mine.leave_workspace"),
     (FORM, "/workspaces/<workspace_slug>/delete", "workspaces.mine.delete_own_workspace"),
 )

@@ -38,9 +38,7 @@ class ExportRead(Schema):
         required=True, metadata={"description": "When the data export was created."}
     )
     expires_at = Timestamp(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the data export is deleted."},
+        required=True, allow_none=True, metadata={"description": "When the data export is deleted."}
     )
 
 
@@ -90,9 +88,4 @@ PENDING = {
     "created_at": "2030-01-01T12:00:00+00:00",
     "expires_at": None,
 }
-READY = {
-    **PENDING,
-    "state": "ready",
-    "size": 48213,
-    "expires_at": "2030-01-08T12:00:04+00:00",
-}
+READY = {**PENDING, "state": "ready", "size": 48213, "expires_at": "2030-01-08T12:00:04+00:00"}

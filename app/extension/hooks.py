@@ -80,11 +80,7 @@ def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> obj
 
 @hook()
 def workspace_resolver(
-    session: AnySession,
-    account: Any,
-    path_params: Values,
-    headers: Mapping[str, str],
-    /,
+    session: AnySession, account: Any, path_params: Values, headers: Mapping[str, str], /
 ) -> str | None:
     """Which workspace a request is about
 

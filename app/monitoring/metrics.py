@@ -189,9 +189,7 @@ class QueueMetrics(Collector):
         if not self._refresh():
             return
         deliveries = GaugeMetricFamily(
-            "frontdesk_deliveries",
-            "Deliveries by channel and state.",
-            labels=("channel", "state"),
+            "frontdesk_deliveries", "Deliveries by channel and state.", labels=("channel", "state")
         )
         for channel, states in self._counts.items():
             for state, count in states.items():

@@ -84,10 +84,7 @@ class Receivers:
 
     @classmethod
     def of(
-        cls,
-        session: AnySession,
-        account_model: AccountModel,
-        to: Audience | Iterable[Any] | None,
+        cls, session: AnySession, account_model: AccountModel, to: Audience | Iterable[Any] | None
     ) -> Receivers:
         """Return the receivers for an audience, for accounts or their ids, each once, or for all
         accounts (None).

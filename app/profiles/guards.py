@@ -30,11 +30,7 @@ class PathThenHeader:
     )
 
     def __call__(
-        self,
-        session: AnySession,
-        account: object,
-        path_params: Values,
-        headers: Mapping[str, str],
+        self, session: AnySession, account: object, path_params: Values, headers: Mapping[str, str]
     ) -> str | None:
         by_path = self.path.name in path_params
         return (self.path if by_path else self.header)(session, account, path_params, headers)

@@ -25,12 +25,7 @@ from .errors import (
     ProfileNotFound,
     TooManyPictures,
 )
-from .guards import (
-    root_required_for_root,
-    scope,
-    scoped_account_required,
-    self_or_roles_required,
-)
+from .guards import root_required_for_root, scope, scoped_account_required, self_or_roles_required
 from .models import Profile
 from .picture import MAX_BYTES
 from .schemas import (

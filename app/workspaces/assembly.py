@@ -8,12 +8,7 @@ from ..core.context import Context
 from ..delivery.mail.one_off import OneOffMail
 from ..delivery.mail.templates import Templates
 from .export import export_workspaces
-from .invitations.emails import (
-    INVITATION,
-    InvitationEmails,
-    InvitationProofs,
-    InvitationRate,
-)
+from .invitations.emails import INVITATION, InvitationEmails, InvitationProofs, InvitationRate
 from .invitations.received import ReceivedInvitations
 from .invitations.service import Invitations
 from .members import Members

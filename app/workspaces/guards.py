@@ -111,10 +111,7 @@ def workspace_guard(
         shown = name or check.__name__
 
         def with_resolver(
-            view: AnyFunction | None = None,
-            /,
-            *,
-            resolver: WorkspaceResolver | None = None,
+            view: AnyFunction | None = None, /, *, resolver: WorkspaceResolver | None = None
         ) -> Any:
             if resolver is not None:
                 check_call(resolver, RESOLVER_ARGUMENTS, f"@{shown}(resolver=…)")

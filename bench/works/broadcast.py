@@ -15,10 +15,7 @@ from bench.requests import email
 from bench.servers import Contender, running
 
 COLUMNS = (Column("ms", "ms"),)
-LARGE = (
-    Column("ms", "ms until the response"),
-    Column("stored", "ms until all rows are stored"),
-)
+LARGE = (Column("ms", "ms until the response"), Column("stored", "ms until all rows are stored"))
 MEMORY = (Column("mib", "most memory of a worker, MiB"),)
 
 NOTIFICATION = """
@@ -70,11 +67,7 @@ def _raw(connection: psycopg.Connection) -> float:
 
 
 def _service(
-    contender: Contender,
-    data: Data,
-    connection: psycopg.Connection,
-    receivers: int,
-    inline: int,
+    contender: Contender, data: Data, connection: psycopg.Connection, receivers: int, inline: int
 ) -> tuple[float, float]:
     """Seconds until the response, and until all rows are stored."""
     with running(contender, data, _inline(inline)) as server:

@@ -41,7 +41,7 @@ ROOMS = {
 }
 # What lists are asked for beside their beginning, by the page's path.
 QUERIES: dict[str, dict[str, dict[str, object]]] = {
-    "/dashboard": {"far behind": {"offset": 9_900, "page": 400}},
+    "/dashboard": {"far behind": {"offset": 9_900, "page": 400}}
 }
 
 

@@ -74,9 +74,7 @@ def test_documented_password_is_rejected(app: Flask, password: str) -> None:
             service(Accounts).passwords.rules.check(given, "ada@example.com", "password")
 
 
-def test_account_with_a_documented_password_can_sign_in_and_change_it(
-    app: Flask,
-) -> None:
+def test_account_with_a_documented_password_can_sign_in_and_change_it(app: Flask) -> None:
     with app.app_context():
         service(Accounts).create("ada@example.com", "correct horse")
     ada = Person(app, 1, "ada@example.com", "correct horse", prefix="/api/v1")
@@ -88,13 +86,7 @@ def test_account_with_a_documented_password_can_sign_in_and_change_it(
 
 @pytest.mark.parametrize(
     "password",
-    [
-        "seven otters",
-        "SevenOtters2026!",
-        "Lighthouse-77",
-        "ada-12345678",
-        "example.1234",
-    ],
+    ["seven otters", "SevenOtters2026!", "Lighthouse-77", "ada-12345678", "example.1234"],
 )
 def test_words_of_the_service_and_the_email_are_common_passwords(
     make_app: MakeApp, password: str

@@ -186,10 +186,7 @@ def test_date_and_reason_are_changed_independently(admin_api: AdminApi, ada: Per
     [
         ({"suspended_until": "2100-01-01T00:00:00+00:00"}, "suspended_until"),
         ({"suspended_reason": "A word"}, "suspended_reason"),
-        (
-            {"status": "inactive", "suspended_until": "2100-01-01T00:00:00+00:00"},
-            "suspended_until",
-        ),
+        ({"status": "inactive", "suspended_until": "2100-01-01T00:00:00+00:00"}, "suspended_until"),
         (
             {"status": "suspended", "suspended_until": "2000-01-01T00:00:00+00:00"},
             "suspended_until",

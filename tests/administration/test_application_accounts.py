@@ -20,10 +20,7 @@ from app.testing.kit import Kit
 from ..rigs.backends import postgres_database
 from ..rigs.hosts import HostSettings
 
-KINDS: dict[str, Any] = {
-    "uuid": (Uuid, uuid4),
-    "text": (String(40), lambda: f"acc {uuid4().hex}"),
-}
+KINDS: dict[str, Any] = {"uuid": (Uuid, uuid4), "text": (String(40), lambda: f"acc {uuid4().hex}")}
 ACCOUNTS = "/staff/accounts"
 
 

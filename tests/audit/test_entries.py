@@ -39,9 +39,7 @@ def walked(
     return app, walk
 
 
-def test_every_action_is_recorded_without_secrets(
-    walked: tuple[Flask, AllActions],
-) -> None:
+def test_every_action_is_recorded_without_secrets(walked: tuple[Flask, AllActions]) -> None:
     app, walk = walked
     found = records(app)
     assert {each.type for each in found} == set(ACTIONS)

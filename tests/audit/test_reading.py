@@ -170,9 +170,7 @@ def test_export_is_json_lines_oldest_first(
     assert len(some.get_data().splitlines()) == 1
 
 
-def test_workspace_managers_see_entries_without_client_data(
-    person: MakePerson,
-) -> None:
+def test_workspace_managers_see_entries_without_client_data(person: MakePerson) -> None:
     olga, bob = person("olga"), person("bob")
     boss = olga.api()
     boss.post("/workspaces", json={"name": "Team", "slug": "team"})

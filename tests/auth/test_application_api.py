@@ -9,12 +9,7 @@ import pytest
 from flask import Flask
 
 import app as flask_frontdesk
-from app import (
-    Frontdesk,
-    Problem,
-    SecondFactorRequired,
-    SetupError,
-)
+from app import Frontdesk, Problem, SecondFactorRequired, SetupError
 from app.auth.settings import AuthSettings
 from app.blueprints import auth, mfa, sessions
 from app.testing.client import Api

@@ -111,8 +111,7 @@ def end_row(app: Flask, ada: Person) -> None:
 
 
 @pytest.mark.parametrize(
-    "end",
-    [change_password, change_email, log_out_elsewhere, sign_everybody_out, end_row],
+    "end", [change_password, change_email, log_out_elsewhere, sign_everybody_out, end_row]
 )
 def test_events_that_revoke_tokens_end_the_session(
     app: Flask,

@@ -238,9 +238,7 @@ def app_browser(host: Flask) -> CookieBrowser:
     return browser
 
 
-def test_routes_in_an_application_need_no_form_token(
-    app_browser: CookieBrowser,
-) -> None:
+def test_routes_in_an_application_need_no_form_token(app_browser: CookieBrowser) -> None:
     app_browser.patch("/account", json={})
     answer = app_browser.patch("/account", 403, json={}, headers=REFUSED["another site"])
     assert answer.json["code"] == "cross_site"

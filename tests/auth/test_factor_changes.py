@@ -85,9 +85,7 @@ def test_mfa_reset_requires_root_and_a_recent_sign_in(
     make_app: MakeApp, person: MakePerson, clock: SteppingClock
 ) -> None:
     app = make_app(
-        AUTH__MFA="optional",
-        AUTH__MFA_METHODS=METHODS,
-        AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
+        AUTH__MFA="optional", AUTH__MFA_METHODS=METHODS, AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60"
     )
     ada, root = person("ada", into=app), person("grace", into=app, role="root")
     path = f"/admin/accounts/{ada.id}/authenticators"

@@ -171,12 +171,7 @@ def test_daily_limit_stops_guessers(
 
 @only_on("sqlite")
 def test_known_ip_address_passes_the_daily_limit(
-    ada: Person,
-    mfa: Enrolled,
-    attacker: Api,
-    owner: Api,
-    clock: SteppingClock,
-    mails: MailOutbox,
+    ada: Person, mfa: Enrolled, attacker: Api, owner: Api, clock: SteppingClock, mails: MailOutbox
 ) -> None:
     send(owner, ada, otp=mfa.phone.next_code())
     guess_all_day(attacker, ada, mfa, clock)

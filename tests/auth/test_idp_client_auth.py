@@ -156,10 +156,7 @@ def test_secret_can_have_any_characters(make_visitor: MakeVisitor, proxy: Proxy)
 
 @pytest.mark.parametrize(("client", "calls"), [("by-basic", 2), ("by-post", 3)])
 def test_server_that_does_not_decode_credentials(
-    make_glewlwyd_visitor: MakeVisitor,
-    client: str,
-    calls: int,
-    capsys: pytest.CaptureFixture[str],
+    make_glewlwyd_visitor: MakeVisitor, client: str, calls: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     visitor = make_glewlwyd_visitor(IDP_OAUTH_CLIENT_ID=client)
     assert visitor.sign_in("ada").json["account"]["email"] == "ada@example.com"

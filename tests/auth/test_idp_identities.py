@@ -84,11 +84,7 @@ def known(visitor: Visitor, ada: Person, person: MakePerson) -> Visitor:
     product(["countess@example.com", "bob@example.com", "no address", None], [True, False, None]),
 )
 def test_linked_identity_signs_in_whatever_the_email(
-    known: Visitor,
-    ada: Person,
-    proxy: Proxy,
-    email: str | None,
-    verified: bool | None,
+    known: Visitor, ada: Person, proxy: Proxy, email: str | None, verified: bool | None
 ) -> None:
     set_claims(proxy, email=email, email_verified=verified)
     account = known.sign_in("ada").json["account"]

@@ -139,10 +139,7 @@ def test_required_passkey_is_enrolled_at_sign_in(make_app: MakeApp, person: Make
     app = make_app(AUTH__MFA="required")
     ada, api = person("ada", into=app), Api(app)
     refused = log_in(api, ADA, ada.password, 403).json
-    assert (refused["code"], refused["methods"]) == (
-        "mfa_enrolment_required",
-        ["totp", "passkey"],
-    )
+    assert (refused["code"], refused["methods"]) == ("mfa_enrolment_required", ["totp", "passkey"])
     body: dict[str, Any] = {"mfa_token": refused["mfa_token"]}
     holder = Holder(api)
     options = api.post("/authenticators/passkey/options", json=body).json

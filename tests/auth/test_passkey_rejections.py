@@ -11,13 +11,7 @@ from flask import Flask
 from ..conftest import MakeApp, Person, only_on
 from ..core.test_security_log import FindEntries
 from ..core.test_security_log import find_entries as find_entries
-from ..rigs.authenticator import (
-    BACKED_UP,
-    HAS_CREDENTIAL,
-    PRESENT,
-    VERIFIED,
-    base64url,
-)
+from ..rigs.authenticator import BACKED_UP, HAS_CREDENTIAL, PRESENT, VERIFIED, base64url
 from .passkey_holder import Holder
 from .test_passkeys import stored
 
@@ -66,10 +60,7 @@ def test_invalid_assertion_is_rejected(
 ) -> None:
     holder.add()
     refused = holder.sign_in(400, **lies)
-    assert (refused.json["code"], refused.detail) == (
-        "passkey_refused",
-        "The passkey was refused",
-    )
+    assert (refused.json["code"], refused.detail) == ("passkey_refused", "The passkey was refused")
     assert find_entries("sign_in")[-1]["why"] == why
 
 

@@ -18,9 +18,7 @@ from .passkey_holder import Holder
 @pytest.fixture(params=["off", "on"], ids=["tokens", "sessions"])
 def app(make_app: MakeApp, request: pytest.FixtureRequest) -> Flask:
     return make_app(
-        AUTH__MFA="optional",
-        AUTH__SESSIONS=request.param,
-        AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60",
+        AUTH__MFA="optional", AUTH__SESSIONS=request.param, AUTH__ACCESS_TOKEN_EXPIRE_MINUTES="60"
     )
 
 

@@ -19,10 +19,7 @@ from app.testing.outbox import MailOutbox
 from ..conftest import SECRET, MakeApp, MakePerson, Person, only_on
 from ..core.test_security_log import FindEntries
 from ..core.test_security_log import find_entries as find_entries
-from ..rigs.authenticator import (
-    SoftAuthenticator,
-    from_base64url,
-)
+from ..rigs.authenticator import SoftAuthenticator, from_base64url
 from ..rigs.cases import for_each
 from .passkey_holder import Holder
 
@@ -110,9 +107,7 @@ def test_sign_in_options_name_no_account(holder: Holder) -> None:
     assert options["userVerification"] == "required"
 
 
-def test_enrollment_options_require_a_new_discoverable_credential(
-    holder: Holder,
-) -> None:
+def test_enrollment_options_require_a_new_discoverable_credential(holder: Holder) -> None:
     holder.add()
     options = holder.api.post("/authenticators/passkey/options").json
     assert options["authenticatorSelection"]["residentKey"] == "required"
@@ -135,9 +130,7 @@ def test_passkeys_of_an_account_share_a_random_user_handle(
     assert (len(first), first == second, first == others) == (64, True, False)
 
 
-def test_concurrent_first_passkey_with_another_user_handle_is_rejected(
-    holder: Holder,
-) -> None:
+def test_concurrent_first_passkey_with_another_user_handle_is_rejected(holder: Holder) -> None:
     slow = holder.make()
     Holder(holder.api).add()
     body = {"name": "Slow", "credential": slow}

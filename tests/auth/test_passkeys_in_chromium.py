@@ -68,8 +68,7 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     page = browser.new_page()
     page.route("**/page.html", lambda route: route.fulfill(body=_FORM, content_type="text/html"))
     page.route(
-        "**/passkeys.js",
-        lambda route: route.fulfill(path=CODE, content_type="text/javascript"),
+        "**/passkeys.js", lambda route: route.fulfill(path=CODE, content_type="text/javascript")
     )
     page.goto(f"{site.base}/page.html")
     yield page

@@ -136,11 +136,7 @@ def test_reencrypt_replaces_the_old_key(
     phones = {each.email: enrolled(each, clock).phone for each in (ada, person("grace"))}
     both = make_app_with_keys(make_app, NEW, OLD)
     outputs = run(both, "frontdesk", "reencrypt")
-    assert outputs == {
-        "reencrypted": 2,
-        "unreadable": 0,
-        "accounts_with_old_recovery_codes": 2,
-    }
+    assert outputs == {"reencrypted": 2, "unreadable": 0, "accounts_with_old_recovery_codes": 2}
     assert run(both, "frontdesk", "reencrypt")["reencrypted"] == 0
     new_key_only = Api(make_app_with_keys(make_app, NEW))
     finish(new_key_only, challenge(new_key_only, ada), otp=phones[ada.email].next_code())

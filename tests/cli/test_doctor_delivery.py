@@ -69,10 +69,7 @@ def test_a_mail_server_that_lets_us_in_is_sound_and_gets_no_mail(
     [
         ({"MAIL_PASSWORD": "wrong"}, "MAIL_USERNAME or MAIL_PASSWORD is wrong: 535"),
         ({"MAIL_PASSWORD": ""}, "MAIL_USERNAME is set and MAIL_PASSWORD is not"),
-        (
-            {"SSL_CERT_FILE": "/dev/null"},
-            "set SSL_CERT_FILE to the authority's",
-        ),
+        ({"SSL_CERT_FILE": "/dev/null"}, "set SSL_CERT_FILE to the authority's"),
         ({"MAIL_USE_SSL": "true"}, "MAIL_USE_TLS (port 587) and MAIL_USE_SSL (port 465) are both"),
         (
             {"MAIL_USE_TLS": "false", "MAIL_USE_SSL": "true"},
@@ -86,10 +83,7 @@ def test_a_mail_server_that_lets_us_in_is_sound_and_gets_no_mail(
     ],
 )
 def test_what_keeps_mail_from_leaving_is_a_sentence_with_its_setting(
-    findings: Findings,
-    mail: dict[str, str],
-    settings: dict[str, str],
-    sentence: str,
+    findings: Findings, mail: dict[str, str], settings: dict[str, str], sentence: str
 ) -> None:
     said = findings("mail", **mail | settings)
     assert sentence in said[0]

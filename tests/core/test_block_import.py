@@ -11,9 +11,7 @@ import pytest
 from app.core.process.servers import block_import
 
 
-def test_import_fails_inside_the_block(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_import_fails_inside_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     with block_import("wave"), pytest.raises(ImportError):
         importlib.import_module("wave")

@@ -46,11 +46,7 @@ NOBODYS = "http://localhost:3000"
     ],
 )
 def test_mails_of_the_service(
-    make_app: MakeApp,
-    person: MakePerson,
-    mails: MailOutbox,
-    settings: dict[str, str],
-    host: str,
+    make_app: MakeApp, person: MakePerson, mails: MailOutbox, settings: dict[str, str], host: str
 ) -> None:
     app = make_app(**settings)
     person("ada", into=app)

@@ -292,9 +292,7 @@ def test_admin_cannot_delete_the_last_active_owner(
     assert (refused["code"], refused["workspaces"]) == ("sole_owner", ["team"])
 
 
-def test_owner_leaving_during_a_deletion_leaves_an_owner(
-    team: tuple[Person, Person],
-) -> None:
+def test_owner_leaving_during_a_deletion_leaves_an_owner(team: tuple[Person, Person]) -> None:
     ada, grace = team
     leave = request(grace.api(), "DELETE", f"/workspaces/team/members/{grace.id}")
     statuses = at_once(request(ada.api(), "DELETE", "/account"), leave)

@@ -112,9 +112,7 @@ def test_applications_celery_configuration_is_unchanged() -> None:
 
 
 @pytest.mark.parametrize("shop", ["own"], indirect=True)
-def test_eager_tasks_need_no_broker(
-    shop: tuple[Flask, Frontdesk],
-) -> None:
+def test_eager_tasks_need_no_broker(shop: tuple[Flask, Frontdesk]) -> None:
     app, frontdesk = shop
     jobs = celery_host.shop_jobs
     jobs.conf.update(task_always_eager=True, broker_url="redis://127.0.0.1:1/0")

@@ -101,9 +101,7 @@ def test_applications_text_template_is_used() -> None:
 
 
 @pytest.mark.parametrize("is_reloaded", [True, False])
-def test_new_text_template_is_found_with_auto_reload(
-    is_reloaded: bool,
-) -> None:
+def test_new_text_template_is_found_with_auto_reload(is_reloaded: bool) -> None:
     files = {"order.html": "<p>HTML</p>"}
     host = host_with(files)
     with host.app_context():
@@ -129,13 +127,7 @@ def test_applications_email_gets_the_context_processors() -> None:
     assert (mail.html, mail.text) == ("<p>Make haste, slowly</p>", "Make haste, slowly\n")
 
 
-@pytest.mark.parametrize(
-    "brand",
-    [
-        BrandSettings(**BRAND),
-        BRAND,
-    ],
-)
+@pytest.mark.parametrize("brand", [BrandSettings(**BRAND), BRAND])
 def test_every_email_has_the_brand(brand: Any) -> None:
     host = host_with(BRAND=brand)
     for mail in (notification(host), changed(host)):

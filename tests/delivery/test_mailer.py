@@ -95,9 +95,7 @@ def test_closing_server_is_unreachable(sink: Sink) -> None:
         connection.send(letter(mailer))
 
 
-def test_connection_limit_of_the_server_causes_a_reconnect(
-    sink: Sink,
-) -> None:
+def test_connection_limit_of_the_server_causes_a_reconnect(sink: Sink) -> None:
     sink.receiver_answer = lambda _to: (
         "421 too many messages" if len(sink.received) >= 2 * sink.connections else None
     )

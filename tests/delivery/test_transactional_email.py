@@ -50,9 +50,7 @@ def test_queueing_does_not_wait_for_the_server(monkeypatch: pytest.MonkeyPatch) 
     assert time.monotonic() - started < 0.5
 
 
-def test_email_is_retried_until_the_server_is_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_email_is_retried_until_the_server_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_off, "RETRY_AFTER", (0.2, 0.2, 0.2, 0.2, 0.2))
     port = free_port()
     lane = lane_to(port)
@@ -101,9 +99,7 @@ def test_sender_rejected_for_one_receiver_does_not_delay_others(
         assert sink.receivers == ["ada@example.com", "bob@example.com"]
 
 
-def test_disabled_emails_are_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_disabled_emails_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING)
     lane = BackgroundMail(NoMailer(Writer("desk@example.com")), lambda: datetime.now(UTC))
     lane.send_soon(mail())

@@ -14,9 +14,7 @@ from ..conftest import MakeApp, only_on
 
 PUBLIC_READ = {
     "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"},
-    ],
+    "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}],
 }
 
 

@@ -150,10 +150,7 @@ HOOKS: dict[str, tuple[Register, str]] = {
     "@frontdesk.claims": (Frontdesk().claims, "account, session"),
     "@frontdesk.payload": (Frontdesk().payload, "payload, session"),
     "@frontdesk.receivers": (Frontdesk().receivers, "accounts, session"),
-    "@frontdesk.recovery_mail": (
-        Frontdesk().recovery_mail,
-        "email_to=, username=, token=, code=",
-    ),
+    "@frontdesk.recovery_mail": (Frontdesk().recovery_mail, "email_to=, username=, token=, code="),
     "@frontdesk.workspace_resolver": (
         Frontdesk().workspace_resolver,
         "session, account, path_params, headers",

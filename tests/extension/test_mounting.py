@@ -89,9 +89,7 @@ def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
     assert "<" in mail.html
 
 
-def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(
-    frontdesk_fakes: Fakes,
-) -> None:
+def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(frontdesk_fakes: Fakes) -> None:
     extension = Frontdesk()
     host = host_of(frontdesk=extension)
     ada = make_person(host, "ada")

@@ -61,11 +61,7 @@ def test_worker_expands_a_large_broadcast_and_delivers_it(
 
 
 def test_killed_worker_loses_no_delivery(
-    rabbitmq: dict[str, str],
-    backend: Backend,
-    sink: Sink,
-    tmp_path: Path,
-    hand_on: HandOn,
+    rabbitmq: dict[str, str], backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
 ) -> None:
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **rabbitmq

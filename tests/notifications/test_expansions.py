@@ -348,11 +348,7 @@ def test_prune_keeps_a_broadcast_that_expands(
 
 @pytest.mark.parametrize("is_large", [False, True], ids=["inline", "expanded"])
 def test_audience_is_chosen_by_status_role_and_workspace(
-    backend: Backend,
-    make_app: MakeApp,
-    engine: ManualEngine,
-    person: MakePerson,
-    is_large: bool,
+    backend: Backend, make_app: MakeApp, engine: ManualEngine, person: MakePerson, is_large: bool
 ) -> None:
     app = make_app(NOTIFICATIONS__INLINE_RECEIVERS="1" if is_large else "100")
     active = [person(f"a{number}", role="admin") for number in range(3)]

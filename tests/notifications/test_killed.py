@@ -122,8 +122,7 @@ def _wait_for_all(installation: Service, sink: Sink, url: str, stored: int, adde
     _get(url, "/health")
     within(60, lambda: len(set(sink.receivers)) == 300 * added)
     within(
-        10,
-        lambda: installation.count("frontdesk_deliveries WHERE state = 'sent'") == 300 * stored,
+        10, lambda: installation.count("frontdesk_deliveries WHERE state = 'sent'") == 300 * stored
     )
     assert len(sink.receivers) <= 300 * added + 1
 

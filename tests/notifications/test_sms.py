@@ -21,11 +21,7 @@ from .conftest import Notify
 
 pytestmark = only_on("sqlite")
 
-SET_UP = {
-    "SMS_ACCOUNT_SID": "AC1",
-    "SMS_AUTH_TOKEN": "hidden",
-    "SMS_PHONE_NUMBER": "+15550001111",
-}
+SET_UP = {"SMS_ACCOUNT_SID": "AC1", "SMS_AUTH_TOKEN": "hidden", "SMS_PHONE_NUMBER": "+15550001111"}
 
 
 @pytest.fixture
@@ -62,10 +58,7 @@ def test_accounts_without_a_phone_are_skipped(
     assert gateway.sent == [
         {"To": "+491511234567", "From": "+15550001111", "Body": "Closed\nOn Friday."}
     ]
-    assert outcome(app) == [
-        ("sent", None, "SM1"),
-        ("skipped", "The account has no phone", None),
-    ]
+    assert outcome(app) == [("sent", None, "SM1"), ("skipped", "The account has no phone", None)]
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 401])

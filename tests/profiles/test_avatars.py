@@ -126,10 +126,7 @@ def test_format_is_detected_from_the_content(api: Api, kind: str) -> None:
     send(api, photograph(6), name="x" * 300, kind="unknown")
 
 
-@for_each(
-    "data",
-    [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000],
-)
+@for_each("data", [b"", SVG, b"GIF89a<script>", plain("PNG")[:60], plain("BMP"), b"\0" * 1000])
 def test_invalid_picture_is_rejected(api: Api, folder: Path, data: bytes) -> None:
     answer = send(api, data, 422)
     assert answer.faults == ["files:avatar"]

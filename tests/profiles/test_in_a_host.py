@@ -10,14 +10,7 @@ import pytest
 from flask import Flask
 from flask_sqlalchemy import SQLAlchemy
 
-from app import (
-    Frontdesk,
-    HeaderResolver,
-    Parts,
-    Schemas,
-    current_member,
-    member_required,
-)
+from app import Frontdesk, HeaderResolver, Parts, Schemas, current_member, member_required
 from app.accounts.account import Account, ServiceBase
 from app.accounts.service import Accounts
 from app.auth.settings import AuthSettings

@@ -49,14 +49,7 @@ def test_profile_is_created_from_required_properties(ada: Person) -> None:
     assert {name: profile[name] for name in ADA} == ADA
     assert {name: profile[name] for name in OPTIONAL} == dict.fromkeys(OPTIONAL)
     assert profile["account_id"] == ada.id
-    assert set(profile) == {
-        *ADA,
-        *OPTIONAL,
-        "id",
-        "account_id",
-        "created_at",
-        "updated_at",
-    }
+    assert set(profile) == {*ADA, *OPTIONAL, "id", "account_id", "created_at", "updated_at"}
 
 
 def test_profile_is_created_with_all_properties(ada: Person) -> None:
@@ -282,10 +275,7 @@ def test_concurrent_updates_do_not_lose_changes(api: Api) -> None:
     assert [profile.get(f"p{number}") for number in range(6)] == [1] * 6
 
 
-@for_each(
-    "value",
-    ["a\0b", ["a\0b"], {"x": [{"y": "\0"}]}, {"a\0b": 1}],
-)
+@for_each("value", ["a\0b", ["a\0b"], {"x": [{"y": "\0"}]}, {"a\0b": 1}])
 def test_unstorable_value_is_rejected_at_any_depth(api: Api, value: Any) -> None:
     assert api.put("/profiles", 422, json={"x": value}).faults == ["json:x"]
 

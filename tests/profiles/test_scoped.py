@@ -75,10 +75,7 @@ def test_members_see_each_other(olga: Person, sven: Person, scope: str) -> None:
 def test_members_of_two_workspaces_do_not_see_each_other(
     olga: Person, sven: Person, scope: str
 ) -> None:
-    for one, own, other, others in (
-        (olga, "north", sven, "south"),
-        (sven, "south", olga, "north"),
-    ):
+    for one, own, other, others in ((olga, "north", sven, "south"), (sven, "south", olga, "north")):
         api = one.api()
         inside = ask(api, scope, own, "GET", f"/profiles/{other.id}", 404)
         assert inside.detail == "Profile not found"

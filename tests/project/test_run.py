@@ -88,10 +88,7 @@ def refused(clone: Path, port: int | str) -> str:
 
 def sign_in(api: str, clone: Path) -> int:
     dotenv = dict(line.split("=", 1) for line in _settings_in(clone))
-    form = {
-        "username": dotenv["FIRST_SUPERUSER"],
-        "password": dotenv["FIRST_SUPERUSER_PASSWORD"],
-    }
+    form = {"username": dotenv["FIRST_SUPERUSER"], "password": dotenv["FIRST_SUPERUSER_PASSWORD"]}
     return requests.post(f"{api}/login", data=form, timeout=10).status_code
 
 

@@ -255,10 +255,7 @@ def test_additional_field_of_the_applications_schema_is_stored(mails: MailOutbox
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, REGISTRATION="open", EMAIL_VERIFICATION="off")
     host = host_of(
-        (auth, ""),
-        (registration, ""),
-        settings=settings,
-        schemas=Schemas(registration=Signup),
+        (auth, ""), (registration, ""), settings=settings, schemas=Schemas(registration=Signup)
     )
     visitor = Visitor(host, mails, prefix="")
     assert visitor.register(422).faults == ["json:phone"]

@@ -78,9 +78,7 @@ def test_link_and_code_expire(visitor: Visitor, clock: SteppingClock) -> None:
     visitor.verify(token, 400)
 
 
-def test_reset_and_verification_tokens_are_not_interchangeable(
-    visitor: Visitor,
-) -> None:
+def test_reset_and_verification_tokens_are_not_interchangeable(visitor: Visitor) -> None:
     token, _ = visitor.mailed()
     body = {"token": token, "new_password": "yet another password"}
     visitor.api.post("/reset-password", 400, json=body)

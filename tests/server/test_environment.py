@@ -18,11 +18,7 @@ def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("environment")
     url = f"sqlite:///{folder / 'frontdesk.db'}"
     migrate(url)
-    settings = {
-        "SECRET_KEY": SECRET,
-        "CORE__DATABASE_URL": url,
-        "CORE__METRICS_ENABLED": "true",
-    }
+    settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": url, "CORE__METRICS_ENABLED": "true"}
     with SERVERS[request.param](settings, folder / "log") as server:
         yield server.port
 

@@ -147,10 +147,7 @@ def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
     ],
 )
 def test_incomplete_settings_fall_back_to_memory_with_a_warning(
-    make_app: MakeApp,
-    capsys: pytest.CaptureFixture[str],
-    settings: dict[str, str],
-    missing: str,
+    make_app: MakeApp, capsys: pytest.CaptureFixture[str], settings: dict[str, str], missing: str
 ) -> None:
     app = make_app(**{"CORE__REDIS_URL": "", **settings})
     assert type(app.extensions["frontdesk"].keystore).__name__ == "MemoryKeystore"

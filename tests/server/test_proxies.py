@@ -109,10 +109,7 @@ def test_the_largest_avatar_comes_through(front: Proxy) -> None:
 
 def test_so_it_does_from_a_page_of_the_console(front: Proxy) -> None:
     """It has come to the service, which leads nobody to sign in by any other answer."""
-    headers = {
-        "Content-Type": "multipart/form-data; boundary=x",
-        "Sec-Fetch-Site": "same-origin",
-    }
+    headers = {"Content-Type": "multipart/form-data; boundary=x", "Sec-Fetch-Site": "same-origin"}
     answer = front.ask("POST", "/profile/picture", picture(MAX_BYTES - 10_000), headers)
     assert answer.status == 303, answer.body
     assert answer.headers["Location"].startswith("/sign-in")
@@ -120,10 +117,7 @@ def test_so_it_does_from_a_page_of_the_console(front: Proxy) -> None:
 
 def test_a_body_that_is_too_large_is_refused_in_the_services_own_form(front: Proxy) -> None:
     text = json.dumps({"title": "x" * 1_200_000}).encode()
-    for answer in (
-        send_picture(front, 5_400_000),
-        front.ask("POST", "/api/v1/tasks/", text, JSON),
-    ):
+    for answer in (send_picture(front, 5_400_000), front.ask("POST", "/api/v1/tasks/", text, JSON)):
         assert answer.status == 413
         assert problem(answer)["code"] == "too_large"
 

@@ -112,10 +112,7 @@ def test_repeated_emails_are_invited_once(team: Team, mails: MailOutbox) -> None
 def test_existing_member_is_named_and_nothing_sent(team: Team, mails: MailOutbox) -> None:
     body = {"emails": [GRACE, team.olga.email]}
     answer = team.owner.post(team.path, 409, json=body)
-    assert (answer.json["code"], answer.json["emails"]) == (
-        "already_a_member",
-        [team.olga.email],
-    )
+    assert (answer.json["code"], answer.json["emails"]) == ("already_a_member", [team.olga.email])
     mails.assert_empty()
 
 

@@ -274,10 +274,7 @@ def test_listeners_are_notified_of_acceptance_and_decline(
     team.invite(ADA, "grace@example.com")
     ada.api().post("/invitation/accept", json={"token": team.secret(ADA)})
     Api(app).post("/invitation/decline", json={"token": team.secret("grace@example.com")})
-    assert notified == [
-        ("invitation-accepted", ADA),
-        ("invitation-declined", "grace@example.com"),
-    ]
+    assert notified == [("invitation-accepted", ADA), ("invitation-declined", "grace@example.com")]
 
 
 def test_listener_that_raises_keeps_the_invitation_pending(

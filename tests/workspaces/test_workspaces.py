@@ -42,15 +42,7 @@ def test_new_account_has_its_own_workspace(ada: Person) -> None:
     assert workspace["slug"] == workspace["name"] == "ada"
     assert workspace["is_default"] is True
     assert (workspace["type"], workspace["status"]) == ("owner", "active")
-    assert set(workspace) == {
-        "id",
-        "slug",
-        "name",
-        "is_default",
-        "created_at",
-        "type",
-        "status",
-    }
+    assert set(workspace) == {"id", "slug", "name", "is_default", "created_at", "type", "status"}
     assert api.get("/account").json["current_workspace_id"] == workspace["id"]
 
 

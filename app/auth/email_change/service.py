@@ -22,12 +22,7 @@ from ...core.types import AccountKey
 from ...delivery.mail.one_off import OwnerMail
 from ..actions import EMAIL_CHANGE_REQUESTED
 from ..caller import Caller, lock_caller
-from ..errors import (
-    EmailRefused,
-    FreshSignInRequired,
-    InvalidProof,
-    ReauthenticationRequired,
-)
+from ..errors import EmailRefused, FreshSignInRequired, InvalidProof, ReauthenticationRequired
 from ..limits import EmailChangeLimits
 from ..mails import Mails
 from ..sign_in.options import SignInOptions

@@ -108,7 +108,7 @@ SHOWN_PASSKEY = {
             "signature": "MEUCIQD2c2lnbmF0dXJl",
             "userHandle": "dGhlIHNhbWUgZm9yIGFsbCBvZiB0aGVtLi4u",
         },
-    },
+    }
 }
 PASSKEY = {
     "id": 7,

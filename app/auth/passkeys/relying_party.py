@@ -112,10 +112,7 @@ class RelyingParty:
             raise PasskeyRefused("another_credential")
         _verify(lambda: _public_key(found.credential_public_key))
         return VerifiedCreation(
-            found.credential_public_key,
-            found.sign_count,
-            found.aaguid,
-            found.credential_backed_up,
+            found.credential_public_key, found.sign_count, found.aaguid, found.credential_backed_up
         )
 
     def check_assertion(

@@ -73,10 +73,7 @@ def note_uses(session: AnySession, uses: Sequence[PasskeyUse]) -> None:
         sent = assertion.sign_count
         used = session.execute(
             update(Authenticator)
-            .where(
-                Authenticator.id == passkey.id,
-                stored <= sent if sent == 0 else stored < sent,
-            )
+            .where(Authenticator.id == passkey.id, stored <= sent if sent == 0 else stored < sent)
             .values(sign_count=sent, backed_up=assertion.is_backed_up, last_used_at=at)
             .returning(Authenticator.id)
             .execution_options(synchronize_session=False)

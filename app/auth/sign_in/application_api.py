@@ -86,10 +86,7 @@ def reauthenticate(methods: Values, login_id: str | None) -> JsonObject:
 
 
 def build_options(
-    by_cookie: bool,
-    otp: str | None = None,
-    device: str | None = None,
-    caller: Caller | None = None,
+    by_cookie: bool, otp: str | None = None, device: str | None = None, caller: Caller | None = None
 ) -> SignInOptions:
     """Return sign-in options from the request and the values that the application passes."""
     if by_cookie:

@@ -98,11 +98,7 @@ class Tokens:
         self._verified: dict[str, TokenClaims] = {}
 
     def issue(
-        self,
-        email: str,
-        claims: Values,
-        sign_in: Values = _NOTHING,
-        latest: datetime | None = None,
+        self, email: str, claims: Values, sign_in: Values = _NOTHING, latest: datetime | None = None
     ) -> tuple[str, datetime]:
         """Return a token and its expiry, which is not after `latest`. Claims of the application
         never replace reserved claims."""

@@ -69,11 +69,7 @@ def broadcast_progress(notification_id: int) -> Response:
 @calls_api(broadcasts_api.retry_notification, refused=broadcast_page)
 def retry_broadcast(call_api: ApiCall, notification_id: int) -> Response:
     call_api()
-    return go(
-        ".broadcast_page",
-        _("Failed messages are retried."),
-        notification_id=notification_id,
-    )
+    return go(".broadcast_page", _("Failed messages are retried."), notification_id=notification_id)
 
 
 @calls_api(broadcasts_api.delete_sent_notification, refused=broadcast_page)
@@ -94,8 +90,6 @@ def is_going_out(item: SentItem) -> bool:
 def _failed(notification_id: int, after: int | None) -> list[Any]:
     query = {"limit": FAILED_LISTED} | ({"after": after} if after else {})
     found: list[Any] = get_from_api(
-        broadcasts_api.list_notification_deliveries,
-        query=query,
-        notification_id=notification_id,
+        broadcasts_api.list_notification_deliveries, query=query, notification_id=notification_id
     )
     return found

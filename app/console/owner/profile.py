@@ -31,10 +31,7 @@ def profile_page() -> Response:
     schema = create_schema() if profile is None else update_schema()
     groups = groups_of(schema_instance(schema))
     return page(
-        "owner/profile.html",
-        profile=profile,
-        groups=groups,
-        others=_others(profile or {}, groups),
+        "owner/profile.html", profile=profile, groups=groups, others=_others(profile or {}, groups)
     )
 
 
@@ -134,10 +131,7 @@ _KNOWN: Mapping[str, Known] = {
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (later("Name"), ("first_name", "last_name")),
     (later("Personal details"), ("date_of_birth", "gender", "marital_status", "bio")),
-    (
-        later("Contact"),
-        ("phone", "address", "postal_code", "city", "state", "country"),
-    ),
+    (later("Contact"), ("phone", "address", "postal_code", "city", "state", "country")),
 )
 _GROUPED = frozenset(name for _title, names in _GROUPS for name in names)
 

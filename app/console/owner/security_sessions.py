@@ -42,6 +42,5 @@ def end_own_session(call_api: ApiCall, session_id: str) -> Response:
 def end_other_sessions(call_api: ApiCall) -> Response:
     ended = call_api(query={"others": "true"})["ended"]
     return go(
-        ".sessions_page",
-        _n("Signed out one other device.", "Signed out {n} other devices.", ended),
+        ".sessions_page", _n("Signed out one other device.", "Signed out {n} other devices.", ended)
     )

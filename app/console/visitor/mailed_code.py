@@ -49,9 +49,5 @@ def sign_in_by_code(call_api: ApiCall) -> Response:
 
 
 def _code_page(login_id: str, said: str = "") -> Response:
-    carried = {
-        "login_id": login_id,
-        "email": request.form.get("email", ""),
-        "next": asked_next(""),
-    }
+    carried = {"login_id": login_id, "email": request.form.get("email", ""), "next": asked_next("")}
     return page("visitor/mailed_code_sent.html", carried=carried, said=said)

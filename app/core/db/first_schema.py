@@ -42,10 +42,7 @@ _TABLES = {
         "id title message channels sender_id notification_type scope receivers created_at",
     ),
     "inbox": (5, "id notification_id receiver_id is_read"),
-    "outgoing_messages": (
-        5,
-        "id notification_id title message template_file context created_at",
-    ),
+    "outgoing_messages": (5, "id notification_id title message template_file context created_at"),
     "deliveries": (
         5,
         "id outgoing_id receiver_id channel lane state attempts due_at claim reason reference"

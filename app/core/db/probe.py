@@ -18,10 +18,7 @@ from .base import UtcDateTime
 MIN_FREE_BYTES = 64 * 1024
 
 _ENTRIES = table(
-    "frontdesk_keystore_entries",
-    column("key"),
-    column("value"),
-    column("expires_at", UtcDateTime),
+    "frontdesk_keystore_entries", column("key"), column("value"), column("expires_at", UtcDateTime)
 )
 
 

@@ -20,14 +20,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ..errors import BadRequest, Fault, Invalid, TooLarge, UnsupportedMediaType
 from ..types import JsonObject, Values
-from .operation import (
-    Params,
-    Result,
-    SchemaSource,
-    ViewDecorator,
-    operation,
-    synchronous,
-)
+from .operation import Params, Result, SchemaSource, ViewDecorator, operation, synchronous
 
 MAX_BODY = 1024 * 1024
 

@@ -18,14 +18,7 @@ from marshmallow import Schema, fields
 from ..errors import SetupError
 from ..types import JsonObject, Values
 from .fields import IsUnset
-from .operation import (
-    DocumentedResponse,
-    Params,
-    SchemaSource,
-    View,
-    operation,
-    synchronous,
-)
+from .operation import DocumentedResponse, Params, SchemaSource, View, operation, synchronous
 from .paging import page_of, with_next_row
 from .request_data import schema_for, schema_instance
 

@@ -93,11 +93,7 @@ class SmtpMailer:
         if not mail.use_ssl:
             return smtplib.SMTP(mail.server, mail.port, "localhost", seconds)
         return smtplib.SMTP_SSL(
-            mail.server,
-            mail.port,
-            "localhost",
-            timeout=seconds,
-            context=self._certificates,
+            mail.server, mail.port, "localhost", timeout=seconds, context=self._certificates
         )
 
     def _start_session(self, client: smtplib.SMTP) -> None:

@@ -13,14 +13,7 @@ import socket
 import ssl
 from typing import NamedTuple
 
-from ..errors import (
-    DeliveryError,
-    Refused,
-    RefusedAtReceiver,
-    SenderRefused,
-    TryLater,
-    Unreachable,
-)
+from ..errors import DeliveryError, Refused, RefusedAtReceiver, SenderRefused, TryLater, Unreachable
 from .settings import MailSettings
 
 _ENHANCED = re.compile(r"[245]\.(\d{1,3}\.\d{1,3})\b")

@@ -71,11 +71,7 @@ class Invitations(BasicService):
         return {row[0]: row[1] for row in rows}
 
     def invite(
-        self,
-        actor: Member,
-        emails: Mapping[str, str],
-        member_type: str,
-        message: str | None = None,
+        self, actor: Member, emails: Mapping[str, str], member_type: str, message: str | None = None
     ) -> Sequence[InvitationRow]:
         """Invite addresses, which are keyed by their field for error messages.
 

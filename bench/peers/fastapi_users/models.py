@@ -14,8 +14,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 # As many connections as one worker is asked for at once: the default of five would open and
 # close the overflow for every request.
 engine = create_async_engine(
-    os.environ["BENCH_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://"),
-    pool_size=16,
+    os.environ["BENCH_DATABASE_URL"].replace("postgresql://", "postgresql+asyncpg://"), pool_size=16
 )
 sessions = async_sessionmaker(engine, expire_on_commit=False)
 
