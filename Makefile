@@ -69,7 +69,7 @@ api: ## Write docs/http-api/ from the OpenAPI document
 hooks: ## Update the tables in docs/hooks/
 	$(TOOL) scripts.hooks
 
-records: ## Update the tables in docs/records.md
+records: ## Update the tables in docs/audit-log.md
 	$(TOOL) scripts.records
 
 snippets: ## Update the code in the documentation from its source files

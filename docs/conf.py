@@ -94,6 +94,38 @@ def _add_openapi(app: Any, error: Exception | None) -> None:
         (Path(app.outdir) / "openapi.json").write_text(json.dumps(document(), ensure_ascii=False))
 
 
+# Former names of pages, which redirect to the present ones.
+REDIRECTS = {
+    "codes-by-mail": "passwordless",
+    "cookbook/lite": "cookbook/flask-sqlalchemy-lite",
+    "cookbook/other-columns": "cookbook/column-mapping",
+    "cookbook/tenants": "cookbook/multi-tenancy",
+    "cookbook/tests": "cookbook/test-fixtures",
+    "decisions/mail-lanes": "decisions/transactional-email",
+    "decisions/turns": "decisions/sign-in-queue",
+    "hosts": "existing-app",
+    "moving-in": "import-users",
+    "own-account": "account-self-service",
+    "own-code": "use-from-python",
+    "records": "audit-log",
+    "second-factor": "mfa",
+}
+
+
+def _add_redirects(app: Any, error: Exception | None) -> None:
+    """Write a page for each former name that forwards the browser to the present page."""
+    if error is None and app.builder.name == "html":
+        for former, present in REDIRECTS.items():
+            path = Path(app.outdir) / f"{former}.html"
+            target = os.path.relpath(Path(app.outdir) / f"{present}.html", path.parent)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(
+                f'<!doctype html><meta charset="utf-8"><title>Moved</title>'
+                f'<meta http-equiv="refresh" content="0; url={target}">'
+                f'<a href="{target}">This page has moved</a>\n'
+            )
+
+
 # A first line such as `# examples/saas/wsgi.py` says where `make snippets` takes the code from.
 _SNIPPET = re.compile(
     r"^```(?P<language>\w+)\n(?:#|//) (?:examples/\w+|tests)/(?P<file>\S+)(?P<region> [\w-]+)?\n",
@@ -118,4 +150,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", _plain)
     app.connect("doctree-read", _add_anchors)
     app.connect("build-finished", _add_openapi)
+    app.connect("build-finished", _add_redirects)
     app.connect("source-read", _without_sources)

@@ -1,6 +1,6 @@
 """`make records`: writes the tables of actions in the documentation.
 
-docs/records.md lists the actions of the audit log. docs/security/logging.md describes each event
+docs/audit-log.md lists the actions of the audit log. docs/security/logging.md describes each event
 by the titles of its actions; its column with the further fields stays as it is.
 """
 
@@ -14,7 +14,7 @@ from app.core.actions import Action
 from app.extension.actions import ACTIONS, DECLARED
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE = DOCS / "records.md"
+PAGE = DOCS / "audit-log.md"
 LOGGING = DOCS / "security" / "logging.md"
 _TABLE = re.compile(r"(?<=\| type \| title \| `data` \|\n\|---\|---\|---\|\n).*?(?=\n\n)", re.S)
 _EVENTS = re.compile(

@@ -2,7 +2,7 @@
 
 All processes of a user on a machine share one queue, a System V semaphore; the kernel releases the
 slots of a killed process. Without such a queue, or if it is stuck, each process has its own. See
-docs/decisions/turns.md.
+docs/decisions/sign-in-queue.md.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def how_to_store_status(model: AccountModel) -> str | None:
         " no, here called active: other_status: Mapped[str | None] = mapped_column(String(50)); in"
         ' the getter: return "active" if self.active else self.other_status or "inactive"; in the'
         ' setter: self.active = status == "active"; self.other_status = None if self.active else'
-        " status (docs/cookbook/other-columns.md)."
+        " status (docs/cookbook/column-mapping.md)."
     )
 
 

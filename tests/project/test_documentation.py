@@ -138,7 +138,9 @@ def test_extras_table_lists_the_extras_of_the_package() -> None:
 
 
 def test_mounting_table_lists_all_blueprints() -> None:
-    assert sorted(first_cells("hosts.md", "## Mount the blueprints")) == sorted(blueprints.__all__)
+    assert sorted(first_cells("existing-app.md", "## Mount the blueprints")) == sorted(
+        blueprints.__all__
+    )
 
 
 def test_readme_badges_state_what_the_package_declares() -> None:

@@ -372,12 +372,12 @@ def test_report_is_readable_only_by_its_owner(app: Flask) -> None:
 
 
 def test_example_of_the_documentation_is_imported(app: Flask) -> None:
-    page = (ROOT / "docs" / "moving-in.md").read_text()
+    page = (ROOT / "docs" / "import-users.md").read_text()
     example = json.loads(page.partition("```json\n")[2].partition("```")[0])
     assert import_lines(app, [example])["imported"] == 1
 
 
 def test_documentation_names_every_format_and_reason(app: Flask) -> None:
-    page = (ROOT / "docs" / "moving-in.md").read_text()
+    page = (ROOT / "docs" / "import-users.md").read_text()
     reasons = {code for _, code in REFUSED} | {"unverified", "conflict", "not_an_account"}
     assert [word for word in sorted(reasons | {*READERS}) if f"`{word}`" not in page] == []
