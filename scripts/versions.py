@@ -40,7 +40,7 @@ TOOLS = (
 # A few tests for each dependency, on SQLite and PostgreSQL: start, migrations, sign-in, mail,
 # Redis, MFA, identity provider, pictures, SMS, metrics, traces and the documentation's page.
 TESTED = (
-    "tests/server/test_start.py::test_flask_run_warns_once_of_each_thing",
+    "tests/server/test_start.py::test_flask_run_logs_each_warning_once",
     "tests/core/test_migrations.py::test_the_migrations_and_the_models_agree",
     "tests/auth/test_login.py",
     "tests/core/test_keystore.py",

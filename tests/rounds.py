@@ -1,7 +1,7 @@
-"""Which files `make test` leaves for its later rounds, and which tests it runs on SQLite only
-(scripts/suite.py). It imports nothing."""
+"""Lists of test files for `make test` (scripts/suite.py): later rounds, and tests that run on
+SQLite only. This module imports nothing."""
 
-# Files of few tests that take long: begun at the end, one would keep the other cores waiting.
+# Slow files with few tests. They start first, so that none of them runs alone at the end.
 LONG = (
     "tests/console/test_pages.py",
     "tests/project/test_examples.py",
@@ -18,8 +18,8 @@ LONG = (
     "tests/auth/test_refresh.py",
 )
 
-# Beside tests that keep a core busy these would find the machine busy, and time is what they are
-# about; beside each other they wait. The longest come first, so that none is begun at the end.
+# These tests measure time, which CPU-bound tests running next to them would distort. They mostly
+# wait, so they can run in parallel. The longest come first.
 WAITING = (
     "tests/server/test_faults_broker.py",
     "tests/server/test_faults.py",
@@ -47,7 +47,7 @@ WAITING = (
     "tests/delivery/test_transactional_email.py",
     "tests/delivery/test_background.py",
 )
-# These load the machine themselves, or look at how quick it is under a load of their own.
+# These put load on the machine or measure its speed under load: they run one by one.
 ALONE = (
     "tests/core/test_migrating_under_load.py",
     "tests/notifications/test_priorities.py",
@@ -55,8 +55,8 @@ ALONE = (
     "tests/server/test_pictures.py",
 )
 
-# Routes, forms and pages, whose tests pass or fail alike on both databases: where a test runs on
-# SQLite, `make test` leaves its repetition on PostgreSQL to CI.
+# Tests of routes, forms and pages, with the same result on both databases. `make test` runs them on
+# SQLite and leaves PostgreSQL to CI.
 ON_SQLITE = (
     "tests/administration/",
     "tests/auth/",
@@ -65,7 +65,7 @@ ON_SQLITE = (
     "tests/profiles/",
     "tests/workspaces/",
 )
-# What these are about differs between the databases: locks, order, and queries.
+# Exceptions: locks, order and queries differ between the databases.
 ON_BOTH = (
     "tests/administration/test_list.py",
     "tests/auth/test_sign_in_table.py",

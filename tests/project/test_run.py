@@ -176,8 +176,8 @@ def test_a_database_that_does_not_answer_is_told_in_one_sentence(clone: Path) ->
 
 # A fixture for the session, a process of its own, and a request.
 OF_EACH_KIND = (
-    "tests/server/test_start.py::test_flask_run_warns_once_of_each_thing",
-    "tests/server/test_start.py::test_the_first_answer_loads_nothing_heavy",
+    "tests/server/test_start.py::test_flask_run_logs_each_warning_once",
+    "tests/server/test_start.py::test_first_response_imports_no_heavy_library",
     "tests/tasks/test_tasks.py",
 )
 

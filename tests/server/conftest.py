@@ -18,6 +18,6 @@ def broker(
 
 @pytest.fixture(scope="module")
 def large_office(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[Office]:
-    """With a broker: a Celery worker sends what is broadcast."""
+    """The service with a message broker: a Celery worker sends the broadcasts."""
     with open_office(tmp_path_factory.mktemp("large_office"), broker) as office:
         yield office

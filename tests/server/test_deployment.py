@@ -1,7 +1,7 @@
-"""The image, the compose file and the systemd units: what they name is there.
+"""The image, compose.yaml and the systemd units refer to things that exist.
 
-No container engine is asked: what the files say is compared with the tree. `make image` builds one,
-and test_systemd.py starts the units.
+These tests compare the files with the tree and need no container engine. `make image` builds an
+image, and test_systemd.py starts the units.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def unit(path: Path) -> ConfigParser:
     return parser
 
 
-def ours(command: str, group: click.Group) -> None:
-    """Each part of a command line of ours names something that exists."""
+def assert_command_exists(command: str, group: click.Group) -> None:
+    """Assert that each program and subcommand of a command line exists."""
     for part in re.split(r"&&", command):
         words = shlex.split(part)
         program = Path(words[0]).name
@@ -67,19 +67,19 @@ def ours(command: str, group: click.Group) -> None:
             assert words[1:4] == ["-A", "wsgi:celery", "worker"]
         elif program == "flask":
             assert words[1:3] == ["--app", "wsgi"]
-            exists(group, words[3:])
+            assert_subcommand_exists(group, words[3:])
         else:
-            raise AssertionError(f"{program} is not ours")
+            raise AssertionError(f"{program} is not a program of the service")
 
 
-def exists(group: click.Group, words: list[str]) -> None:
+def assert_subcommand_exists(group: click.Group, words: list[str]) -> None:
     found = group.get_command(click.Context(group), words[0])
     assert found is not None, f"{group.name} {words[0]}"
     if isinstance(found, click.Group):
-        exists(found, words[1:])
+        assert_subcommand_exists(found, words[1:])
 
 
-def test_the_image_copies_what_is_there_and_is_not_ignored() -> None:
+def test_image_copies_existing_files_that_are_not_ignored() -> None:
     ignored = (ROOT / ".dockerignore").read_text().splitlines()
     for word, rest in dockerfile():
         if word != "COPY" or rest.startswith("--from"):
@@ -90,24 +90,24 @@ def test_the_image_copies_what_is_there_and_is_not_ignored() -> None:
             assert f"!{source}" in ignored, source
 
 
-def test_the_image_holds_all_that_the_service_is_made_of() -> None:
+def test_image_contains_every_part_of_the_service() -> None:
     copied = {
         source for word, rest in dockerfile() if word == "COPY" for source in rest.split()[:-1]
     }
     assert {"app", "migrations", "templates", "wsgi.py", "config.py", "gunicorn.conf.py"} <= copied
 
 
-def test_the_image_starts_gunicorn_as_nobody_in_particular(commands: click.Group) -> None:
+def test_image_starts_gunicorn_as_unprivileged_user(commands: click.Group) -> None:
     words = dict(dockerfile())
-    ours(shlex.join(json.loads(words["CMD"])), commands)
+    assert_command_exists(shlex.join(json.loads(words["CMD"])), commands)
     assert words["USER"] == "frontdesk"
     assert "HEALTHCHECK" in words
 
 
-def test_composes_commands_are_ours(compose: Any, commands: click.Group) -> None:
+def test_compose_runs_existing_commands(compose: Any, commands: click.Group) -> None:
     for name in ("migrate", "worker"):
         command = compose["services"][name]["command"]
-        ours(command.removeprefix("sh -c ").strip('"'), commands)
+        assert_command_exists(command.removeprefix("sh -c ").strip('"'), commands)
 
 
 def base_image() -> str:
@@ -116,7 +116,7 @@ def base_image() -> str:
     return str(found)
 
 
-# Three numbers, or PostgreSQL's two: of those only the minor one changes within a data format.
+# Three numbers. PostgreSQL has two: within a major version the data format does not change.
 FULL_VERSION = re.compile(
     r"(postgres:\d+\.\d+|[\w./-]+:v?\d+\.\d+\.\d+)(-[a-z-]+)?(@sha256:\w{64})?"
 )
@@ -124,9 +124,9 @@ FULL_VERSION = re.compile(
 
 def test_images_have_full_versions(compose: Any) -> None:
     used = {name: service["image"] for name, service in compose["services"].items()}
-    of_others = {name: image for name, image in used.items() if image != "frontdesk"}
-    assert set(of_others) == {"postgres", "redis", "mail"}
-    for image in (*of_others.values(), base_image()):
+    third_party = {name: image for name, image in used.items() if image != "frontdesk"}
+    assert set(third_party) == {"postgres", "redis", "mail"}
+    for image in (*third_party.values(), base_image()):
         assert FULL_VERSION.fullmatch(image), image
 
 
@@ -139,7 +139,7 @@ def test_floating_tag_is_recognized(image: str) -> None:
 def test_digests_are_written_once_for_each_image(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
-    """A program of that name stands in for the registry, and notes what it is asked."""
+    """A fake `docker` or `skopeo` replaces the registry and logs its arguments."""
     fake = tmp_path / program
     fake.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/asked\nprintf "sha256:%064d\\n" 7\n')
     fake.chmod(0o755)
@@ -157,7 +157,7 @@ def test_digests_are_written_once_for_each_image(
     assert len((tmp_path / "asked").read_text().splitlines()) == 8
 
 
-def test_registry_that_refuses_leaves_the_files_alone(
+def test_registry_error_leaves_the_files_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = tmp_path / "docker"
@@ -180,8 +180,8 @@ PASSWORDS = {
 }
 
 
-def composed(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    """What compose makes of the file with these in `.env`."""
+def run_compose_config(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Return what compose makes of compose.yaml with these settings in `.env`."""
     if shutil.which("docker-compose") is None:
         missing("docker-compose is not installed")
     shutil.copy(ROOT / "compose.yaml", folder)
@@ -193,15 +193,17 @@ def composed(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", PASSWORDS)
-def test_compose_starts_nothing_without_a_password_of_ones_own(tmp_path: Path, name: str) -> None:
-    done = composed(tmp_path, **PASSWORDS | {name: ""})
+def test_compose_requires_each_password(tmp_path: Path, name: str) -> None:
+    done = run_compose_config(tmp_path, **PASSWORDS | {name: ""})
     assert done.returncode != 0
     assert f"set {name} in .env" in done.stderr
 
 
-def test_compose_hands_the_whole_dotenv_on(tmp_path: Path) -> None:
+def test_compose_passes_all_of_dotenv_to_the_services(tmp_path: Path) -> None:
     more = {"IDP_METADATA_URL": "https://id.example.com", "AUTH__ENABLE_IDP_OAUTH": "true"}
-    done = composed(tmp_path, **PASSWORDS, **more, MAIL_SERVER="smtp.example.com", MAIL_PORT="587")
+    done = run_compose_config(
+        tmp_path, **PASSWORDS, **more, MAIL_SERVER="smtp.example.com", MAIL_PORT="587"
+    )
     services = yaml.safe_load(done.stdout)["services"]
     for name in ("web", "worker", "migrate"):
         environment = services[name]["environment"]
@@ -210,15 +212,17 @@ def test_compose_hands_the_whole_dotenv_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("chosen", "given"), [({}, "refuse"), ({CHECKS: "warn"}, "warn")])
-def test_compose_refuses_what_endangers_unless_told_otherwise(
+def test_compose_enables_strict_production_checks_by_default(
     tmp_path: Path, chosen: dict[str, str], given: str
 ) -> None:
-    services = yaml.safe_load(composed(tmp_path, **PASSWORDS, **chosen).stdout)["services"]
+    services = yaml.safe_load(run_compose_config(tmp_path, **PASSWORDS, **chosen).stdout)[
+        "services"
+    ]
     assert services["web"]["environment"][CHECKS] == given
 
 
-def test_composes_databases_let_in_whom_the_service_says_it_is(tmp_path: Path) -> None:
-    services = yaml.safe_load(composed(tmp_path, **PASSWORDS).stdout)["services"]
+def test_compose_gives_service_and_databases_the_same_passwords(tmp_path: Path) -> None:
+    services = yaml.safe_load(run_compose_config(tmp_path, **PASSWORDS).stdout)["services"]
     environment = services["web"]["environment"]
     database = make_url(environment["CORE__DATABASE_URL"])
     assert (database.host, database.password) == ("postgres", "q")
@@ -228,13 +232,13 @@ def test_composes_databases_let_in_whom_the_service_says_it_is(tmp_path: Path) -
     assert services["redis"]["command"].endswith("--requirepass r")
 
 
-def test_compose_sets_only_what_the_service_knows(compose: Any) -> None:
+def test_compose_sets_only_existing_settings(compose: Any) -> None:
     given = set(compose["x-frontdesk"]["environment"])
     known = set(re.findall(r"^\| `(\w+)`", page(), re.M))
     assert given <= known | {"WEB_CONCURRENCY", "BIND"}
 
 
-def test_composes_services_name_each_other_rightly(compose: Any) -> None:
+def test_compose_refers_to_existing_services_and_volumes(compose: Any) -> None:
     services = compose["services"]
     assert set(services) >= {"web", "worker", "postgres", "redis", "mail"}
     for name, service in services.items():
@@ -244,25 +248,25 @@ def test_composes_services_name_each_other_rightly(compose: Any) -> None:
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
-def test_a_unit_starts_what_is_there(path: Path, commands: click.Group) -> None:
+def test_systemd_unit_starts_existing_commands(path: Path, commands: click.Group) -> None:
     found = unit(path)
     assert found.has_section("Unit")
     for key, value in found.items("Service") if found.has_section("Service") else ():
         if key == "ExecStart":
             assert value.startswith("/srv/frontdesk/.venv/bin/")
-            ours(value, commands)
+            assert_command_exists(value, commands)
     required = found.get("Unit", "Requires", fallback="").split()
     assert {name for name in required if name.startswith("frontdesk")} <= {u.name for u in UNITS}
 
 
-def test_a_stop_waits_for_longer_than_the_server_does() -> None:
-    told = re.search(r"^graceful_timeout = (\d+)$", (ROOT / "gunicorn.conf.py").read_text(), re.M)
+def test_systemd_stop_timeout_exceeds_the_graceful_timeout() -> None:
+    found = re.search(r"^graceful_timeout = (\d+)$", (ROOT / "gunicorn.conf.py").read_text(), re.M)
     waits = int(unit(UNIT_FOLDER / "frontdesk.service").get("Service", "TimeoutStopSec"))
-    assert told is not None
-    assert waits > int(told[1])
+    assert found is not None
+    assert waits > int(found[1])
 
 
-def test_the_documentation_links_to_what_is_there() -> None:
+def test_documentation_links_lead_to_existing_files() -> None:
     for document in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
             if "://" not in target and not target.startswith("<"):
@@ -273,7 +277,7 @@ def test_every_metric_is_described(make_app: MakeApp) -> None:
     make_app(CORE__METRICS_ENABLED="true")
     from app.monitoring.metrics import Metrics
 
-    told = (ROOT / "docs" / "metrics.md").read_text()
+    found = (ROOT / "docs" / "metrics.md").read_text()
     for metric in vars(Metrics()).values():
         name = getattr(metric, "_name", None)
-        assert name is None or f"`{name}" in told, name
+        assert name is None or f"`{name}" in found, name

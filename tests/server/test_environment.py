@@ -1,4 +1,4 @@
-"""What a client sends reaches the application as headers, and never as its environment."""
+"""Request headers reach the application as headers and never as WSGI environment variables."""
 
 from __future__ import annotations
 
@@ -31,27 +31,25 @@ def ask(port: int, path: str, header: str = "X-A: a") -> str:
 
 
 @pytest.mark.parametrize("header", ["SCRIPT_NAME: /zzz", "Script-Name: /zzz", "PATH_INFO: /zzz"])
-def test_no_header_says_where_the_application_is(port: int, header: str) -> None:
+def test_header_cannot_set_script_name(port: int, header: str) -> None:
     assert ask(port, "/api/v1/health", header).startswith("HTTP/1.1 200 ")
 
 
-def test_no_header_leads_past_a_proxys_rule_about_a_path(port: int) -> None:
+def test_header_cannot_bypass_a_proxy_rule_for_a_path(port: int) -> None:
     assert ask(port, "/zzz/metrics", "SCRIPT_NAME: /zzz").startswith("HTTP/1.1 404 ")
 
 
 @pytest.mark.parametrize("path", ["//metrics", "///metrics", "//api//v1/health"])
-def test_a_path_with_more_slashes_is_another_path(port: int, path: str) -> None:
+def test_path_with_extra_slashes_is_not_found(port: int, path: str) -> None:
     assert ask(port, path).startswith("HTTP/1.1 404 ")
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-Proto: https", "X-Forwarded-Ssl: on"])
-def test_nobody_is_believed_about_the_scheme_unasked(port: int, header: str) -> None:
+def test_forwarded_scheme_is_ignored_without_trusted_proxies(port: int, header: str) -> None:
     assert "strict-transport-security" not in ask(port, "/api/v1/health", header).lower()
 
 
-def test_where_shared_memory_cannot_be_written_nothing_is_put_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unwritable_shared_memory_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "unused")
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "worker_tmp_dir" not in runpy.run_path(str(ROOT / "gunicorn.conf.py"))

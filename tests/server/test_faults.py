@@ -1,8 +1,8 @@
-"""Faults under a real server with traffic running through them.
+"""Outages of PostgreSQL, Redis and a web worker while clients use the service.
 
-Clients go on reading with a good token and a revoked one, writing, and asking for health. Where a
-fault touches, they may be told 503 and nothing else; what was acknowledged is there afterwards, and
-the revoked token is never taken.
+Clients read with a valid and with a revoked token, write, and request the health route. During a
+fault the service may respond with 503 and no other error. Acknowledged writes survive, and the
+revoked token is never accepted.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ..rigs.stores import Store
 from ..rigs.tcp_proxy import TcpProxy
 from ..rigs.traffic import NONE, Client, Ledger, furnish, people, stored, traffic
 
-BACK_WITHIN = 2.0
-ANSWERED_WITHIN = 5.0
+RECOVERY_SECONDS = 2.0
+RESPONSE_SECONDS = 5.0
 
 
 @dataclass
-class House:
-    """The service under gunicorn, and what it stands on, all our own."""
+class Deployment:
+    """The service under gunicorn with its own PostgreSQL and Redis."""
 
     server: Server
     cluster: Cluster
-    line: TcpProxy
+    database_proxy: TcpProxy
     keystore: Store
     living: Client
     revoked: Client
@@ -54,13 +54,13 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def house(cluster: Cluster, folder: Path) -> Iterator[House]:
+def deployment(cluster: Cluster, folder: Path) -> Iterator[Deployment]:
     keystore = Store(folder, lasting_port())
     keystore.start()
-    line = TcpProxy("127.0.0.1", cluster.port)
+    database_proxy = TcpProxy("127.0.0.1", cluster.port)
     settings = {
         "SECRET_KEY": SECRET,
-        "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(line.port)),
+        "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(database_proxy.port)),
         "CORE__REDIS_URL": f"redis://127.0.0.1:{keystore.port}/0",
         "AUTH__BCRYPT_ROUNDS": "4",
         # The traffic of the tests comes from one IP address.
@@ -71,128 +71,137 @@ def house(cluster: Cluster, folder: Path) -> Iterator[House]:
     try:
         with gunicorn_server(settings, log) as server:
             living, revoked = people(server.port)
-            yield House(server, cluster, line, keystore, living, revoked, log)
+            yield Deployment(server, cluster, database_proxy, keystore, living, revoked, log)
     finally:
-        line.cut()
+        database_proxy.cut()
         keystore.stop()
 
 
 @pytest.fixture
-def running(house: House) -> Iterator[Ledger]:
-    """The ledger of traffic that runs through the whole test, and what must hold at its end."""
-    with traffic(house.server.port, house.living, house.revoked) as ledger:
+def running(deployment: Deployment) -> Iterator[Ledger]:
+    """Run traffic during the whole test and check its responses at the end."""
+    with traffic(deployment.server.port, deployment.living, deployment.revoked) as ledger:
         time.sleep(0.2)
         yield ledger
-        # A test that failed in the middle of its fault leaves none to the next.
-        house.line.speak()
-        house.keystore.revive()
-        # Both workers have found it again: from here on nothing may fail.
-        time.sleep(BACK_WITHIN)
+        # Restore the servers in case the test failed during its fault.
+        deployment.database_proxy.speak()
+        deployment.keystore.revive()
+        # Both workers have reconnected: every request succeeds from here on.
+        time.sleep(RECOVERY_SECONDS)
         settled = time.monotonic()
         time.sleep(0.3)
-    assert ledger.statuses("revoked") <= {401, 503, NONE}, "a revoked token was taken"
+    assert ledger.statuses("revoked") <= {401, 503, NONE}, "a revoked token was accepted"
     assert ledger.statuses("revoked", settled) == {401}
     assert ledger.statuses("account", settled) == {200}
     assert ledger.statuses("write", settled) == {201}
-    assert set(ledger.acknowledged) <= stored(house.server.port), "an acknowledged write is lost"
-    assert ledger.slowest("account") < ANSWERED_WITHIN
-    # The delivery thread may tell of its failed rounds; no request may end in the unexpected.
-    assert "Unhandled" not in house.log.read_text()
+    assert set(ledger.acknowledged) <= stored(deployment.server.port), (
+        "an acknowledged write is lost"
+    )
+    assert ledger.slowest("account") < RESPONSE_SECONDS
+    # The delivery thread may log failed rounds. Requests must not fail unexpectedly.
+    assert "Unhandled" not in deployment.log.read_text()
 
 
-def mended(ledger: Ledger, kind: str) -> None:
-    """Wait until this kind of request succeeds, which must be within two seconds."""
+def wait_for_recovery(ledger: Ledger, kind: str) -> None:
+    """Wait until requests of this kind succeed, at most two seconds."""
     at = time.monotonic()
     while True:
         time.sleep(0.05)
         try:
-            assert ledger.first_success(kind, at) < BACK_WITHIN
+            assert ledger.first_success(kind, at) < RECOVERY_SECONDS
             return
         except ValueError:
-            assert time.monotonic() - at < BACK_WITHIN + 0.5, f"{kind} does not come back"
+            assert time.monotonic() - at < RECOVERY_SECONDS + 0.5, f"{kind} requests still fail"
 
 
-def noticed() -> float:
-    """Half a second in which both workers know of the fault; when it began."""
+def wait_for_detection() -> float:
+    """Wait until both workers have noticed the fault, then half a second; return when that
+    began."""
     time.sleep(4.5)
     at = time.monotonic()
     time.sleep(0.5)
     return at
 
 
-def test_postgresql_is_restarted(house: House, running: Ledger) -> None:
-    house.cluster.stop()
+def test_service_recovers_from_postgresql_restart(deployment: Deployment, running: Ledger) -> None:
+    deployment.cluster.stop()
     time.sleep(0.5)
-    house.cluster.start()
-    mended(running, "account")
-    mended(running, "write")
+    deployment.cluster.start()
+    wait_for_recovery(running, "account")
+    wait_for_recovery(running, "write")
     assert running.statuses("account") == {200, 503}
     assert running.statuses("write") <= {201, 503}
     assert running.statuses("health") == {200}
 
 
-def test_postgresql_crashes(house: House, running: Ledger) -> None:
-    house.cluster.stop("immediate")
-    house.cluster.start()
-    mended(running, "account")
-    mended(running, "write")
+def test_service_recovers_from_postgresql_crash(deployment: Deployment, running: Ledger) -> None:
+    deployment.cluster.stop("immediate")
+    deployment.cluster.start()
+    wait_for_recovery(running, "account")
+    wait_for_recovery(running, "write")
     assert running.statuses("account") <= {200, 503}
     assert running.statuses("write") <= {201, 503}
     assert running.statuses("health") == {200}
 
 
-def test_postgresql_is_black_holed(house: House, running: Ledger) -> None:
-    house.line.silent = True
-    refused = noticed()
+def test_requests_fail_fast_while_postgresql_is_silent(
+    deployment: Deployment, running: Ledger
+) -> None:
+    deployment.database_proxy.silent = True
+    refused = wait_for_detection()
     assert running.statuses("account", refused) == {503}
-    assert running.slowest("account", refused) < 1, "a silent database is waited for in vain"
-    house.line.restore()
-    mended(running, "account")
-    mended(running, "write")
+    assert running.slowest("account", refused) < 1, "requests wait for a silent database"
+    deployment.database_proxy.restore()
+    wait_for_recovery(running, "account")
+    wait_for_recovery(running, "write")
     assert running.statuses("write") <= {201, 503}
     assert running.statuses("health") == {200}
     assert running.slowest("health") < 1
 
 
-def test_postgresql_is_slow_by_half_a_second(house: House, running: Ledger) -> None:
-    house.line.delay = 0.5
+def test_requests_succeed_while_postgresql_is_slow(deployment: Deployment, running: Ledger) -> None:
+    deployment.database_proxy.delay = 0.5
     time.sleep(3)
     assert running.statuses("account") == {200}
     assert running.statuses("write") <= {201, 503}
-    house.line.speak()
-    mended(running, "account")
-    mended(running, "write")
+    deployment.database_proxy.speak()
+    wait_for_recovery(running, "account")
+    wait_for_recovery(running, "write")
     assert running.statuses("health") == {200}
     assert running.slowest("health") < 1
 
 
 @pytest.mark.parametrize("fault", ["down", "silent"])
-def test_redis_is_out_of_reach(house: House, running: Ledger, fault: str) -> None:
+def test_account_reads_succeed_while_redis_is_unreachable(
+    deployment: Deployment, running: Ledger, fault: str
+) -> None:
     if fault == "down":
-        house.keystore.stop()
+        deployment.keystore.stop()
     else:
-        house.keystore.send(signal.SIGSTOP)
-    noticed()
+        deployment.keystore.send(signal.SIGSTOP)
+    wait_for_detection()
     if fault == "down":
-        house.keystore.start()
+        deployment.keystore.start()
     else:
-        house.keystore.send(signal.SIGCONT)
-    # No request asks the store whether its account is signed out.
+        deployment.keystore.send(signal.SIGCONT)
+    # Reading an account does not use Redis.
     assert running.statuses("account") == {200}
     assert running.statuses("revoked") == {401}
     assert running.slowest("account") < 1
     assert running.statuses("health") == {200}
-    # New tasks are counted for each IP address, which needs the store.
+    # The rate limit for new tasks uses Redis.
     assert running.statuses("write") == {201, 503}
 
 
 @pytest.mark.parametrize("fault", ["flushed", "restarted empty"])
-def test_redis_forgets_everything(house: House, running: Ledger, fault: str) -> None:
+def test_revoked_token_stays_revoked_after_redis_loses_its_data(
+    deployment: Deployment, running: Ledger, fault: str
+) -> None:
     if fault == "flushed":
-        house.keystore.flush()
+        deployment.keystore.flush()
     else:
-        house.keystore.stop()
-        house.keystore.start()
+        deployment.keystore.stop()
+        deployment.keystore.start()
     time.sleep(1)
     assert running.statuses("account") == {200}
     assert running.statuses("revoked") == {401}
@@ -200,33 +209,35 @@ def test_redis_forgets_everything(house: House, running: Ledger, fault: str) -> 
     assert running.statuses("health") == {200}
 
 
-def test_a_web_worker_is_killed(house: House, running: Ledger) -> None:
-    os.kill(house.server.workers()[0], signal.SIGKILL)
-    mended(running, "account")
-    # What the dead one had in hand is lost without an answer, and nothing else.
+def test_killed_web_worker_loses_only_its_current_requests(
+    deployment: Deployment, running: Ledger
+) -> None:
+    os.kill(deployment.server.workers()[0], signal.SIGKILL)
+    wait_for_recovery(running, "account")
+    # Only the requests that the killed worker was handling get no response.
     for kind, right in (("account", 200), ("write", 201), ("health", 200)):
         assert running.statuses(kind) <= {right, NONE}
 
 
-def test_the_connection_pool_is_exhausted(cluster: Cluster, folder: Path) -> None:
-    line = TcpProxy("127.0.0.1", cluster.port)
+def test_exhausted_connection_pool_causes_only_503(cluster: Cluster, folder: Path) -> None:
+    database_proxy = TcpProxy("127.0.0.1", cluster.port)
     settings = {
         "SECRET_KEY": SECRET,
-        "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(line.port)),
+        "CORE__DATABASE_URL": cluster.url.replace(str(cluster.port), str(database_proxy.port)),
         "CORE__DATABASE_POOL_SIZE": "1",
     }
     with gunicorn_server(settings, folder / "pool.log") as server:
         living = Client(server.port).sign_in("living@example.com", PASSWORD)
-        line.delay = 1.5
+        database_proxy.delay = 1.5
         with traffic(server.port, living, Client(server.port, "a.b.c")) as ledger:
             time.sleep(4)
-            line.speak()
-            mended(ledger, "account")
-            mended(ledger, "write")
+            database_proxy.speak()
+            wait_for_recovery(ledger, "account")
+            wait_for_recovery(ledger, "write")
         assert ledger.statuses("account") <= {200, 503}
         assert ledger.statuses("write") <= {201, 503}
         assert ledger.statuses("health") == {200}
-        assert ledger.slowest("account") < ANSWERED_WITHIN
-        assert ledger.slowest("write") < ANSWERED_WITHIN
+        assert ledger.slowest("account") < RESPONSE_SECONDS
+        assert ledger.slowest("write") < RESPONSE_SECONDS
         assert set(ledger.acknowledged) <= stored(server.port)
-    line.cut()
+    database_proxy.cut()

@@ -1,5 +1,4 @@
-"""A broker that is out of reach, with traffic running: what holds of a mail server
-(test_faults_delivery.py) holds of it."""
+"""An unreachable broker while clients use the service, as in test_faults_delivery.py."""
 
 from __future__ import annotations
 
@@ -22,8 +21,10 @@ def worker(large_office: Office) -> Iterator[None]:
 
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("how", ["down", "vanished", "silent", "black-holed"])
-def test_the_broker_is_out_of_reach(large_office: Office, broker: Broker, how: str) -> None:
-    # So slow that the worker always has jobs that it has taken and not begun.
+def test_messages_arrive_after_a_broker_outage(
+    large_office: Office, broker: Broker, how: str
+) -> None:
+    # So slow that the worker always holds jobs that it has not started.
     large_office.sink.before_taking = lambda: time.sleep(0.03)
     with large_office.traffic():
         large_office.sink.wait_for(20, seconds=30)

@@ -1,7 +1,7 @@
-"""Faults of the mail server and of the workers that send, with traffic running through them.
+"""Outages of the mail server and of delivery workers while clients use the service.
 
-None of the requests may notice. Every broadcast and every recovery that the service has taken on
-arrives, and within a minute of the end of the fault.
+No request may fail. Every accepted broadcast and password reset email arrives within a minute of
+the end of the fault.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from ..rigs.offices import FAULT_SECONDS, Office, open_office
 
 KILLS = 3
 WORKER_PROCESSES = 2
-# Of two web processes, each with one connection for broadcasts and one for recoveries.
+# Two web processes, each with one connection for broadcasts and one for password resets.
 MAIL_CONNECTIONS = 4
 
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    """Without a broker: the web processes send everything themselves."""
+    """The service without a broker: the web processes send all messages."""
     with open_office(tmp_path_factory.mktemp("office")) as office:
         yield office
 
 
-def test_the_mail_server_falls_silent_and_is_then_black_holed(office: Office) -> None:
+def test_messages_arrive_after_mail_server_outages(office: Office) -> None:
     with office.traffic():
         office.sink.wait_for(20, seconds=30)
         for how in ("silent", "black-holed"):
@@ -37,7 +37,7 @@ def test_the_mail_server_falls_silent_and_is_then_black_holed(office: Office) ->
     office.keeps_its_promises(most_doubles=MAIL_CONNECTIONS)
 
 
-def test_the_delivery_worker_is_killed_over_and_over(large_office: Office) -> None:
+def test_messages_arrive_after_delivery_workers_are_killed(large_office: Office) -> None:
     large_office.sink.before_taking = lambda: time.sleep(0.01)
     with large_office.traffic():
         for _ in range(KILLS):
@@ -48,5 +48,5 @@ def test_the_delivery_worker_is_killed_over_and_over(large_office: Office) -> No
             large_office.installation.end_leases()
     large_office.sink.before_taking = lambda: None
     with large_office.installation.worker(WORKER_PROCESSES):
-        # Each process that was killed had one in its hands.
+        # Each killed process was sending one message.
         large_office.keeps_its_promises(most_doubles=KILLS * WORKER_PROCESSES)

@@ -1,4 +1,4 @@
-"""The disk under SQLite and under the pictures is full, with traffic running."""
+"""A full disk under the SQLite database or the avatars, with traffic running."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
         yield disk
 
 
-def serve(url: str, disk: SmallDisk) -> dict[str, str]:
+def create_settings(url: str, disk: SmallDisk) -> dict[str, str]:
     migrate(url)
     settings = Settings(
         SECRET_KEY=SECRET,
@@ -74,8 +74,8 @@ def upload(server: Server, client: Client) -> int:
     return status
 
 
-def test_the_disk_under_sqlite_is_full(disk: SmallDisk, tmp_path: Path) -> None:
-    settings = serve(f"sqlite:///{disk.folder / 'frontdesk.db'}", disk)
+def test_full_database_disk_rejects_writes_and_recovers(disk: SmallDisk, tmp_path: Path) -> None:
+    settings = create_settings(f"sqlite:///{disk.folder / 'frontdesk.db'}", disk)
     with gunicorn_server(settings, tmp_path / "log") as server:
         living = Client(server.port).sign_in("living@example.com", PASSWORD)
         revoked = Client(server.port).sign_in("revoked@example.com", PASSWORD)
@@ -97,8 +97,8 @@ def test_the_disk_under_sqlite_is_full(disk: SmallDisk, tmp_path: Path) -> None:
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_the_disk_under_the_pictures_is_full(disk: SmallDisk, tmp_path: Path) -> None:
-    settings = serve(f"sqlite:///{tmp_path / 'frontdesk.db'}", disk)
+def test_full_avatar_disk_rejects_uploads_and_recovers(disk: SmallDisk, tmp_path: Path) -> None:
+    settings = create_settings(f"sqlite:///{tmp_path / 'frontdesk.db'}", disk)
     with gunicorn_server(settings, tmp_path / "log") as server:
         living = Client(server.port).sign_in("living@example.com", PASSWORD)
         assert living.ask("POST", "/profiles", PROFILE)[0] == 200

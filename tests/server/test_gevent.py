@@ -1,4 +1,4 @@
-"""`gunicorn -k gevent`: one thread serves all requests, and a hash must not keep it."""
+"""`gunicorn -k gevent`: hashing a password must not block the only thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     with (tmp_path / "gunicorn.log").open("w") as log:
         server = subprocess.Popen(
             [sys.executable, *command, "tests.rigs.slow_login:make_host()"],
-            # The service's own gunicorn.conf.py lies elsewhere.
+            # Another folder, because this one has the service's gunicorn.conf.py.
             cwd=tmp_path,
             env=checkout_environment(),
             stdout=log,
@@ -37,22 +37,22 @@ def address(tmp_path: Path) -> Iterator[str]:
             server.wait(timeout=30)
 
 
-def test_others_are_answered_while_a_password_is_looked_at(address: str) -> None:
-    def log_in() -> float:
+def test_other_requests_proceed_while_a_password_is_hashed(address: str) -> None:
+    def sign_in() -> float:
         form = {"username": "ada@example.com", "password": "wrong"}
         assert httpx.post(f"{address}/login", data=form, timeout=120).status_code == 400
         return time.monotonic()
 
-    def look() -> float:
+    def check_health() -> float:
         assert httpx.get(f"{address}/health", timeout=120).status_code == 200
         return time.monotonic()
 
-    look()
+    check_health()
     with ThreadPoolExecutor(1) as pool:
-        logged_in = pool.submit(log_in)
-        looked = []
-        # Many, so that some come after the login has begun; all are soon done, compared with it.
+        sign_in_end = pool.submit(sign_in)
+        checked = []
+        # Several requests, so that some arrive during the sign-in.
         for _ in range(20):
-            looked.append(look())
+            checked.append(check_health())
             time.sleep(0.01)
-        assert max(looked) < logged_in.result()
+        assert max(checked) < sign_in_end.result()

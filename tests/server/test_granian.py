@@ -1,4 +1,4 @@
-"""What is otherwise on granian than on gunicorn; for the same promises, tests take both."""
+"""Behavior that differs between granian and gunicorn. Tests of common behavior run on both."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ..rigs.slow_clients import (
 from ..rigs.traffic import Client
 from .test_raw_requests import CHUNKED, CORPUS, GET, POST, SMUGGLED, TASK
 
-# hyper takes these for requests, or for ones that may be mended; a proxy in front may not.
-TAKEN = {
+# hyper accepts these; the proxy in front of granian may reject them.
+ACCEPTED = {
     "a bare LF",
     "a bare LF in a field",
     "a long field",
     "a method in lower case",
     "another expectation",
 }
-# Nothing else of them is to come, and the connection is closed without a word.
-UNANSWERED = {
+# hyper closes the connection without a response: the request is incomplete.
+NO_RESPONSE = {
     "HTTP/2 in plain",
     "empty lines",
     "a method without end",
@@ -52,7 +52,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(log: Path) -> Iterator[Server]:
-    """One worker, with fewer turns than the clients that are slow."""
+    """A server with one worker and fewer threads than there are slow clients."""
     url = f"sqlite:///{log.parent / 'frontdesk.db'}"
     migrate(url)
     settings = {"SECRET_KEY": SECRET, "CORE__DATABASE_URL": url, "WEB_THREADS": "8"}
@@ -67,28 +67,28 @@ def send(server: Server, sent: bytes) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def answers(server: Server) -> dict[str, bytes]:
-    """All at once, since those that are never whole take their time."""
+def responses(server: Server) -> dict[str, bytes]:
+    """Send all requests at once, because incomplete requests last until their timeout."""
     asked = {name: sent for name, (sent, _) in CORPUS.items() if name != "a body that never comes"}
 
-    def answer(sent: bytes) -> bytes:
+    def response(sent: bytes) -> bytes:
         try:
             return send(server, sent)
         except ConnectionResetError:
-            return b""  # closed while the rest of what is refused was still coming in
+            return b""  # hyper closed the connection before the whole request was sent
 
     with ThreadPoolExecutor(len(asked)) as pool:
-        return dict(zip(asked, pool.map(answer, asked.values()), strict=True))
+        return dict(zip(asked, pool.map(response, asked.values()), strict=True))
 
 
-def test_what_is_no_request_is_refused_once(answers: dict[str, bytes]) -> None:
+def test_malformed_request_is_rejected_once(responses: dict[str, bytes]) -> None:
     statuses = {
-        name: [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", answer)]
-        for name, answer in answers.items()
+        name: [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+) ", response)]
+        for name, response in responses.items()
     }
-    assert {name for name, found in statuses.items() if not found} <= UNANSWERED
+    assert {name for name, found in statuses.items() if not found} <= NO_RESPONSE
     assert {name for name, found in statuses.items() if len(found) > 1} == set()
-    refused = [found for name, found in statuses.items() if found and name not in TAKEN]
+    refused = [found for name, found in statuses.items() if found and name not in ACCEPTED]
     assert {found[0] // 100 for found in refused} == {4}
 
 
@@ -100,7 +100,7 @@ def test_what_is_no_request_is_refused_once(answers: dict[str, bytes]) -> None:
         (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414, "uri_too_long"),
     ],
 )
-def test_what_the_gate_refuses_is_a_problem_and_ends_the_connection(
+def test_rejected_request_gets_problem_document_and_closes_connection(
     server: Server, sent: bytes, status: int, code: str
 ) -> None:
     head, _, body = send(server, sent).partition(b"\r\n\r\n")
@@ -109,7 +109,7 @@ def test_what_the_gate_refuses_is_a_problem_and_ends_the_connection(
     assert json.loads(body)["code"] == code
 
 
-def test_a_body_that_ends_early_is_the_senders_fault(server: Server) -> None:
+def test_incomplete_body_creates_nothing(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(POST + b"Content-Length: 500\r\n\r\n" + TASK)
         connection.shutdown(socket.SHUT_WR)
@@ -118,19 +118,19 @@ def test_a_body_that_ends_early_is_the_senders_fault(server: Server) -> None:
     assert [task for task in listed if task["owner"] == "x"] == []
 
 
-def test_a_long_request_line_is_taken(server: Server) -> None:
+def test_long_request_line_is_accepted(server: Server) -> None:
     line = b"GET /api/v1/health?x=" + b"1" * 8100 + b" HTTP/1.1\r\nHost: x\r\n"
     assert send(server, line + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_comes(server: Server) -> None:
+def test_oversized_body_is_rejected_before_it_is_sent(server: Server) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(POST + b"Content-Length: 100000000\r\n\r\n")
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_slow_clients_hold_up_nobody(server: Server) -> None:
-    """Those that are slow with a body are not closed, which takes a proxy in front."""
+def test_slow_clients_do_not_block_others(server: Server) -> None:
+    """Clients that send a body slowly stay connected: a proxy in front must limit them."""
     silent = open_slowly(server.port, SILENT, 100) + open_slowly(server.port, SLOW_HEAD, 100)
     slow = open_slowly(server.port, SLOW_BODY, 100)
     with dripping(silent + slow):
@@ -140,12 +140,12 @@ def test_slow_clients_hold_up_nobody(server: Server) -> None:
         wait_until_closed(silent, 20)
 
 
-def test_the_caller_s_request_id_is_answered(server: Server) -> None:
-    answer = send(server, GET + b"X-Request-ID: abc-1\r\nConnection: close\r\n\r\n")
-    assert b"\r\nx-request-id: abc-1\r\n" in answer
+def test_request_id_of_the_client_is_returned(server: Server) -> None:
+    response = send(server, GET + b"X-Request-ID: abc-1\r\nConnection: close\r\n\r\n")
+    assert b"\r\nx-request-id: abc-1\r\n" in response
 
 
-def test_the_log_is_json_and_has_no_line_for_each_request(server: Server, log: Path) -> None:
+def test_log_is_json_without_access_log(server: Server, log: Path) -> None:
     Client(server.port).ask("GET", "/health?x=quiet")
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     assert {"_granian", "_granian.serve"} <= {line["logger"] for line in lines}
@@ -153,7 +153,7 @@ def test_the_log_is_json_and_has_no_line_for_each_request(server: Server, log: P
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("CORE__METRICS_BIND", "127.0.0.1:9100", "CORE__METRICS_BIND needs gunicorn"),
         ("BIND", "127.0.0.1:0,127.0.0.1:0", "Wrong settings: BIND: "),
@@ -161,8 +161,8 @@ def test_the_log_is_json_and_has_no_line_for_each_request(server: Server, log: P
         ("CORE__TYPO", "hunter2", "Wrong settings: CORE__TYPO: "),
     ],
 )
-def test_what_it_cannot_do_stops_the_start_with_one_sentence(
-    tmp_path: Path, name: str, value: str, said: str
+def test_unsupported_setting_stops_the_start_with_one_sentence(
+    tmp_path: Path, name: str, value: str, message: str
 ) -> None:
     settings = {
         "SECRET_KEY": SECRET,
@@ -180,5 +180,5 @@ def test_what_it_cannot_do_stops_the_start_with_one_sentence(
         check=False,
     )
     assert stopped.returncode == 1
-    assert (stopped.stdout + stopped.stderr).startswith(said)
+    assert (stopped.stdout + stopped.stderr).startswith(message)
     assert "hunter2" not in stopped.stderr

@@ -1,4 +1,4 @@
-"""The service as it runs in production, spoken to in raw bytes."""
+"""The service under gunicorn, tested with raw bytes."""
 
 from __future__ import annotations
 
@@ -37,55 +37,55 @@ def port(log: Path) -> Iterator[int]:
         yield port
 
 
-def status(answer: str) -> int:
-    return int(answer.split(" ", 2)[1])
+def status(response: str) -> int:
+    return int(response.split(" ", 2)[1])
 
 
-def body(answer: str) -> Any:
-    return json.loads(answer.partition("\r\n\r\n")[2])
+def body(response: str) -> Any:
+    return json.loads(response.partition("\r\n\r\n")[2])
 
 
 @pytest.mark.parametrize(
     "chunks",
     [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffff\r\n{}", b""],
 )
-def test_a_broken_chunk_is_the_senders_fault(port: int, log: Path, chunks: bytes) -> None:
-    answer = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
-    assert status(answer) == 400
-    assert body(answer)["code"] == "unreadable_body"
+def test_malformed_chunk_is_a_client_error(port: int, log: Path, chunks: bytes) -> None:
+    response = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
+    assert status(response) == 400
+    assert body(response)["code"] == "unreadable_body"
     assert "Traceback" not in log.read_text()
 
 
-def test_a_body_that_ends_early_is_the_senders_fault(port: int) -> None:
+def test_incomplete_body_is_a_client_error(port: int) -> None:
     assert status(raw(port, START + b'Content-Length: 500\r\n\r\n{"title": "x"')) == 400
 
 
-def test_chunks_past_the_limit_are_too_large(port: int) -> None:
+def test_chunked_body_above_the_limit_is_too_large(port: int) -> None:
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
-    answer = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n")
-    assert status(answer) == 413
+    response = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n")
+    assert status(response) == 413
 
 
-def test_a_whole_chunked_body_is_read(port: int) -> None:
+def test_chunked_body_is_accepted(port: int) -> None:
     chunks = b'e\r\n{"title": "x"}\r\n0\r\n\r\n'
     assert status(raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)) == 201
 
 
-def test_a_long_request_line_is_taken(port: int) -> None:
+def test_long_request_line_is_accepted(port: int) -> None:
     line = b"GET /api/v1/health?x=" + b"1" * 8100 + b" HTTP/1.1\r\nHost: x\r\n"
     assert status(raw(port, line + b"Connection: close\r\n\r\n")) == 200
 
 
 @pytest.mark.parametrize("host", [b"", b"evil.example", b"a b", b"[::1", b"\xff", b"x" * 300])
-def test_no_host_header_breaks_the_service(port: int, host: bytes) -> None:
-    answer = raw(
+def test_malformed_host_header_causes_no_server_error(port: int, host: bytes) -> None:
+    response = raw(
         port, b"GET /api/v1/docs HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n"
     )
-    assert status(answer) < 500
-    assert "evil.example" not in answer
+    assert status(response) < 500
+    assert "evil.example" not in response
 
 
-def test_workers_write_at_the_same_time_without_losing_anything(port: int) -> None:
+def test_workers_lose_no_concurrent_writes(port: int) -> None:
     def create(number: int) -> int:
         sent = json.dumps({"title": str(number)}).encode()
         head = START + b"X-Owner: busy\r\nConnection: close\r\n"
@@ -98,7 +98,7 @@ def test_workers_write_at_the_same_time_without_losing_anything(port: int) -> No
     assert len({task["id"] for task in listed}) == 60
 
 
-def test_the_log_is_json_and_has_no_line_for_each_request(port: int, log: Path) -> None:
+def test_log_is_json_without_access_log(port: int, log: Path) -> None:
     raw(port, b"GET /api/v1/health?x=quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     lines = log.read_text().splitlines()
     assert all("message" in json.loads(line) for line in lines)
@@ -115,7 +115,7 @@ def test_the_log_is_json_and_has_no_line_for_each_request(port: int, log: Path) 
     ],
 )
 @pytest.mark.parametrize("variable", ["CORE__TYPO", "MAIL_PORT", "CORE__DATABASE_URL"])
-def test_a_wrong_setting_stops_every_start_with_one_sentence(
+def test_invalid_setting_stops_the_start_with_one_sentence(
     command: list[str], variable: str
 ) -> None:
     environment = checkout_environment(**{variable: "hunter2"}, BIND="127.0.0.1:0")
@@ -127,14 +127,14 @@ def test_a_wrong_setting_stops_every_start_with_one_sentence(
         timeout=60,
         check=False,
     )
-    said = (stopped.stdout + stopped.stderr).strip()
+    output = (stopped.stdout + stopped.stderr).strip()
     assert stopped.returncode == 1
-    assert said.startswith(f"Wrong settings: {variable}: ")
-    assert said.count(os.linesep) == 0
-    assert "hunter2" not in said
+    assert output.startswith(f"Wrong settings: {variable}: ")
+    assert output.count(os.linesep) == 0
+    assert "hunter2" not in output
 
 
-def test_a_worker_reads_gunicorns_settings_without_a_look_up(
+def test_worker_reads_gunicorn_settings_as_plain_attributes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ThreadWorker, "init_process", lambda _self: None)

@@ -1,4 +1,5 @@
-"""A server that is down or silent is a 503 within five seconds, and found again on its return."""
+"""When a server is down or silent, requests get 503 within five seconds; they succeed again soon
+after it returns."""
 
 from __future__ import annotations
 
@@ -21,30 +22,30 @@ from ..conftest import Backend, MakeApp, MakePerson, only_on
 from ..rigs.backends import free_port, redis_server
 from ..rigs.tcp_proxy import TcpProxy
 
-WITHIN = 5.0
+MAX_SECONDS = 5.0
 
 
 @pytest.fixture
-def postgres_line(backend: Backend) -> Iterator[TcpProxy]:
+def postgres_proxy(backend: Backend) -> Iterator[TcpProxy]:
     url = make_url(backend.database_url)
-    line = TcpProxy(url.host or "127.0.0.1", url.port or 5432)
-    yield line
-    line.cut()
+    proxy = TcpProxy(url.host or "127.0.0.1", url.port or 5432)
+    yield proxy
+    proxy.cut()
 
 
 def timed(ask: Any) -> Answer:
-    """The answer to a request, which must come in time."""
+    """Send a request, assert that the response arrives in time, and return it."""
     began = time.monotonic()
-    answer: Answer = ask()
-    assert time.monotonic() - began < WITHIN
-    return answer
+    response: Answer = ask()
+    assert time.monotonic() - began < MAX_SECONDS
+    return response
 
 
 def ask_until_back(api: Api, path: str) -> None:
-    """Found again within two seconds of its return."""
+    """Repeat a request until it succeeds, at most two seconds."""
     until = time.monotonic() + 2
     while api.client.get(f"/api/v1{path}", headers=bearer(api)).status_code != 200:
-        assert time.monotonic() < until, "not found again in time"
+        assert time.monotonic() < until, "the service did not recover in time"
         time.sleep(0.05)
 
 
@@ -54,24 +55,24 @@ def bearer(api: Api) -> dict[str, str]:
 
 @only_on("postgresql")
 @pytest.mark.parametrize("fault", ["cut", "silent"])
-def test_the_database_is_down_and_comes_back(
-    backend: Backend, postgres_line: TcpProxy, make_app: MakeApp, person: MakePerson, fault: str
+def test_service_recovers_from_a_database_outage(
+    backend: Backend, postgres_proxy: TcpProxy, make_app: MakeApp, person: MakePerson, fault: str
 ) -> None:
-    url = make_url(backend.database_url).set(port=postgres_line.port)
+    url = make_url(backend.database_url).set(port=postgres_proxy.port)
     app = make_app(CORE__DATABASE_URL=url.render_as_string(hide_password=False))
     api = person(into=app).api()
     api.get("/account")
     if fault == "cut":
-        postgres_line.cut()
+        postgres_proxy.cut()
     else:
-        postgres_line.silent = True
-    answer = timed(lambda: api.get("/account", 503))
-    assert answer.detail == "The database is out of reach"
-    assert answer.headers["Retry-After"] == "1"
+        postgres_proxy.silent = True
+    response = timed(lambda: api.get("/account", 503))
+    assert response.detail == "The database is out of reach"
+    assert response.headers["Retry-After"] == "1"
     assert timed(lambda: api.get("/health/ready", 503)).json["checks"]["database"] == "down"
     timed(lambda: Api(app).post("/login", 503, data={"username": "a@b.example", "password": "x"}))
     api.get("/health")
-    postgres_line.restore()
+    postgres_proxy.restore()
     ask_until_back(api, "/account")
 
 
@@ -79,42 +80,42 @@ def test_the_database_is_down_and_comes_back(
 def redis_app(tmp_path: Path, make_app: MakeApp) -> Iterator[tuple[Flask, TcpProxy]]:
     port = free_port()
     with redis_server(tmp_path, port):
-        line = TcpProxy("127.0.0.1", port)
-        yield make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{line.port}/0"), line
-        line.cut()
+        proxy = TcpProxy("127.0.0.1", port)
+        yield make_app(CORE__REDIS_URL=f"redis://127.0.0.1:{proxy.port}/0"), proxy
+        proxy.cut()
 
 
 @only_on("postgresql")
-def test_a_connection_that_is_refused_at_any_moment_of_a_request_is_a_503(
+def test_rejected_connection_within_a_request_is_503(
     app: Flask, person: MakePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api = person().api()
     api.post("/tasks/", 201, json={"title": "Before"})
     with monkeypatch.context() as silent:
         silent.setattr(CircuitBreaker, "is_rejecting", True)
-        api.post("/tasks/", 503, json={"title": "Meanwhile"})
+        api.post("/tasks/", 503, json={"title": "During"})
         api.get("/account", 503)
     api.post("/tasks/", 201, json={"title": "Afterwards"})
     api.get("/account", 200)
 
 
 @pytest.mark.parametrize("fault", ["cut", "silent"])
-def test_the_keystore_is_down_and_comes_back(
+def test_service_recovers_from_a_keystore_outage(
     redis_app: tuple[Flask, TcpProxy], person: MakePerson, fault: str
 ) -> None:
-    app, line = redis_app
+    app, proxy = redis_app
     ada = person(into=app)
     api = ada.api()
     revoked = ada.api()
     if fault == "cut":
-        line.cut()
+        proxy.cut()
     else:
-        line.silent = True
+        proxy.silent = True
     timed(lambda: api.get("/account"))
     form = {"username": ada.email, "password": ada.password}
-    answer = timed(lambda: Api(app).post("/login", 503, data=form))
-    assert answer.json["code"] == "keystore_unavailable"
-    assert answer.headers["Retry-After"] == "1"
+    response = timed(lambda: Api(app).post("/login", 503, data=form))
+    assert response.json["code"] == "keystore_unavailable"
+    assert response.headers["Retry-After"] == "1"
     timed(lambda: revoked.delete("/logout"))
     assert timed(lambda: api.get("/account", 401)).detail == "Token expired"
     assert timed(lambda: api.get("/health/ready", 503)).json["checks"] == {
@@ -122,12 +123,12 @@ def test_the_keystore_is_down_and_comes_back(
         "keystore": "down",
     }
     api.get("/tasks/")
-    line.restore()
+    proxy.restore()
     ask_until_back(api, "/health/ready")
     ada.api().get("/account")
 
 
-def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
+def test_unreachable_keystore_is_not_replaced_by_memory(
     make_app: MakeApp, person: MakePerson, tmp_path: Path
 ) -> None:
     port = free_port()
@@ -146,7 +147,7 @@ def test_a_keystore_that_is_down_at_the_start_is_never_replaced_by_memory(
         ({"CORE__REDIS_PASSWORD": "x"}, "REDIS_HOST"),
     ],
 )
-def test_incomplete_settings_fall_back_to_memory_with_a_warning(
+def test_incomplete_redis_settings_fall_back_to_memory_with_a_warning(
     make_app: MakeApp, capsys: pytest.CaptureFixture[str], settings: dict[str, str], missing: str
 ) -> None:
     app = make_app(**{"CORE__REDIS_URL": "", **settings})
@@ -160,12 +161,12 @@ def test_redis_url_of_an_unsupported_scheme_stops_the_start(make_app: MakeApp) -
 
 
 @only_on("sqlite")
-def test_the_sqlite_file_is_locked_for_too_long(backend: Backend, make_app: MakeApp) -> None:
+def test_locked_sqlite_file_is_503(backend: Backend, make_app: MakeApp) -> None:
     app = make_app()
     path = backend.database_url.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
-        answer = timed(lambda: Api(app).post("/tasks/", 503, json={"title": "x"}))
-        assert answer.headers["Retry-After"] == "1"
+        response = timed(lambda: Api(app).post("/tasks/", 503, json={"title": "x"}))
+        assert response.headers["Retry-After"] == "1"
         Api(app).get("/tasks/")
     Api(app).post("/tasks/", 201, json={"title": "x"})

@@ -1,4 +1,4 @@
-"""Hostile pictures at a real server: what they take of its memory, and that it comes back."""
+"""Memory of a real server that decodes hostile pictures, and its release afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..rigs.servers import Server, gunicorn_server
 from ..rigs.traffic import Client, furnish
 
 MEBIBYTE = 2**20
-AT_ONCE = 12
+CONCURRENT = 12
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +48,13 @@ def living(server: Server) -> Client:
 
 
 @pytest.fixture(scope="module")
-def before(server: Server, living: Client) -> int:
-    """The memory of a server that has had no picture in hand yet."""
+def base_memory(server: Server, living: Client) -> int:
+    """Return the memory of the server before its first picture."""
     return resident(server)
 
 
 def resident(server: Server) -> int:
-    """The bytes that the workers have in memory, and the processes that they have started."""
+    """Return the bytes in memory of the workers and their child processes."""
     found = 0
     for pid in server.workers():
         found += _resident(pid)
@@ -65,12 +65,12 @@ def resident(server: Server) -> int:
 
 def _resident(pid: int, of: int | None = None) -> int:
     try:
-        # Until it runs its own program, a process has nothing but its parent's memory.
+        # Before it executes its own program, a child only shares its parent's memory.
         if of is not None and _command(pid) == _command(of):
             return 0
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
     except OSError:
-        return 0  # it has just ended
+        return 0  # the process has just ended
 
 
 def _command(pid: int) -> bytes:
@@ -79,7 +79,7 @@ def _command(pid: int) -> bytes:
 
 @contextmanager
 def watched(server: Server) -> Iterator[list[int]]:
-    """Every measure of the memory meanwhile."""
+    """Measure the memory of the server repeatedly until the block ends."""
     measures = [0]
     over = threading.Event()
 
@@ -111,25 +111,25 @@ def send(client: Client, picture: bytes) -> int:
 
 
 def send_until_answered(client: Client, picture: bytes) -> int:
-    """Many at once are told to come again."""
+    """Send a picture, and again after each 503 of a busy server."""
     while (status := send(client, picture)) == 503:
         time.sleep(0.5)
     return status
 
 
-def test_of_all_hostile_pictures_together_each_is_decoded_within_bounds(
-    server: Server, living: Client, before: int
+def test_concurrent_hostile_pictures_stay_within_the_memory_bound(
+    server: Server, living: Client, base_memory: int
 ) -> None:
     pictures = [make() for make in HOSTILE.values()]
-    with watched(server) as measures, ThreadPoolExecutor(AT_ONCE) as clients:
+    with watched(server) as measures, ThreadPoolExecutor(CONCURRENT) as clients:
         statuses = list(clients.map(lambda picture: send_until_answered(living, picture), pictures))
     assert set(statuses) == {200, 422}, dict(zip(HOSTILE, statuses, strict=True))
-    # The least of it shows that there was something to be measured.
-    assert 100 * MEBIBYTE <= max(measures) - before <= 200 * MEBIBYTE
-    within(10, lambda: resident(server) - before <= 30 * MEBIBYTE)
+    # The lower bound shows that the decoding was measured.
+    assert 100 * MEBIBYTE <= max(measures) - base_memory <= 200 * MEBIBYTE
+    within(10, lambda: resident(server) - base_memory <= 30 * MEBIBYTE)
 
 
-DEAREST = [
+MOST_EXPENSIVE = [
     "webp of 7.8 megapixels",
     "webp of many codes",
     "jpeg of 16 megapixels, progressive, for print",
@@ -139,18 +139,18 @@ DEAREST = [
 ]
 
 
-@pytest.mark.parametrize("kind", DEAREST)
-def test_twelve_of_a_kind_at_once_take_no_more_than_one(
-    server: Server, living: Client, before: int, kind: str
+@pytest.mark.parametrize("kind", MOST_EXPENSIVE)
+def test_concurrent_equal_pictures_stay_within_the_memory_bound(
+    server: Server, living: Client, base_memory: int, kind: str
 ) -> None:
     picture = HOSTILE[kind]()
-    with watched(server) as measures, ThreadPoolExecutor(AT_ONCE) as clients:
-        statuses = set(clients.map(lambda _: send(living, picture), range(AT_ONCE)))
+    with watched(server) as measures, ThreadPoolExecutor(CONCURRENT) as clients:
+        statuses = set(clients.map(lambda _: send(living, picture), range(CONCURRENT)))
     assert statuses <= {200, 422, 503}
-    print(f"{kind}: {(max(measures) - before) / MEBIBYTE:.0f} MiB more at the most")
-    assert max(measures) - before <= 200 * MEBIBYTE
-    within(10, lambda: resident(server) - before <= 30 * MEBIBYTE)
+    print(f"{kind}: {(max(measures) - base_memory) / MEBIBYTE:.0f} MiB more at most")
+    assert max(measures) - base_memory <= 200 * MEBIBYTE
+    within(10, lambda: resident(server) - base_memory <= 30 * MEBIBYTE)
 
 
-def test_a_good_picture_is_taken_afterwards(living: Client) -> None:
+def test_valid_picture_is_accepted_afterwards(living: Client) -> None:
     assert send_until_answered(living, plain("PNG")) == 200

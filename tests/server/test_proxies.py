@@ -1,4 +1,4 @@
-"""The proxies of deploy/proxies/ in front of the service, each the real program."""
+"""The service behind each proxy configuration of deploy/proxies/, with the real programs."""
 
 from __future__ import annotations
 
@@ -63,26 +63,26 @@ def front(request: pytest.FixtureRequest, service: int, folder: Path) -> Iterato
         yield running
 
 
-def problem(answer: Answer) -> dict[str, Any]:
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    found: dict[str, Any] = json.loads(answer.body)
-    assert found["status"] == answer.status
+def parse_problem(response: Answer) -> dict[str, Any]:
+    assert response.headers["Content-Type"] == "application/problem+json"
+    found: dict[str, Any] = json.loads(response.body)
+    assert found["status"] == response.status
     assert set(found) == {"type", "title", "status", "detail", "code"}
     return found
 
 
-def log_in(front: Proxy, password: str = PASSWORD, **asking: Any) -> Answer:
+def sign_in(front: Proxy, password: str = PASSWORD, **asking: Any) -> Answer:
     form = urlencode({"username": "living@example.com", "password": password}).encode()
     headers = FORM | asking.pop("headers", {})
     return front.ask("POST", "/api/v1/login", form, headers, **asking)
 
 
 def bearer(front: Proxy) -> dict[str, str]:
-    return {"Authorization": f"Bearer {json.loads(log_in(front).body)['access_token']}"}
+    return {"Authorization": f"Bearer {json.loads(sign_in(front).body)['access_token']}"}
 
 
 def picture(size: int) -> bytes:
-    """A form with a picture of nearly as many bytes."""
+    """Return a form with a picture of nearly this many bytes."""
     side = int((size / 3) ** 0.5)
     noise = Image.frombytes("RGB", (side, side), os.urandom(3 * side * side))
     head = 'Content-Disposition: form-data; name="avatar"; filename="x.png"'
@@ -95,35 +95,39 @@ def send_picture(front: Proxy, size: int) -> Answer:
     return front.ask("PUT", "/api/v1/profiles/avatar", picture(size), headers)
 
 
-def test_a_login_comes_through_and_over_tls(front: Proxy) -> None:
-    answer = log_in(front)
-    assert answer.status == 200
-    assert "max-age" in answer.headers["Strict-Transport-Security"]
+def test_sign_in_works_through_the_proxy_over_tls(front: Proxy) -> None:
+    response = sign_in(front)
+    assert response.status == 200
+    assert "max-age" in response.headers["Strict-Transport-Security"]
 
 
-def test_the_largest_avatar_comes_through(front: Proxy) -> None:
+def test_largest_avatar_passes_the_proxy(front: Proxy) -> None:
     front.ask("POST", "/api/v1/profiles", json.dumps(ADA).encode(), bearer(front) | JSON)
-    answer = send_picture(front, MAX_BYTES - 10_000)
-    assert answer.status == 200, answer.body
+    response = send_picture(front, MAX_BYTES - 10_000)
+    assert response.status == 200, response.body
 
 
-def test_so_it_does_from_a_page_of_the_console(front: Proxy) -> None:
-    """It has come to the service, which leads nobody to sign in by any other answer."""
+def test_largest_avatar_of_the_console_passes_the_proxy(front: Proxy) -> None:
+    """A redirect to /sign-in shows that the request reached the service."""
     headers = {"Content-Type": "multipart/form-data; boundary=x", "Sec-Fetch-Site": "same-origin"}
-    answer = front.ask("POST", "/profile/picture", picture(MAX_BYTES - 10_000), headers)
-    assert answer.status == 303, answer.body
-    assert answer.headers["Location"].startswith("/sign-in")
+    response = front.ask("POST", "/profile/picture", picture(MAX_BYTES - 10_000), headers)
+    assert response.status == 303, response.body
+    assert response.headers["Location"].startswith("/sign-in")
 
 
-def test_a_body_that_is_too_large_is_refused_in_the_services_own_form(front: Proxy) -> None:
+def test_oversized_body_gets_a_problem_document(front: Proxy) -> None:
     text = json.dumps({"title": "x" * 1_200_000}).encode()
-    for answer in (send_picture(front, 5_400_000), front.ask("POST", "/api/v1/tasks/", text, JSON)):
-        assert answer.status == 413
-        assert problem(answer)["code"] == "too_large"
+    for response in (
+        send_picture(front, 5_400_000),
+        front.ask("POST", "/api/v1/tasks/", text, JSON),
+    ):
+        assert response.status == 413
+        assert parse_problem(response)["code"] == "too_large"
 
 
-def test_bodies_that_trickle_in_hold_no_thread_of_the_service(front: Proxy) -> None:
-    """Three times as many as it has threads: it answers, and so it does to them once they end."""
+def test_slow_bodies_occupy_no_thread_of_the_service(front: Proxy) -> None:
+    """Slow requests outnumber the threads: the service responds, also to them once they are
+    complete."""
     body = json.dumps({"title": "x" * 100}).encode()
     with ExitStack() as stack:
         slow = [front.connect() for _ in range(3 * THREADS)]
@@ -140,91 +144,91 @@ def test_bodies_that_trickle_in_hold_no_thread_of_the_service(front: Proxy) -> N
 
 @pytest.fixture
 def listener() -> Iterator[tuple[int, list[bytes]]]:
-    """In the service's place: its port, and what it was sent so far."""
-    seen: list[bytes] = []
+    """A listener in place of the service: its port, and the bytes that it received."""
+    received: list[bytes] = []
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             while chunk := self.request.recv(65536):
-                seen.append(chunk)
+                received.append(chunk)
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
 
     with Server(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1], seen
+        yield server.server_address[1], received
         server.shutdown()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_body_goes_on_to_the_service_when_it_is_whole(
+def test_proxy_forwards_a_body_once_it_is_complete(
     kind: str, listener: tuple[int, list[bytes]], tmp_path: Path
 ) -> None:
-    port, seen = listener
+    port, received = listener
     with proxy(kind, port, tmp_path / kind) as front, closing(front.connect()) as connection:
         front.begin(connection, "POST", "/api/v1/tasks/", 40_000, JSON)
         connection.send(b"x" * 39_999)
         time.sleep(0.3)
-        assert b"POST" not in b"".join(seen)
+        assert b"POST" not in b"".join(received)
         connection.send(b"y")
-        within(10, lambda: b"".join(seen).endswith(b"xy"))
+        within(10, lambda: b"".join(received).endswith(b"xy"))
 
 
-def test_who_may_not_enter_is_told_so_with_a_picture_on_the_way(front: Proxy) -> None:
-    """The service answers before it has seen the whole."""
+def test_unauthenticated_upload_gets_401(front: Proxy) -> None:
+    """The service responds before it has received the whole body."""
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     for _ in range(5):
-        answer = front.ask("PUT", "/api/v1/profiles/avatar", b"x" * MAX_BYTES, headers)
-        assert answer.status == 401
-        assert problem(answer)["code"] == "invalid_credentials"
+        response = front.ask("PUT", "/api/v1/profiles/avatar", b"x" * MAX_BYTES, headers)
+        assert response.status == 401
+        assert parse_problem(response)["code"] == "invalid_credentials"
 
 
-def test_each_client_has_limits_of_its_own_and_no_word_about_its_address(front: Proxy) -> None:
+def test_rate_limits_count_the_ip_address_that_the_proxy_saw(front: Proxy) -> None:
     net = f"127.{front.port >> 8}.{front.port & 255}"
     guesser, other = f"{net}.2", f"{net}.3"
-    told = [log_in(front, "wrong", client=guesser).status for _ in range(4)]
-    assert told == [400, 400, 400, 429]
-    lie = {"X-Forwarded-For": other}
-    assert log_in(front, "wrong", client=guesser, headers=lie).status == 429
-    assert log_in(front, client=other).status == 200
+    statuses = [sign_in(front, "wrong", client=guesser).status for _ in range(4)]
+    assert statuses == [400, 400, 400, 429]
+    forged = {"X-Forwarded-For": other}
+    assert sign_in(front, "wrong", client=guesser, headers=forged).status == 429
+    assert sign_in(front, client=other).status == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_name_comes_through_that_granian_takes_for_another(
+def test_proxy_drops_headers_with_underscores(
     kind: str, listener: tuple[int, list[bytes]], tmp_path: Path
 ) -> None:
-    port, seen = listener
-    lies = {"X_Forwarded_For": "10.0.0.1", "X-Forwarded_For": "10.0.0.2", "script_name": "/zzz"}
+    port, received = listener
+    forged = {"X_Forwarded_For": "10.0.0.1", "X-Forwarded_For": "10.0.0.2", "script_name": "/zzz"}
     with proxy(kind, port, tmp_path / kind) as front, closing(front.connect()) as connection:
-        front.begin(connection, "GET", "/api/v1/account", 0, lies)
-        within(10, lambda: b"\r\n\r\n" in b"".join(seen).partition(b"/account")[2])
-    names = [line.partition(b":")[0] for line in b"".join(seen).splitlines()]
+        front.begin(connection, "GET", "/api/v1/account", 0, forged)
+        within(10, lambda: b"\r\n\r\n" in b"".join(received).partition(b"/account")[2])
+    names = [line.partition(b":")[0] for line in b"".join(received).splitlines()]
     assert b"x-forwarded-for" in [name.lower() for name in names]
     assert [name for name in names if b"_" in name] == []
 
 
-def test_the_proxy_gives_each_request_its_id(front: Proxy) -> None:
-    answers = [front.ask("GET", "/api/v1/health", headers={"X-Request-ID": "mine"}) for _ in "ab"]
-    ids = [answer.headers.get_all("X-Request-ID") for answer in answers]
+def test_proxy_generates_the_request_id(front: Proxy) -> None:
+    responses = [front.ask("GET", "/api/v1/health", headers={"X-Request-ID": "mine"}) for _ in "ab"]
+    ids = [response.headers.get_all("X-Request-ID") for response in responses]
     assert all(found is not None and len(found) == 1 and len(found[0]) >= 32 for found in ids)
     assert ids[0] != ids[1]
 
 
 @pytest.mark.parametrize("path", ["/metrics", "//metrics", "/%6detrics", "/metrics/"])
-def test_the_metrics_are_hidden(front: Proxy, path: str) -> None:
-    assert problem(front.ask("GET", path))["code"] == "not_found"
+def test_proxy_hides_the_metrics(front: Proxy, path: str) -> None:
+    assert parse_problem(front.ask("GET", path))["code"] == "not_found"
 
 
-def test_no_header_says_where_the_service_lies(front: Proxy) -> None:
+def test_header_cannot_set_script_name(front: Proxy) -> None:
     hidden = front.ask("GET", "/x/metrics", headers={"SCRIPT_NAME": "/x"})
     assert hidden.status == 404
     assert front.ask("GET", "/api/v1/health", headers={"SCRIPT_NAME": "/zzz"}).status == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_service_that_is_gone_is_unavailable(kind: str, tmp_path: Path) -> None:
+def test_proxy_responds_unavailable_without_a_service(kind: str, tmp_path: Path) -> None:
     with proxy(kind, free_port(), tmp_path / kind) as front:
-        answer = front.ask("GET", "/api/v1/health")
-    assert problem(answer)["code"] == "unavailable"
-    assert answer.headers["Retry-After"] == "1"
+        response = front.ask("GET", "/api/v1/health")
+    assert parse_problem(response)["code"] == "unavailable"
+    assert response.headers["Retry-After"] == "1"

@@ -1,4 +1,4 @@
-"""Bytes that are no request, or one that two servers would read in two ways."""
+"""Malformed requests, and requests that two servers could parse differently."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CORPUS = {
     "a broken address": (b"GET http://[::1/ HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     "a star": (b"GET * HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     "a path of encoded NUL": (b"GET /%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
-    "a path of encoded nonsense": (
+    "a path of invalid escapes": (
         b"GET /%ff%zz% HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
         404,
     ),
@@ -55,7 +55,7 @@ CORPUS = {
     "a bare LF": (b"GET / HTTP/1.1\nHost: x\n\n", 400),
     "a bare LF in a field": (GET + b"X-A: a\nX-B: b\r\n\r\n", 400),
     "a field on two lines": (GET + b"X-A: a\r\n b\r\n\r\n", 400),
-    "a line that goes on from nowhere": (b"GET / HTTP/1.1\r\n Host: x\r\n\r\n", 400),
+    "a continuation line without a field": (b"GET / HTTP/1.1\r\n Host: x\r\n\r\n", 400),
     "a field without a colon": (GET + b"X-A\r\n\r\n", 400),
     "a field without a name": (GET + b": a\r\n\r\n", 400),
     "a space before the colon": (GET + b"X-A : a\r\n\r\n", 400),
@@ -125,7 +125,7 @@ CORPUS = {
         CHUNKED + b"e\r\n" + TASK + b"\r\n0\r\n" + b"X-A: aaaaaaaaaaaaaaaaaa\r\n" * 4000,
         400,
     ),
-    "chunks that nobody reads": (
+    "chunks for a route without a body": (
         GET + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         200,
     ),
@@ -146,25 +146,25 @@ def port(log: Path) -> Iterator[int]:
 
 
 @pytest.fixture(scope="module")
-def answers(port: int) -> dict[str, bytes]:
-    """All at once, since those that are never whole take their time."""
+def responses(port: int) -> dict[str, bytes]:
+    """Send all requests at once, because incomplete requests last until their timeout."""
 
-    def answer(sent: bytes) -> bytes:
+    def response(sent: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
             connection.sendall(sent)
             return connection.makefile("rb").read()
 
     with ThreadPoolExecutor(len(CORPUS)) as pool:
-        answered = pool.map(answer, [sent for sent, _ in CORPUS.values()])
-        return dict(zip(CORPUS, answered, strict=True))
+        received = pool.map(response, [sent for sent, _ in CORPUS.values()])
+        return dict(zip(CORPUS, received, strict=True))
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_what_is_no_request_is_refused_once_with_a_problem(
-    name: str, answers: dict[str, bytes]
+def test_malformed_request_is_rejected_once_with_a_problem_document(
+    name: str, responses: dict[str, bytes]
 ) -> None:
-    assert answers[name].count(b"HTTP/1.1 ") == 1
-    head, _, body = answers[name].partition(b"\r\n\r\n")
+    assert responses[name].count(b"HTTP/1.1 ") == 1
+    head, _, body = responses[name].partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").split("\r\n")
     headers = {field.partition(": ")[0]: field.partition(": ")[2] for field in fields}
     assert int(line.split(" ")[1]) == CORPUS[name][1]
@@ -175,11 +175,11 @@ def test_what_is_no_request_is_refused_once_with_a_problem(
         assert json.loads(body)["status"] == CORPUS[name][1]
 
 
-def test_the_log_tells_of_them_in_a_line_each_without_what_they_sent(
-    answers: dict[str, bytes], log: Path
+def test_log_has_a_line_for_malformed_requests_without_their_content(
+    responses: dict[str, bytes], log: Path
 ) -> None:
     lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    told = [line["message"] for line in lines if "InvalidRequestLine" in line["message"]]
-    assert told
+    messages = [line["message"] for line in lines if "InvalidRequestLine" in line["message"]]
+    assert messages
     assert "hello there" not in log.read_text()
     assert "exception" not in {key for line in lines for key in line}

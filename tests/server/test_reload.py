@@ -1,4 +1,4 @@
-"""Reload, stop and start of the real servers, with traffic running through them."""
+"""Reload, stop and start of both servers while clients use the service."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def server(kind: str, url: str, tmp_path: Path) -> Iterator[Server]:
-    """Two workers, no secret set, and a keystore that they share."""
+    """A server with two workers that share a keystore, without a secret in the settings."""
     settings = {
         "CORE__DATABASE_URL": url,
         "CORE__KEYSTORE": "database",
@@ -53,7 +53,7 @@ def wait_for_other_workers(server: Server, than: set[int]) -> None:
         time.sleep(0.05)
 
 
-def test_a_reload_loses_no_request(server: Server) -> None:
+def test_reload_loses_no_request(server: Server) -> None:
     living, revoked = people(server.port)
     with traffic(server.port, living, revoked) as ledger:
         time.sleep(0.3)
@@ -68,23 +68,23 @@ def test_a_reload_loses_no_request(server: Server) -> None:
     assert set(ledger.acknowledged) <= stored(server.port)
 
 
-def test_a_reload_hangs_up_on_nobody_who_is_slow_to_ask(server: Server) -> None:
-    """The connection is there, its request only a moment later."""
+def test_reload_keeps_connections_of_slow_clients(server: Server) -> None:
+    """Clients connect and send their request a moment later."""
     over = threading.Event()
 
     def ask_slowly(_: int) -> set[bytes]:
-        answers = set()
+        responses = set()
         while not over.is_set():
             with socket.create_connection(("127.0.0.1", server.port), timeout=15) as connection:
                 time.sleep(0.1)
                 connection.sendall(
                     b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
                 )
-                answers.add(connection.recv(12))
-        return answers
+                responses.add(connection.recv(12))
+        return responses
 
     with ThreadPoolExecutor(8) as pool:
-        answers = pool.map(ask_slowly, range(8))
+        responses = pool.map(ask_slowly, range(8))
         try:
             time.sleep(0.3)
             before = set(server.workers())
@@ -92,24 +92,24 @@ def test_a_reload_hangs_up_on_nobody_who_is_slow_to_ask(server: Server) -> None:
             wait_for_other_workers(server, before)
         finally:
             over.set()
-        assert set().union(*answers) == {b"HTTP/1.1 200"}
+        assert set().union(*responses) == {b"HTTP/1.1 200"}
 
 
-def test_a_stop_lets_what_has_begun_come_to_its_end(server: Server) -> None:
-    """Some logins are being computed when the server is told to stop."""
-    form = {"username": "nobody@example.com", "password": "wrong"}
-    begun = threading.Barrier(4)
+def test_stop_completes_running_requests(server: Server) -> None:
+    """The server receives SIGTERM while it checks passwords."""
+    form = {"username": "unknown@example.com", "password": "wrong"}
+    started = threading.Barrier(4)
 
-    def log_in(_: int) -> int:
-        begun.wait()
+    def sign_in(_: int) -> int:
+        started.wait()
         return Client(server.port).ask("POST", "/login", form=form)[0]
 
     with ThreadPoolExecutor(3) as pool:
-        answers = pool.map(log_in, range(3))
-        begun.wait()
+        responses = pool.map(sign_in, range(3))
+        started.wait()
         time.sleep(0.3)
         server.send(signal.SIGTERM)
-        assert set(answers) == {400}
+        assert set(responses) == {400}
     assert server.process.wait(timeout=30) == 0
 
 
@@ -123,8 +123,8 @@ def post_fork(server, worker):
 """
 
 
-def test_a_stop_is_heard_by_a_worker_that_has_only_just_begun(url: str, tmp_path: Path) -> None:
-    """Unheard, it would go on taking requests, and be killed over them in the end."""
+def test_starting_worker_obeys_a_stop(url: str, tmp_path: Path) -> None:
+    """A worker that ignores SIGTERM would accept requests and then be killed."""
     (tmp_path / "slow.py").write_text(SLOW_START)
     options = ["-c", str(tmp_path / "slow.py"), "--graceful-timeout", "25"]
     settings = {"CORE__DATABASE_URL": url, "SECRET_KEY": SECRET}
@@ -136,15 +136,15 @@ def test_a_stop_is_heard_by_a_worker_that_has_only_just_begun(url: str, tmp_path
         assert server.process.wait(timeout=20) == 0
 
 
-def test_without_a_secret_the_workers_share_a_random_one(server: Server) -> None:
-    """Each request has a connection of its own, so both workers meet the token."""
+def test_workers_without_a_secret_share_a_random_one(server: Server) -> None:
+    """Each request opens a connection, so both workers check the token."""
     living, _ = people(server.port)
     assert len(server.workers()) == 2
     assert {living.ask("GET", "/account")[0] for _ in range(40)} == {200}
 
 
 def test_workers_share_no_database_connection(kind: str, tmp_path: Path) -> None:
-    """Shared ones would answer one worker's question to another."""
+    """With a shared connection, a worker would read the results of another worker's query."""
     with postgres_database("frontdesk_fork") as url:
         furnish(url)
         settings = {"CORE__DATABASE_URL": url, "WEB_CONCURRENCY": "2", "SECRET_KEY": SECRET}

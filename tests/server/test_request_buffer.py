@@ -1,4 +1,4 @@
-"""Where a request ends, told from its bytes however they come in."""
+"""The request buffer finds the end of a request, however its bytes are split."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.server.request_buffer import BODY_LIMIT, RequestBuffer
 
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = POST + b"Transfer-Encoding: Chunked\r\n\r\n"
-WHOLE = {
+COMPLETE = {
     "no body": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
     "no header": b"GET / HTTP/1.0\r\n\r\n",
     "a length": POST + b"Content-Length: 5\r\n\r\nhello",
@@ -19,8 +19,8 @@ WHOLE = {
     "chunks": CHUNKED + b"5\r\nhello\r\n1;x=y\r\n!\r\n0\r\n\r\n",
     "chunks and trailers": CHUNKED + b"2\r\n\r\n\r\n0\r\nA: b\r\n\r\n",
 }
-# Nothing that could follow makes gunicorn take them.
-REFUSED = {
+# gunicorn rejects these whatever follows.
+REJECTED = {
     "a bare LF": b"GET / HTTP/1.1\n",
     "a bare LF among fields": POST + b"X: y\n",
     "an endless request line": b"GET /" + b"x" * 8200,
@@ -37,8 +37,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("sent", WHOLE.values(), ids=WHOLE)
-def test_a_request_is_whole_with_its_last_byte_and_not_before(sent: bytes) -> None:
+@pytest.mark.parametrize("sent", COMPLETE.values(), ids=COMPLETE)
+def test_request_is_complete_with_its_last_byte(sent: bytes) -> None:
     request = RequestBuffer()
     for byte in sent[:-1]:
         request.add(bytes([byte]))
@@ -47,8 +47,8 @@ def test_a_request_is_whole_with_its_last_byte_and_not_before(sent: bytes) -> No
     assert request.is_whole()
 
 
-@pytest.mark.parametrize("sent", REFUSED.values(), ids=REFUSED)
-def test_what_will_be_refused_is_not_waited_for(sent: bytes) -> None:
+@pytest.mark.parametrize("sent", REJECTED.values(), ids=REJECTED)
+def test_buffer_does_not_wait_for_the_rest_of_a_malformed_request(sent: bytes) -> None:
     assert RequestBuffer(sent).is_whole()
 
 
@@ -56,9 +56,7 @@ def test_what_will_be_refused_is_not_waited_for(sent: bytes) -> None:
     chunks=st.lists(st.binary(min_size=1, max_size=50), max_size=5),
     cuts=st.lists(st.integers(0, 300), max_size=5),
 )
-def test_the_way_in_which_it_is_cut_makes_no_difference(
-    chunks: list[bytes], cuts: list[int]
-) -> None:
+def test_end_is_found_however_the_bytes_are_split(chunks: list[bytes], cuts: list[int]) -> None:
     body = b"".join(b"%X\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
     sent = CHUNKED + body
     request = RequestBuffer()
@@ -68,7 +66,7 @@ def test_the_way_in_which_it_is_cut_makes_no_difference(
         assert request.is_whole() == (end == len(sent))
 
 
-def test_chunks_without_end_are_not_kept_for_ever() -> None:
+def test_endless_chunks_stop_at_the_body_limit() -> None:
     request = RequestBuffer(CHUNKED)
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
     for _ in range(BODY_LIMIT // len(chunk)):
@@ -87,7 +85,7 @@ def test_chunks_without_end_are_not_kept_for_ever() -> None:
         (POST + b"\r\nExpect: 100-continue\r\n\r\n", False),
     ],
 )
-def test_only_a_client_that_waits_for_it_is_told_to_go_on(head: bytes, expects: bool) -> None:
+def test_only_a_client_that_expects_100_gets_100_continue(head: bytes, expects: bool) -> None:
     request = RequestBuffer(head)
     request.is_whole()
     assert request.expects_100() is expects

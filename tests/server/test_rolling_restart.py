@@ -1,4 +1,4 @@
-"""The proxies of deploy/proxies/ in front of two servers, of which one restarts under load."""
+"""The proxies of deploy/proxies/ in front of two servers, one of which restarts under load."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ..rigs.traffic import furnish
 
 KINDS = ["nginx", "haproxy", "caddy"]
 CLIENTS = 4
-# One of each client may be under way when the server stops. Caddy 2.6 repeats no body, and tries a
-# server that is down again after some seconds.
-UNREPEATED = {"nginx": CLIENTS, "haproxy": CLIENTS, "caddy": 5 * CLIENTS}
+# A stopping server can have one request of each client. Caddy 2.6 does not retry requests with a
+# body, and takes seconds to retry a server that was down.
+MAX_FAILED_WRITES = {"nginx": CLIENTS, "haproxy": CLIENTS, "caddy": 5 * CLIENTS}
 JSON = {"Content-Type": "application/json", "X-Owner": "rolling"}
 
 
@@ -53,28 +53,28 @@ def settings(tmp_path: Path) -> dict[str, str]:
 
 @contextmanager
 def load(front: Proxy) -> Iterator[Load]:
-    """Each client reads and writes in turn, and does not wait between."""
-    found = Load()
+    """Read and write with each client in turn, without pauses."""
+    counts = Load()
     over = threading.Event()
 
-    def go(client: int) -> None:
+    def run_client(client: int) -> None:
         number = 0
         while not over.is_set():
             number += 1
-            found.reads[front.ask("GET", "/api/v1/tasks/?limit=1", headers=JSON).status] += 1
+            counts.reads[front.ask("GET", "/api/v1/tasks/?limit=1", headers=JSON).status] += 1
             title = f"{client}-{number}"
             body = json.dumps({"title": title}).encode()
             status = front.ask("POST", "/api/v1/tasks/", body, JSON).status
-            found.writes[status] += 1
+            counts.writes[status] += 1
             if status == 201:
-                found.titles.append(title)
+                counts.titles.append(title)
             time.sleep(0.01)
 
-    threads = [threading.Thread(target=go, args=(client,)) for client in range(CLIENTS)]
+    threads = [threading.Thread(target=run_client, args=(client,)) for client in range(CLIENTS)]
     for thread in threads:
         thread.start()
     try:
-        yield found
+        yield counts
     finally:
         over.set()
         for thread in threads:
@@ -87,7 +87,7 @@ def stop(server: Server) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_read_fails_and_no_write_is_repeated_while_one_of_two_servers_restarts(
+def test_rolling_restart_fails_no_read_and_repeats_no_write(
     kind: str, settings: dict[str, str], tmp_path: Path
 ) -> None:
     ports = lasting_port(), lasting_port()
@@ -97,18 +97,18 @@ def test_no_read_fails_and_no_write_is_repeated_while_one_of_two_servers_restart
             for port in ports
         ]
         front = stack.enter_context(proxy(kind, ports[0], tmp_path / kind, ports[1]))
-        with load(front) as seen:
+        with load(front) as counts:
             time.sleep(1)
             stop(servers[1])
             time.sleep(2)
             again = gunicorn_server(settings, tmp_path / "again", port=ports[1])
             stack.enter_context(again)
             time.sleep(4)
-    assert set(seen.reads) == {200}
-    assert seen.reads[200] > 20
-    # Unknown is what became of a POST that the server had when it stopped: it is not repeated.
-    assert seen.writes.total() - seen.writes[201] <= UNREPEATED[kind]
+    assert set(counts.reads) == {200}
+    assert counts.reads[200] > 20
+    # The proxy must not retry a POST that the stopped server had received.
+    assert counts.writes.total() - counts.writes[201] <= MAX_FAILED_WRITES[kind]
     with closing(sqlite3.connect(tmp_path / "frontdesk.db")) as database:
         stored = [title for (title,) in database.execute("SELECT title FROM frontdesk_tasks")]
     assert len(stored) == len(set(stored))
-    assert set(stored) >= set(seen.titles)
+    assert set(stored) >= set(counts.titles)

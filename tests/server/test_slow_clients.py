@@ -1,4 +1,4 @@
-"""Clients that are slow to send or to read, against a worker of few threads."""
+"""Clients that send or read slowly, against a worker with few threads."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def server(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -
 
 
 def ask_many(server: Server) -> set[int]:
-    """What others are answered, each over a connection of its own."""
+    """Return the statuses of other clients' requests, each over its own connection."""
     return {Client(server.port).ask("GET", path)[0] for path in ["/health", "/tasks/"] * 20}
 
 
 def send_steadily(server: Server) -> bytes:
-    """For longer than a head may take, and a tenth of the body, but never too slowly."""
+    """Send for longer than the timeout of a header, but above the minimum rate."""
     body = TASK.ljust(30_000)
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body))
@@ -67,7 +67,7 @@ def send_steadily(server: Server) -> bytes:
 
 
 @dataclass
-class Siege:
+class SlowTraffic:
     others: set[int]
     steady: bytes
     silent: list[SlowClient]
@@ -75,7 +75,7 @@ class Siege:
 
 
 @pytest.fixture(scope="module")
-def siege(server: Server) -> Siege:
+def slow_traffic(server: Server) -> SlowTraffic:
     silent = open_slowly(server.port, SILENT, 200)
     slow = open_slowly(server.port, SLOW_HEAD, 200)
     slow += open_slowly(server.port, SLOW_BODY, 100) + open_slowly(server.port, SLOW_CHUNKS, 100)
@@ -83,30 +83,30 @@ def siege(server: Server) -> Siege:
         steady = pool.submit(send_steadily, server)
         others = ask_many(server)
         wait_until_closed(silent + slow, 60)
-        return Siege(others, steady.result(), silent, slow)
+        return SlowTraffic(others, steady.result(), silent, slow)
 
 
-def test_the_others_are_answered_meanwhile(siege: Siege) -> None:
-    assert siege.others == {200}
+def test_other_clients_are_served(slow_traffic: SlowTraffic) -> None:
+    assert slow_traffic.others == {200}
 
 
-def test_silent_connections_are_closed(siege: Siege) -> None:
-    assert {client.received for client in siege.silent} == {b""}
+def test_silent_connections_are_closed(slow_traffic: SlowTraffic) -> None:
+    assert {client.received for client in slow_traffic.silent} == {b""}
 
 
-def test_slow_requests_are_told_that_their_time_is_over(siege: Siege) -> None:
-    for client in siege.slow:
+def test_slow_requests_get_408(slow_traffic: SlowTraffic) -> None:
+    for client in slow_traffic.slow:
         head, _, body = client.received.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
         assert json.loads(body)["code"] == "request_timeout"
 
 
-def test_who_goes_on_sending_is_waited_for(siege: Siege) -> None:
-    assert siege.steady.startswith(b"HTTP/1.1 201 ")
+def test_steady_slow_body_is_accepted(slow_traffic: SlowTraffic) -> None:
+    assert slow_traffic.steady.startswith(b"HTTP/1.1 201 ")
 
 
 def ask_without_reading(server: Server) -> socket.socket:
-    """For more than all the buffers between here and there can take."""
+    """Request more than the socket buffers can hold, and read nothing."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", server.port))
@@ -114,14 +114,14 @@ def ask_without_reading(server: Server) -> socket.socket:
     return connection
 
 
-def test_who_does_not_read_holds_up_nobody(server: Server) -> None:
+def test_clients_that_do_not_read_do_not_block_others(server: Server) -> None:
     with ExitStack() as stack:
         for _ in range(20):
             stack.enter_context(ask_without_reading(server))
         assert ask_many(server) == {200}
 
 
-def test_who_reads_late_gets_all_of_it(server: Server) -> None:
+def test_late_reader_gets_every_response(server: Server) -> None:
     with ask_without_reading(server) as connection:
         connection.shutdown(socket.SHUT_WR)
         time.sleep(1)
@@ -131,7 +131,7 @@ def test_who_reads_late_gets_all_of_it(server: Server) -> None:
     assert [body["openapi"] for body in bodies] == ["3.1.0"] * 100
 
 
-def test_requests_that_come_together_are_answered_in_turn(server: Server) -> None:
+def test_pipelined_requests_get_responses_in_order(server: Server) -> None:
     create = POST + b"Content-Length: %d\r\n\r\n%s" % (len(TASK), TASK)
     chunked = POST + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (len(TASK), TASK)
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
@@ -143,7 +143,7 @@ def test_requests_that_come_together_are_answered_in_turn(server: Server) -> Non
     assert re.findall(rb"HTTP/1\.1 (\d+) ", received) == [b"201", b"200", b"201", b"200"]
 
 
-def test_a_client_that_asks_before_it_sends_a_body_is_told_once_to_go_on(server: Server) -> None:
+def test_client_that_expects_100_gets_100_continue_once(server: Server) -> None:
     head = POST + b"Expect: 100-continue\r\nConnection: close\r\nContent-Length: 14\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(head)
@@ -153,14 +153,14 @@ def test_a_client_that_asks_before_it_sends_a_body_is_told_once_to_go_on(server:
 
 
 @pytest.mark.parametrize("expect", [b"", b"Expect: 100-continue\r\n"])
-def test_nobody_waits_for_a_body_that_is_too_large(server: Server, expect: bytes) -> None:
+def test_oversized_body_is_rejected_immediately(server: Server, expect: bytes) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(POST + expect + b"Content-Length: 100000000\r\n\r\n")
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_connection_stays_though_nobody_wanted_the_body(server: Server) -> None:
-    """A proxy sends its next request over it at once."""
+def test_connection_stays_open_after_a_rejected_body(server: Server) -> None:
+    """A proxy sends its next request over the same connection."""
     unwanted = b"PUT /api/v1/profiles/avatar HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(unwanted.ljust(len(unwanted) + 5_000_000, b"x") + GET)
@@ -170,9 +170,7 @@ def test_a_connection_stays_though_nobody_wanted_the_body(server: Server) -> Non
 
 
 @pytest.mark.parametrize("framing", [b"Content-Length: 7000000", b"Transfer-Encoding: chunked"])
-def test_who_sends_too_much_is_told_that_the_connection_ends(
-    server: Server, framing: bytes
-) -> None:
+def test_oversized_body_closes_the_connection(server: Server, framing: bytes) -> None:
     head = b"PUT /api/v1/profiles/avatar HTTP/1.1\r\nHost: x\r\n" + framing + b"\r\n\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(head + b"6acfc0\r\n" + b"x" * 6_500_000)
@@ -181,7 +179,7 @@ def test_who_sends_too_much_is_told_that_the_connection_ends(
     assert b"\r\nConnection: close\r\n" in answer
 
 
-def test_where_no_connection_is_left_the_one_nearest_to_its_end_makes_room(
+def test_full_worker_closes_the_connection_nearest_to_its_timeout(
     settings: dict[str, str], tmp_path: Path
 ) -> None:
     with gunicorn_server(settings, tmp_path / "log", "--worker-connections", "50") as server:
@@ -190,7 +188,7 @@ def test_where_no_connection_is_left_the_one_nearest_to_its_end_makes_room(
             assert ask_many(server) == {200}
 
 
-def test_a_stop_does_not_wait_for_those_that_send_nothing(
+def test_stop_does_not_wait_for_silent_connections(
     settings: dict[str, str], tmp_path: Path
 ) -> None:
     with gunicorn_server(settings, tmp_path / "log", "--graceful-timeout", "8") as server:
@@ -202,11 +200,11 @@ def test_a_stop_does_not_wait_for_those_that_send_nothing(
         assert server.process.wait(timeout=7) == 0
 
 
-def test_a_long_body_is_handed_on_in_parts() -> None:
-    """gunicorn copies what it holds and does not need yet at each of its steps."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        connection = BufferedSocket(ours, 1.0)
+def test_long_body_is_passed_to_gunicorn_in_parts() -> None:
+    """gunicorn copies the unused rest of what it has read at each step."""
+    server_end, client_end = socket.socketpair()
+    with server_end, client_end:
+        connection = BufferedSocket(server_end, 1.0)
         connection.request.add(b"x" * 5_000_000)
         parts = [len(connection.recv(1024 * 1024)) for _ in range(77)]
     assert sum(parts) == 5_000_000

@@ -1,4 +1,4 @@
-"""The units in deploy/: a restart behind systemd's socket. The test plays systemd's part."""
+"""The systemd units of deploy/: a restart behind a socket that the test passes as systemd would."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..conftest import SECRET
 from ..rigs.servers import GRANIAN, GUNICORN, checkout_environment
 from ..rigs.traffic import NONE, Client, furnish, people, stored, traffic
 
-# Between fork and exec: the socket is descriptor 3, and meant for this very process.
+# After the fork and before the exec, pass the socket as descriptor 3 to this process.
 HAND_OVER = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -29,7 +29,7 @@ os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 
 @dataclass
 class Unit:
-    """frontdesk.service as systemd runs it: ready when it says so, stopped by SIGTERM."""
+    """frontdesk.service as systemd runs it: ready after READY=1, stopped by SIGTERM."""
 
     listener: socket.socket
     folder: Path
@@ -45,9 +45,12 @@ class Unit:
     def start(self) -> None:
         number = str(self.listener.fileno())
         notify = self.folder / "notify"
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told, self.log.open("a") as log:
-            told.bind(str(notify))
-            told.settimeout(30)
+        with (
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications,
+            self.log.open("a") as log,
+        ):
+            notifications.bind(str(notify))
+            notifications.settimeout(30)
             self.process = subprocess.Popen(
                 [sys.executable, "-c", HAND_OVER, number, "-m", *self.command],
                 env=checkout_environment(NOTIFY_SOCKET=str(notify), **self.settings),
@@ -55,7 +58,7 @@ class Unit:
                 stdout=log,
                 stderr=log,
             )
-            assert told.recv(1000).startswith(b"READY=1")
+            assert notifications.recv(1000).startswith(b"READY=1")
         notify.unlink()
 
     def stop(self) -> int:
@@ -92,8 +95,8 @@ def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
 
 
 @contextmanager
-def kept_connection(port: int) -> Iterator[Callable[[], int]]:
-    """As a proxy asks: over one connection, until the server says that it ends."""
+def keep_alive_connection(port: int) -> Iterator[Callable[[], int]]:
+    """Yield a function that sends requests over one keep-alive connection, as a proxy does."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
 
     def ask() -> int:
@@ -110,32 +113,34 @@ def kept_connection(port: int) -> Iterator[Callable[[], int]]:
     connection.close()
 
 
-def test_a_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
+def test_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
     living, revoked = people(unit.port)
-    form = {"username": "nobody@example.com", "password": "wrong"}
+    form = {"username": "unknown@example.com", "password": "wrong"}
 
-    def log_in() -> int:
-        """Takes long enough to be in the server's hands whenever it is stopped."""
+    def sign_in() -> int:
+        """Sign in, which takes so long that each stop finds the request running."""
         return Client(unit.port).ask("POST", "/login", form=form)[0]
 
     with (
-        kept_connection(unit.port) as kept,
-        traffic(unit.port, living, revoked, login=log_in, kept=kept) as ledger,
+        keep_alive_connection(unit.port) as reuse,
+        traffic(unit.port, living, revoked, login=sign_in, keep_alive=reuse) as ledger,
     ):
         for _ in range(3):
             time.sleep(0.3)
             assert unit.stop() == 0
             unit.start()
         time.sleep(0.3)
-    right = {"account": 200, "revoked": 401, "write": 201, "health": 200, "login": 400}
-    assert {kind: ledger.statuses(kind) for kind in right} == {k: {v} for k, v in right.items()}
-    # granian closes a connection that is idle at a stop without having said so before.
-    assert ledger.statuses("kept") <= ({200} if "gunicorn" in unit.command else {200, NONE})
+    expected = {"account": 200, "revoked": 401, "write": 201, "health": 200, "login": 400}
+    assert {kind: ledger.statuses(kind) for kind in expected} == {
+        k: {v} for k, v in expected.items()
+    }
+    # granian closes an idle connection when it stops, without announcing it.
+    assert ledger.statuses("keep_alive") <= ({200} if "gunicorn" in unit.command else {200, NONE})
     assert set(ledger.acknowledged) <= stored(unit.port)
 
 
 @pytest.mark.parametrize("unit", ["granian"], indirect=True)
-def test_a_stop_that_comes_while_the_workers_begin_is_heard(unit: Unit) -> None:
+def test_stop_during_worker_start_is_obeyed(unit: Unit) -> None:
     for _ in range(5):
         assert unit.stop() == 0
         unit.start()
@@ -143,10 +148,10 @@ def test_a_stop_that_comes_while_the_workers_begin_is_heard(unit: Unit) -> None:
 
 
 @pytest.mark.parametrize("unit", ["gunicorn"], indirect=True)
-def test_the_log_says_when_none_of_the_sockets_is_the_one_for_the_metrics(unit: Unit) -> None:
+def test_missing_metrics_socket_is_logged(unit: Unit) -> None:
     unit.stop()
     unit.settings |= {"CORE__METRICS_ENABLED": "true", "CORE__METRICS_BIND": "127.0.0.1:9100"}
     unit.start()
-    with kept_connection(unit.port) as ask:
+    with keep_alive_connection(unit.port) as ask:
         assert ask() == 200
     assert "No socket listens at CORE__METRICS_BIND" in unit.log.read_text()

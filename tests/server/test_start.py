@@ -1,4 +1,4 @@
-"""What a start costs, and that nothing is loaded before it is used."""
+"""Which modules the service imports at its start."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ print(json.dumps([response.status_code, sorted(sys.modules)]))
 """
 
 
-def said(program: str, tmp_path: Path, **settings: str) -> str:
-    """By a process of its own, which has a database that nobody has used."""
+def run_program(program: str, tmp_path: Path, **settings: str) -> str:
+    """Run a program in a new process with an empty database and return its output."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=checkout_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}", **settings),
@@ -50,32 +50,32 @@ def said(program: str, tmp_path: Path, **settings: str) -> str:
     return done.stdout.strip()
 
 
-def loaded(tmp_path: Path, **settings: str) -> set[str]:
-    """The modules that are there once the service has answered its first request."""
-    status, modules = json.loads(said(_PROBE, tmp_path, SECRET_KEY=SECRET, **settings))
+def loaded_modules(tmp_path: Path, **settings: str) -> set[str]:
+    """Return the modules that are imported once the service has answered a request."""
+    status, modules = json.loads(run_program(_PROBE, tmp_path, SECRET_KEY=SECRET, **settings))
     assert status == 200
     return set(modules)
 
 
 @pytest.fixture(scope="module")
-def as_it_comes(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
-    """What is there where nothing is configured, which several tests look at."""
-    return frozenset(loaded(tmp_path_factory.mktemp("plain")))
+def default_modules(tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
+    """The modules of a service without settings, shared by several tests."""
+    return frozenset(loaded_modules(tmp_path_factory.mktemp("plain")))
 
 
-def test_the_first_answer_loads_nothing_heavy(as_it_comes: frozenset[str]) -> None:
-    assert as_it_comes & HEAVY == set()
+def test_first_response_imports_no_heavy_library(default_modules: frozenset[str]) -> None:
+    assert default_modules & HEAVY == set()
 
 
-def test_a_server_loads_no_commands(as_it_comes: frozenset[str]) -> None:
+def test_server_imports_no_commands(default_modules: frozenset[str]) -> None:
     commands = {f"app.cli.{path.stem}" for path in (ROOT / "app" / "cli").glob("*.py")}
     deferred = commands - {"app.cli.__init__", "app.cli.groups"}
     assert deferred
-    assert as_it_comes & deferred == set()
+    assert default_modules & deferred == set()
 
 
-def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> None:
-    found = loaded(
+def test_configured_libraries_are_imported_on_first_use(tmp_path: Path) -> None:
+    found = loaded_modules(
         tmp_path,
         SMS_ACCOUNT_SID="AC1",
         SMS_AUTH_TOKEN="x",
@@ -88,20 +88,20 @@ def test_what_is_configured_is_not_loaded_before_it_is_used(tmp_path: Path) -> N
     assert found & HEAVY == set()
 
 
-def test_the_server_leaves_curves_and_garbage_alone_while_it_starts(tmp_path: Path) -> None:
+def test_start_neither_imports_cryptography_nor_disables_garbage_collection(tmp_path: Path) -> None:
     probe = "import wsgi, gc, sys; print('cryptography' in sys.modules, gc.isenabled())"
-    assert said(probe, tmp_path) == "False True"
+    assert run_program(probe, tmp_path) == "False True"
 
 
-def test_the_keystore_brings_no_library_for_metrics(tmp_path: Path) -> None:
-    """The client of Redis would, where tracing is installed."""
-    found = loaded(tmp_path, CORE__REDIS_URL="redis://127.0.0.1:9/0")
+def test_keystore_imports_no_tracing_library(tmp_path: Path) -> None:
+    """The Redis client would import it where tracing is installed."""
+    found = loaded_modules(tmp_path, CORE__REDIS_URL="redis://127.0.0.1:9/0")
     assert "redis" in found
     assert [name for name in found if name.startswith("opentelemetry.sdk")] == []
 
 
-def test_importing_the_package_makes_no_application_and_reads_no_settings() -> None:
-    """A host imports it, and its settings may not be ours."""
+def test_importing_the_package_creates_no_application_and_reads_no_settings() -> None:
+    """Applications import the package, and their environment can hold unknown settings."""
     environment = checkout_environment(CORE__TYPO="1")
     done = subprocess.run(
         [sys.executable, "-c", "import app, sys; print('app.accounts.account' in sys.modules)"],
@@ -114,7 +114,7 @@ def test_importing_the_package_makes_no_application_and_reads_no_settings() -> N
     assert done.stderr == ""
 
 
-def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
+def test_flask_run_logs_each_warning_once(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "flask", "--app", "wsgi", "routes"],
         env=checkout_environment(CORE__DATABASE_URL=f"sqlite:///{tmp_path / 'x.db'}"),
@@ -127,37 +127,39 @@ def test_flask_run_warns_once_of_each_thing(tmp_path: Path) -> None:
     assert [text for text in warnings if text.startswith("SECRET_KEY is not set")]
 
 
-def test_ways_to_sign_in_that_are_switched_off_are_not_loaded(
-    as_it_comes: frozenset[str], tmp_path: Path
+def test_disabled_sign_in_methods_are_not_imported(
+    default_modules: frozenset[str], tmp_path: Path
 ) -> None:
-    without_console = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
+    without_console = loaded_modules(tmp_path, CORE__CONSOLE_ENABLED="false")
     assert _inside(without_console, "sessions", "passkeys", "login_codes") == {
         "app.auth.sessions.settings"
     }
-    # The console signs in by a cookie, which has a session.
-    assert "app.auth.sessions.cookie_sessions" in as_it_comes
-    assert _inside(as_it_comes, "passkeys", "login_codes") == set()
-    assert "app.auth.mfa.models" not in as_it_comes | without_console
+    # The console signs in by a cookie session.
+    assert "app.auth.sessions.cookie_sessions" in default_modules
+    assert _inside(default_modules, "passkeys", "login_codes") == set()
+    assert "app.auth.mfa.models" not in default_modules | without_console
 
 
 def _inside(names: Iterable[str], *packages: str) -> set[str]:
     return {name for name in names if name.startswith(tuple(f"app.auth.{p}." for p in packages))}
 
 
-def test_the_console_loads_no_page_before_one_is_asked_for(
-    as_it_comes: frozenset[str], tmp_path: Path
+def test_console_imports_its_pages_on_first_use(
+    default_modules: frozenset[str], tmp_path: Path
 ) -> None:
-    inside = {name for name in as_it_comes if name.startswith("app.console.")}
+    inside = {name for name in default_modules if name.startswith("app.console.")}
     assert "app.console.routes" in inside
     assert inside & {"app.console.pages", "app.console.texts", "app.console.api_calls"} == set()
     assert not [
         name for name in inside if name.startswith(("app.console.owner.", "app.console.admin."))
     ]
-    off = loaded(tmp_path, CORE__CONSOLE_ENABLED="false")
+    off = loaded_modules(tmp_path, CORE__CONSOLE_ENABLED="false")
     assert {name for name in off if name.startswith("app.console.")} <= {"app.console.host_pages"}
 
 
-def test_ways_to_sign_in_that_are_switched_on_load_nothing_heavy(tmp_path: Path) -> None:
-    on = loaded(tmp_path, AUTH__SESSIONS="on", AUTH__MFA="optional", AUTH__LOGIN_BY_CODE="on")
+def test_enabled_sign_in_methods_import_no_heavy_library(tmp_path: Path) -> None:
+    on = loaded_modules(
+        tmp_path, AUTH__SESSIONS="on", AUTH__MFA="optional", AUTH__LOGIN_BY_CODE="on"
+    )
     assert {"app.auth.mfa.models", "app.auth.passkeys.sign_in"} <= on
     assert on & {*HEAVY, "webauthn", "segno", "cbor2", "OpenSSL"} == set()

@@ -1,4 +1,4 @@
-"""What deploy/etc/ has for systemd, under a real one, by the commands of the page on operations."""
+"""The systemd units of deploy/etc/ under a real systemd, with the commands of docs/systemd.md."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ def analyze(*words: str) -> str:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_is_kept_in_a_sandbox(name: str) -> None:
-    said = analyze("security", "--offline=true", "--no-pager", str(FOLDER / name))
-    exposure = re.search(r"exposure level for \S+: ([\d.]+)", said)
+def test_service_unit_is_sandboxed(name: str) -> None:
+    output = analyze("security", "--offline=true", "--no-pager", str(FOLDER / name))
+    exposure = re.search(r"exposure level for \S+: ([\d.]+)", output)
     assert exposure is not None
     assert float(exposure[1]) < 3
 
 
-def steps() -> list[str]:
-    """The blocks of commands on the page."""
+def command_blocks() -> list[str]:
+    """Return the blocks of commands on the page."""
     part = (ROOT / "docs" / "systemd.md").read_text()
     return re.findall(r"^```sh\n(.*?)^```$", part, re.M | re.S)
 
 
 def copy_code(target: Path) -> None:
-    """What a clone has, and what has not been committed yet."""
+    """Copy the files of a clone, and files that are not committed yet."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True, text=True).stdout
     for name in filter(None, names.split("\0")):
@@ -66,8 +66,8 @@ def copy_code(target: Path) -> None:
             shutil.copy(ROOT / name, target / name, follow_symlinks=False)
 
 
-def lend_packages(machine: Machine) -> None:
-    """The page's pip finds its work done, which it would be at for a minute."""
+def install_packages(machine: Machine) -> None:
+    """Install the packages before the page's pip, which would need a minute."""
     shutil.copy(f"{sys.prefix}/bin/uv", machine.root / "usr/local/bin/uv")
     options = "--system-certs --link-mode copy -r requirements.txt"
     machine.run(
@@ -77,7 +77,7 @@ def lend_packages(machine: Machine) -> None:
 
 
 def import_once(machine: Machine) -> None:
-    """As pip leaves it compiled: in their sandbox, the services could keep nothing of it."""
+    """Import everything once to compile it: the sandboxed services cannot write the bytecode."""
     machine.run(
         f"cd /srv/frontdesk; export SECRET_KEY='{SECRET}' CORE__CELERY_BROKER_URL=redis://127.0.0.1"
         "; .venv/bin/gunicorn -c gunicorn.conf.py --check-config wsgi:app"
@@ -89,22 +89,22 @@ def import_once(machine: Machine) -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with machine(tmp_path_factory.mktemp("machine")) as found:
         copy_code(found.root / "srv" / "frontdesk")
-        lend_packages(found)
-        found.run(steps()[0])
+        install_packages(found)
+        found.run(command_blocks()[0])
         import_once(found)
         yield found
 
 
 @pytest.fixture(scope="module")
 def base(installed: Machine, redis_url: str) -> Iterator[str]:
-    """Where the service answers that the page's commands have started."""
+    """Return the base URL of the service that the page's commands have started."""
     port = free_port()
     with (installed.root / "etc/frontdesk.env").open("a") as settings:
         settings.write(f"{SETTINGS}CORE__CELERY_BROKER_URL={redis_url}\n")
     override = installed.root / "etc/systemd/system/frontdesk.socket.d/port.conf"
     override.parent.mkdir(parents=True)
     override.write_text(f"[Socket]\nListenStream=\nListenStream=127.0.0.1:{port}\n")
-    _, start, start_worker, _ = steps()
+    _, start, start_worker, _ = command_blocks()
     installed.run(start)
     installed.run(start_worker)
     wait_for_port(port)
@@ -121,19 +121,19 @@ def root(base: str) -> requests.Session:
     return session
 
 
-def test_systemd_has_nothing_to_say_about_the_units(installed: Machine) -> None:
+def test_systemd_verifies_the_units(installed: Machine) -> None:
     names = " ".join(f"/srv/frontdesk/{unit.relative_to(ROOT)}" for unit in UNITS)
     assert installed.run(f"systemd-analyze verify {names}") == ""
 
 
-def test_the_pages_commands_lead_to_a_running_service(base: str, installed: Machine) -> None:
+def test_commands_of_the_page_start_the_service(base: str, installed: Machine) -> None:
     assert requests.get(f"{base}/health/ready", timeout=10).json()["status"] == "ok"
     running = installed.run("systemctl show -P ActiveState frontdesk frontdesk-worker").split()
     assert running == ["active", "active"]
     assert installed.run("stat -c %U:%a /srv/frontdesk/instance/*.db") == "frontdesk:600\n"
 
 
-def test_what_the_service_does_it_may_do_in_its_sandbox(
+def test_sandbox_permits_what_the_service_does(
     base: str, root: requests.Session, installed: Machine
 ) -> None:
     assert root.post(f"{base}/profiles", json=ADA).status_code == 200
@@ -143,7 +143,7 @@ def test_what_the_service_does_it_may_do_in_its_sandbox(
     assert root.get(f"{base}/account").status_code == 200
 
 
-def test_the_worker_sends_what_is_to_be_delivered(
+def test_worker_sends_queued_messages(
     base: str, root: requests.Session, installed: Machine
 ) -> None:
     data = {"title": "x", "message": "y", "channels": ["inapp", "email"]}
@@ -152,23 +152,23 @@ def test_the_worker_sends_what_is_to_be_delivered(
     within(20, lambda: installed.run(outbox, check=False).startswith("frontdesk\n"))
 
 
-def test_the_nightly_prune_comes_to_its_end(base: str, installed: Machine) -> None:
+def test_nightly_prune_succeeds(base: str, installed: Machine) -> None:
     installed.run("systemctl start frontdesk-prune")
     assert "frontdesk-prune.timer" in installed.run("systemctl list-timers --no-pager")
 
 
-def test_a_command_runs_with_the_services_settings(base: str, installed: Machine) -> None:
-    said = installed.run(f"cd /srv/frontdesk; {steps()[3]}", check=False)
-    assert "secret_key" not in said
-    assert re.search(r"^0 errors", said, re.M), said
+def test_command_uses_the_settings_of_the_service(base: str, installed: Machine) -> None:
+    output = installed.run(f"cd /srv/frontdesk; {command_blocks()[3]}", check=False)
+    assert "secret_key" not in output
+    assert re.search(r"^0 errors", output, re.M), output
 
 
-def test_no_start_with_a_key_that_everybody_knows(base: str, installed: Machine) -> None:
+def test_publicly_known_secret_key_stops_the_start(base: str, installed: Machine) -> None:
     settings = installed.root / "etc/frontdesk.env"
-    right = settings.read_text()
-    settings.write_text(f"{right}SECRET_KEY=changethis\n")
+    valid = settings.read_text()
+    settings.write_text(f"{valid}SECRET_KEY=changethis\n")
     installed.run("! systemctl restart frontdesk")
-    said = installed.run("journalctl --no-pager --unit frontdesk")
-    assert "aborts startup: SECRET_KEY is a placeholder from documentation or examples" in said
-    settings.write_text(right)
+    output = installed.run("journalctl --no-pager --unit frontdesk")
+    assert "aborts startup: SECRET_KEY is a placeholder from documentation or examples" in output
+    settings.write_text(valid)
     installed.run("systemctl reset-failed frontdesk frontdesk.socket; systemctl restart frontdesk")

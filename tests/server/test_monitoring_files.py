@@ -1,4 +1,5 @@
-"""What deploy/monitoring/ has for Prometheus and Grafana: taken, and asking for what is told."""
+"""deploy/monitoring/ for Prometheus and Grafana: valid, and based on metrics that the service
+exports."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from ..rigs.servers import ROOT
 FOLDER = ROOT / "deploy" / "monitoring"
 RULES = yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"][0]["rules"]
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text())
-NAMED = re.compile(r"\b(frontdesk_\w+)(?:\{([^}]*)\})?")
+METRIC = re.compile(r"\b(frontdesk_\w+)(?:\{([^}]*)\})?")
 
 
 def promtool(*words: object) -> None:
@@ -33,37 +34,37 @@ def promtool(*words: object) -> None:
 
 
 def panels() -> Iterator[tuple[str, str]]:
-    """Title and question of each panel."""
+    """Return the title and the query of each panel."""
     for panel in DASHBOARD["panels"]:
         yield from ((panel["title"], target["expr"]) for target in panel["targets"])
 
 
-def questions() -> Iterator[str]:
+def queries() -> Iterator[str]:
     yield from (rule["expr"] for rule in RULES)
-    yield from (question for _, question in panels())
+    yield from (query for _, query in panels())
 
 
-def test_prometheus_takes_its_settings_and_the_alarms() -> None:
+def test_prometheus_accepts_its_configuration_and_the_alerts() -> None:
     promtool("check", "config", FOLDER / "prometheus.yaml")
 
 
-def test_every_alarm_rings_when_it_should_and_keeps_quiet_otherwise() -> None:
+def test_every_alert_fires_only_in_its_cases() -> None:
     cases = Path(__file__).with_name("alerts.yaml")
     tried = set(re.findall(r"alertname: (\w+)", cases.read_text()))
     assert tried == {rule["alert"] for rule in RULES}
     promtool("test", "rules", cases)
 
 
-def test_prometheus_understands_every_question_of_the_dashboard(tmp_path: Path) -> None:
-    asked = [question.replace("$__rate_interval", "1m") for _, question in panels()]
-    rules = [{"record": f"panel_{n}", "expr": question} for n, question in enumerate(asked)]
+def test_prometheus_accepts_every_query_of_the_dashboard(tmp_path: Path) -> None:
+    requested = [query.replace("$__rate_interval", "1m") for _, query in panels()]
+    rules = [{"record": f"panel_{n}", "expr": query} for n, query in enumerate(requested)]
     assert rules
     file = tmp_path / "panels.yaml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
     promtool("check", "rules", file)
 
 
-def test_the_panels_lie_beside_each_other_and_ask_the_chosen_source() -> None:
+def test_panels_do_not_overlap_and_use_the_selected_data_source() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in DASHBOARD["panels"]:
         place: dict[str, int] = panel["gridPos"]
@@ -76,24 +77,26 @@ def test_the_panels_lie_beside_each_other_and_ask_the_chosen_source() -> None:
 
 
 @only_on("postgresql")
-def test_what_alarms_and_panels_ask_for_is_told(make_app: MakeApp, person: MakePerson) -> None:
+def test_service_exports_every_metric_of_alerts_and_panels(
+    make_app: MakeApp, person: MakePerson
+) -> None:
     app = make_app(CORE__METRICS_ENABLED="true", CORE__EMAILS_ENABLED="false")
     boss = person("boss", into=app, role="admin").api()
     data: dict[str, Any] = {"title": "x", "message": "y", "channels": ["inapp", "email"]}
     boss.post("/admin/notifications/", 201, json={"data": data})
     Api(app).get("/health")
-    told: dict[str, set[str]] = {}
-    for name, labels in NAMED.findall(app.test_client().get("/metrics").get_data(as_text=True)):
-        told.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
-    for question in questions():
-        for name, labels in NAMED.findall(question):
-            asked = set(re.findall(r"(\w+)[=!]~?\"", labels)) - {"instance"}
-            assert name in told, question
-            assert asked <= told[name], question
+    exported: dict[str, set[str]] = {}
+    for name, labels in METRIC.findall(app.test_client().get("/metrics").get_data(as_text=True)):
+        exported.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
+    for query in queries():
+        for name, labels in METRIC.findall(query):
+            requested = set(re.findall(r"(\w+)[=!]~?\"", labels)) - {"instance"}
+            assert name in exported, query
+            assert requested <= exported[name], query
 
 
 @only_on("postgresql")
-def test_the_pools_limit_is_told(make_app: MakeApp) -> None:
+def test_pool_size_is_exported(make_app: MakeApp) -> None:
     app = make_app(CORE__METRICS_ENABLED="true", CORE__DATABASE_POOL_SIZE="7")
     Api(app).get("/tasks/")
     assert 'frontdesk_pool_connections{state="limit"} 7.0' in str(
@@ -101,6 +104,6 @@ def test_the_pools_limit_is_told(make_app: MakeApp) -> None:
     )
 
 
-def test_every_alarm_is_explained() -> None:
-    told = (ROOT / "docs" / "monitoring.md").read_text()
-    assert [rule["alert"] for rule in RULES if f"`{rule['alert']}`" not in told] == []
+def test_every_alert_is_documented() -> None:
+    exported = (ROOT / "docs" / "monitoring.md").read_text()
+    assert [rule["alert"] for rule in RULES if f"`{rule['alert']}`" not in exported] == []
