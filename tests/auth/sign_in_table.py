@@ -11,7 +11,7 @@ OUTCOMES = {
     "in": (200, None),
     "joined": (201, None),
     "mfa": (403, "mfa_required"),
-    "enrol": (403, "mfa_enrolment_required"),
+    "enroll": (403, "mfa_enrolment_required"),
     "wrong": (400, "incorrect_credentials"),
     "unproven": (400, "email_not_verified"),
     "inactive": (400, "inactive_account"),

@@ -59,7 +59,7 @@ def redis(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 MakeWebApp = Callable[[Mapping[str, str]], Flask]
-HandOn = Callable[[Service], float]
+PublishJobs = Callable[[Service], float]
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
 
 
 @pytest.fixture
-def publish_jobs(make_web_app: MakeWebApp) -> HandOn:
+def publish_jobs(make_web_app: MakeWebApp) -> PublishJobs:
     """Send as a web process does, and return the duration."""
 
     def send(installation: Service) -> float:

@@ -14,7 +14,7 @@ from app.testing.smtp import Sink
 from ..conftest import Backend, only_on
 from ..rigs.backends import free_port, redis_server
 from ..rigs.processes import Service, within
-from .conftest import HandOn, MakeWebApp
+from .conftest import PublishJobs, MakeWebApp
 
 pytestmark = only_on("postgresql")
 
@@ -25,7 +25,7 @@ def test_worker_delivers(
     backend: Backend,
     sink: Sink,
     tmp_path: Path,
-    hand_on: HandOn,
+    publish_jobs: PublishJobs,
     broker: str,
 ) -> None:
     settings = request.getfixturevalue(broker)
@@ -34,7 +34,7 @@ def test_worker_delivers(
     )
     installation.people(250)
     with installation.worker():
-        hand_on(installation)
+        publish_jobs(installation)
         sink.wait_for(250, seconds=90)
         within(15, lambda: installation.count("frontdesk_deliveries WHERE state = 'sent'") == 250)
     assert len(set(sink.receivers)) == len(sink.receivers) == 250
@@ -42,14 +42,14 @@ def test_worker_delivers(
 
 
 def test_worker_expands_a_large_broadcast_and_delivers_it(
-    redis: dict[str, str], backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
+    redis: dict[str, str], backend: Backend, sink: Sink, tmp_path: Path, publish_jobs: PublishJobs
 ) -> None:
     mail = {"MAIL_SERVER": "127.0.0.1", "MAIL_PORT": str(sink.port)}
     installation = Service(
         backend, tmp_path, NOTIFICATIONS__INLINE_RECEIVERS="100", **mail, **redis
     )
     installation.people(250)
-    hand_on(installation)
+    publish_jobs(installation)
     assert installation.count("frontdesk_expansions") == 1
     assert installation.count("frontdesk_inbox") == 0
     with installation.worker():
@@ -61,14 +61,18 @@ def test_worker_expands_a_large_broadcast_and_delivers_it(
 
 
 def test_killed_worker_loses_no_delivery(
-    rabbitmq: dict[str, str], backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
+    rabbitmq: dict[str, str],
+    backend: Backend,
+    sink: Sink,
+    tmp_path: Path,
+    publish_jobs: PublishJobs,
 ) -> None:
     installation = Service(
         backend, tmp_path, MAIL_SERVER="127.0.0.1", MAIL_PORT=str(sink.port), **rabbitmq
     )
     installation.people(250)
     sink.before_taking = lambda: time.sleep(0.01)
-    hand_on(installation)
+    publish_jobs(installation)
     kills = (20, 130)
     for mails in kills:
         with installation.worker(processes=1):
@@ -90,7 +94,7 @@ def test_killed_worker_loses_no_delivery(
 
 
 def test_unavailable_broker_does_not_block_requests(
-    backend: Backend, sink: Sink, tmp_path: Path, hand_on: HandOn
+    backend: Backend, sink: Sink, tmp_path: Path, publish_jobs: PublishJobs
 ) -> None:
     port = free_port()
     installation = Service(
@@ -101,7 +105,7 @@ def test_unavailable_broker_does_not_block_requests(
         CORE__CELERY_BROKER_URL=f"redis://127.0.0.1:{port}/0",
     )
     installation.people(5)
-    assert hand_on(installation) < 2
+    assert publish_jobs(installation) < 2
     with redis_server(tmp_path, port), installation.worker():
         sink.wait_for(5, seconds=90)
     installation.engine.dispose()

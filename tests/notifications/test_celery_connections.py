@@ -12,7 +12,7 @@ from app.testing.smtp import Sink
 from ..conftest import Backend, only_on
 from ..rigs.processes import Service
 from ..rigs.tcp_proxy import TcpProxy
-from .conftest import HandOn
+from .conftest import PublishJobs
 
 pytestmark = only_on("postgresql")
 
@@ -23,7 +23,7 @@ def test_silently_lost_connections_are_replaced(
     backend: Backend,
     sink: Sink,
     tmp_path: Path,
-    hand_on: HandOn,
+    publish_jobs: PublishJobs,
     broker: str,
     seconds: float,
 ) -> None:
@@ -36,10 +36,10 @@ def test_silently_lost_connections_are_replaced(
     )
     installation.people(5)
     with installation.worker():
-        hand_on(installation)
+        publish_jobs(installation)
         sink.wait_for(5, seconds=90)
         line.forget()
-        assert hand_on(installation) < 2
+        assert publish_jobs(installation) < 2
         sink.wait_for(10, seconds=seconds)
     line.cut()
     installation.engine.dispose()
