@@ -14,7 +14,7 @@ from app.testing.smtp import Sink
 from ..conftest import Backend, only_on
 from ..rigs.backends import free_port, redis_server
 from ..rigs.processes import Service, within
-from .conftest import PublishJobs, MakeWebApp
+from .conftest import MakeWebApp, PublishJobs
 
 pytestmark = only_on("postgresql")
 
