@@ -26,13 +26,13 @@ from app.testing.people import Person as Person
 from app.testing.people import make_person
 from config import Settings
 
-from .rigs.backends import postgres_database, quick_folder, redis_server
+from .rigs.backends import memory_folder, postgres_database, redis_server
 from .rigs.documented_problems import note_undocumented_problems
 from .rigs.emptying import Emptier
-from .rigs.engines import keep_statements, kept_connections, share_statements
-from .rigs.routing import keep_rules
+from .rigs.engines import cache_statements, reuse_connections, share_statements
+from .rigs.routing import cache_rules
 from .rigs.stages import AddedStages
-from .rigs.templates import keep_templates
+from .rigs.templates import cache_templates
 from .rounds import ALONE, LONG, WAITING, is_repetition
 
 pytest_plugins = [
@@ -117,8 +117,8 @@ def _working_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _routes_and_templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        keep_rules(patch)
-        keep_templates(patch)
+        cache_rules(patch)
+        cache_templates(patch)
         yield
 
 
@@ -138,14 +138,14 @@ def _no_thread_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 @pytest.fixture(scope="session")
-def _quick_folder() -> Iterator[Path]:
-    with quick_folder() as folder:
+def _memory_folder() -> Iterator[Path]:
+    with memory_folder() as folder:
         yield folder
 
 
 @pytest.fixture(scope="session")
-def _migrated_sqlite(_quick_folder: Path) -> Path:
-    path = _quick_folder / "migrated.db"
+def _migrated_sqlite(_memory_folder: Path) -> Path:
+    path = _memory_folder / "migrated.db"
     migrate(f"sqlite:///{path}")
     with closing(sqlite3.connect(path)) as connection:
         # Tests copy this one file, so nothing may be left in the log beside it.
@@ -156,7 +156,7 @@ def _migrated_sqlite(_quick_folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def _migrated_postgres() -> Iterator[str]:
     name = f"frontdesk_test_{os.getpid()}"
-    with postgres_database(name) as url, kept_connections(name):
+    with postgres_database(name) as url, reuse_connections(name):
         migrate(url)
         yield url
 
@@ -193,11 +193,11 @@ def s3_endpoint() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def backend(
-    request: pytest.FixtureRequest, tmp_path: Path, _quick_folder: Path
+    request: pytest.FixtureRequest, tmp_path: Path, _memory_folder: Path
 ) -> Iterator[Backend]:
     """SQLite with the keystore in memory, and PostgreSQL with Redis."""
     if request.param == "sqlite":
-        folder = _quick_folder / tmp_path.name
+        folder = _memory_folder / tmp_path.name
         folder.mkdir()
         path = folder / "frontdesk.db"
         shutil.copy(request.getfixturevalue("_migrated_sqlite"), path)
@@ -277,7 +277,7 @@ def make_app(
     yield make
     assert set().union(*undocumented) == set(), "the routes do not say that they may answer so"
     for app in made:
-        let_go(app)
+        close_connections(app)
 
 
 @pytest.fixture
@@ -314,11 +314,11 @@ def migrate(url: str) -> None:
     result = app.test_cli_runner().invoke(args=["db", "upgrade"])
     assert result.exit_code == 0, result.output
     with app.app_context():
-        keep_statements(app.extensions["sqlalchemy"].engine)
-    let_go(app)
+        cache_statements(app.extensions["sqlalchemy"].engine)
+    close_connections(app)
 
 
-def let_go(app: Flask) -> None:
+def close_connections(app: Flask) -> None:
     """Of its connections: the server has a hundred for thousands of tests."""
     with app.app_context():
         app.extensions["sqlalchemy"].engine.dispose()

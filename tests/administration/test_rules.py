@@ -13,8 +13,8 @@ from app.core.context import service
 from app.testing.client import Api
 
 from ..conftest import MakePerson, Person, only_on
-from ..rigs.cases import for_each, newly
-from ..rigs.racing import at_once, request
+from ..rigs.cases import for_each, new_name
+from ..rigs.racing import request, run_concurrently
 from .admin_api import ACCOUNTS, AdminApi, log_in
 
 # Each route with its body; `{}` is the account's id.
@@ -41,18 +41,18 @@ Caller = Callable[[MakePerson], Api]
 
 
 def of_role(role: str) -> Caller:
-    return lambda person: person(newly("caller"), role=role).api()
+    return lambda person: person(new_name("caller"), role=role).api()
 
 
 def suspended(person: MakePerson) -> Api:
-    caller = person(newly("caller"), role="admin")
+    caller = person(new_name("caller"), role="admin")
     api = caller.api()
     caller.change(status="suspended")
     return api
 
 
 def anonymous(person: MakePerson) -> Api:
-    return person(newly("caller")).api().as_token(None)
+    return person(new_name("caller")).api().as_token(None)
 
 
 CALLERS: dict[str, tuple[Caller, int | None]] = {
@@ -67,7 +67,7 @@ CALLERS: dict[str, tuple[Caller, int | None]] = {
 @for_each("route", ROUTES)
 @pytest.mark.parametrize("caller", CALLERS)
 def test_access_to_a_user_by_role(person: MakePerson, caller: str, route: str) -> None:
-    ada = person(newly("ada"))
+    ada = person(new_name("ada"))
     make, status = CALLERS[caller]
     method, path, body = ROUTES[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
@@ -78,7 +78,7 @@ def test_access_to_a_user_by_role(person: MakePerson, caller: str, route: str) -
 @for_each("route", ACTIONS)
 @pytest.mark.parametrize("role", ["admin", "root"])
 def test_admin_can_only_read_other_admins(person: MakePerson, role: str, route: str) -> None:
-    other = person(newly("other"), role=role)
+    other = person(new_name("other"), role=role)
     api = of_role("admin")(person)
     method, path, body = ACTIONS[route]
     sent: dict[str, Any] = {} if body is None else {"json": body}
@@ -137,7 +137,7 @@ def test_concurrent_demotions_keep_one_root(app: Flask, person: MakePerson, how:
     for turn in range(4):
         ada, bob = (person(f"{name}{turn}", role="root") for name in ("ada", "bob"))
         action = TURNING[how]
-        answers = at_once(
+        answers = run_concurrently(
             request(ada.api(), path=f"{ACCOUNTS}/{bob.id}", **action),
             request(bob.api(), path=f"{ACCOUNTS}/{ada.id}", **action),
         )

@@ -17,22 +17,22 @@ class Holder:
     api: Api
     authenticator: SoftAuthenticator = field(default_factory=SoftAuthenticator)
 
-    def make(self, **lies: Any) -> dict[str, Any]:
+    def make(self, **forged: Any) -> dict[str, Any]:
         """Create a passkey with the authenticator, without sending it to the service."""
         options = self.api.post("/authenticators/passkey/options").json
-        return self.authenticator.create(options, **lies)
+        return self.authenticator.create(options, **forged)
 
-    def add(self, name: str = "Laptop", status: int = 201, **lies: Any) -> Answer:
-        body = {"name": name, "credential": self.make(**lies)}
+    def add(self, name: str = "Laptop", status: int = 201, **forged: Any) -> Answer:
+        body = {"name": name, "credential": self.make(**forged)}
         return self.api.post("/authenticators/passkey", status, json=body)
 
-    def show(self, **lies: Any) -> dict[str, Any]:
+    def show(self, **forged: Any) -> dict[str, Any]:
         """Sign a new challenge with the newest passkey, without sending the assertion."""
         options = self.anonymous.post("/login/passkey/options").json
-        return self.authenticator.get(options, **lies)
+        return self.authenticator.get(options, **forged)
 
-    def sign_in(self, status: int = 200, **lies: Any) -> Answer:
-        return self.send(self.show(**lies), status)
+    def sign_in(self, status: int = 200, **forged: Any) -> Answer:
+        return self.send(self.show(**forged), status)
 
     def send(self, credential: Any, status: int = 200) -> Answer:
         return self.anonymous.post("/login/passkey", status, json={"credential": credential})

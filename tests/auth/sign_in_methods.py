@@ -11,7 +11,7 @@ from app.testing.client import Api
 from app.testing.people import PASSWORD
 
 from ..registration.visitors import code_in
-from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser
+from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN, CookieBrowser
 from ..rigs.oidc.browser import Browser
 from ..rigs.oidc.visitor import REDIRECT_URI, Visitor
 from .passkey_holder import Holder
@@ -131,7 +131,7 @@ def _refresh(user: User) -> TestResponse:
 
 def _cookie(user: User) -> TestResponse:
     body = {"email": user.email, "password": PASSWORD}
-    return user.send("POST", "/session", json=body, headers=OWN, base_url=HOST)
+    return user.send("POST", "/session", json=body, headers=SAME_ORIGIN, base_url=HOST)
 
 
 def _sign_in_by_cookie(user: User) -> None:

@@ -16,7 +16,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 from app.testing.people import PASSWORD, make_person
 
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 from .factors import Phone
 
 KEYS = ["a key for secrets of authenticators, long enough"]
@@ -30,7 +30,7 @@ class Calls:
         self.clock, self.frontdesk = clock, Frontdesk()
         chosen = HostSettings()
         chosen.AUTH = AuthSettings(BCRYPT_ROUNDS=4, ENCRYPTION_KEYS=KEYS, **settings)
-        self.host: Flask = host_of(
+        self.host: Flask = host_with(
             (auth, ""),
             *([(mfa, "")] if settings.get("MFA", "off") != "off" else []),
             *([(sessions, "")] if settings.get("SESSIONS") == "on" else []),

@@ -19,7 +19,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from .test_login import log_in
 
 NEW = "a password never seen before"
@@ -98,7 +98,9 @@ def test_only_one_concurrent_change_succeeds(ada: Person, api: Api) -> None:
         client = here.app.test_client()
         return client.put("/api/v1/account/password", json=body, headers=headers).status_code
 
-    answers = at_once(*(lambda each=each: ask(f"the {each} new password") for each in range(4)))
+    answers = run_concurrently(
+        *(lambda each=each: ask(f"the {each} new password") for each in range(4))
+    )
     assert answers.count(200) == 1
     assert set(answers) <= {200, 400, 401}
 

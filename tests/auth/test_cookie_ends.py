@@ -53,7 +53,7 @@ def test_sign_out_ends_only_this_browsers_session(
     assert deleted.startswith(f"{NAME}=;")
     assert "Max-Age=0" in deleted
     assert browser.cookie is None
-    browser.hold(old_cookie)
+    browser.use_cookie(old_cookie)
     browser.get("/account", 401)
     phone.get("/account")
     token.get("/account")
@@ -193,7 +193,7 @@ def test_password_change_by_token_returns_a_token(
 
 def test_rotation_replaces_the_cookie(app: Flask, browser: CookieBrowser, ada: Person) -> None:
     attacker = CookieBrowser(app)
-    attacker.hold(browser.cookie or "")
+    attacker.use_cookie(browser.cookie or "")
     attacker.get("/account")
     browser.post("/step-up")
     assert browser.cookie != attacker.cookie
@@ -215,7 +215,7 @@ def test_reauthentication_replaces_the_cookie_and_returns_no_token(
     assert browser.cookie not in (None, before)
     browser.post("/account/email", 202, json=asked)
     attacker = CookieBrowser(app)
-    attacker.hold(before or "")
+    attacker.use_cookie(before or "")
     attacker.get("/account", 401)
     assert len(stored_sessions(app)) == 1
     browser.post("/reauthenticate", 400, json={"password": "not this one"})

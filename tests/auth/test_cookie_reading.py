@@ -16,7 +16,7 @@ from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..rigs.cookie_browsers import NAME, BareClient, CookieBrowser, set_cookie, stored_sessions
+from ..rigs.cookie_browsers import NAME, CookieBrowser, RawCookieClient, set_cookie, stored_sessions
 
 
 @pytest.fixture
@@ -39,11 +39,11 @@ def browser(app: Flask, ada: Person) -> CookieBrowser:
 
 
 @pytest.fixture
-def bare(app: Flask) -> BareClient:
-    return BareClient(app)
+def bare(app: Flask) -> RawCookieClient:
+    return RawCookieClient(app)
 
 
-def test_cookie_is_found_among_others(browser: CookieBrowser, bare: BareClient) -> None:
+def test_cookie_is_found_among_others(browser: CookieBrowser, bare: RawCookieClient) -> None:
     for header in (
         f"{NAME}={browser.cookie}",
         f"theme=dark; {NAME}={browser.cookie}; other=1",
@@ -89,13 +89,13 @@ def test_authorization_header_takes_precedence_over_the_cookie(
     ],
     ids=lambda each: each[-8:],
 )
-def test_malformed_cookie_is_rejected(bare: BareClient, malformed: str) -> None:
+def test_malformed_cookie_is_rejected(bare: RawCookieClient, malformed: str) -> None:
     answer = bare.ask(f"{NAME}={malformed}", 401)
     assert answer.json["code"] == "invalid_credentials"
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
-def test_invalid_cookie_is_ignored_where_the_caller_is_optional(bare: BareClient) -> None:
+def test_invalid_cookie_is_ignored_where_the_caller_is_optional(bare: RawCookieClient) -> None:
     path, token = "/account/email/confirm", {"token": "x" * 40}
     for cookie in ("", f"{NAME}={'A' * 64}", f"{NAME}={'A' * 63}"):
         answer = bare.post(path, 400, json=token, headers={"Cookie": cookie})
@@ -103,7 +103,7 @@ def test_invalid_cookie_is_ignored_where_the_caller_is_optional(bare: BareClient
 
 
 @only_on("sqlite")
-def test_random_cookies_are_rejected(browser: CookieBrowser, bare: BareClient) -> None:
+def test_random_cookies_are_rejected(browser: CookieBrowser, bare: RawCookieClient) -> None:
     """Random bytes, and valid cookies with one changed byte."""
     chance = Random(17)
     for attempt in range(3000):
@@ -117,7 +117,7 @@ def test_random_cookies_are_rejected(browser: CookieBrowser, bare: BareClient) -
             bare.get("/account", 401, headers={"Cookie": f"{NAME}={value.decode('latin-1')}"})
 
 
-def test_malformed_cookie_runs_no_query(app: Flask, bare: BareClient) -> None:
+def test_malformed_cookie_runs_no_query(app: Flask, bare: RawCookieClient) -> None:
     with noted_queries(app) as queries:
         bare.ask(f"{NAME}={'A' * 65}", 401)
         bare.ask(f"{NAME}={'A' * 64}; {NAME}={'A' * 64}", 401)
@@ -136,9 +136,9 @@ def test_cookie_with_another_session_or_secret_is_rejected(
         cookie[:-1] + bytes([cookie[-1] ^ 1]),
         cookie[16:] + cookie[:16],
     ):
-        other.hold(urlsafe_b64encode(made).decode())
+        other.use_cookie(urlsafe_b64encode(made).decode())
         other.get("/account", 401)
-    other.hold(browser.cookie or "")
+    other.use_cookie(browser.cookie or "")
     other.get("/account")
 
 
@@ -148,11 +148,11 @@ def test_stored_value_is_not_a_valid_cookie(app: Flask, browser: CookieBrowser) 
     assert stored.public_id == UUID(bytes=cookie[:16])
     assert stored.secret == sha256(cookie[16:]).digest()
     attacker = CookieBrowser(app)
-    attacker.hold(urlsafe_b64encode(stored.public_id.bytes + stored.secret).decode())
+    attacker.use_cookie(urlsafe_b64encode(stored.public_id.bytes + stored.secret).decode())
     attacker.get("/account", 401)
 
 
-def test_duplicate_cookie_is_rejected(browser: CookieBrowser, bare: BareClient) -> None:
+def test_duplicate_cookie_is_rejected(browser: CookieBrowser, bare: RawCookieClient) -> None:
     good = f"{NAME}={browser.cookie}"
     for header in (f"{good}; {good}", f"{good}; {NAME}=x", f"{NAME}=; {good}"):
         bare.ask(header, 401)
@@ -175,7 +175,7 @@ def test_duplicate_cookie_is_rejected(browser: CookieBrowser, bare: BareClient) 
     ids=ascii,
 )
 def test_cookie_name_that_other_origins_can_set_is_ignored(
-    browser: CookieBrowser, bare: BareClient, name: str
+    browser: CookieBrowser, bare: RawCookieClient, name: str
 ) -> None:
     """Browsers reserve the `__Host-` prefix and compare names exactly; so does the service."""
     bare.ask(f"{name}={browser.cookie}", 401)
@@ -188,11 +188,11 @@ def test_token_and_cookie_are_not_interchangeable(
 ) -> None:
     other = CookieBrowser(app)
     other.get("/account", 401, headers={"Authorization": f"Bearer {browser.cookie}"})
-    other.hold(ada.token())
+    other.use_cookie(ada.token())
     other.get("/account", 401)
     # The stored session of a token, encoded like a cookie.
     row = next(each for each in stored_sessions(app) if each.kind == "token")
-    other.hold(urlsafe_b64encode(row.public_id.bytes + row.secret).decode())
+    other.use_cookie(urlsafe_b64encode(row.public_id.bytes + row.secret).decode())
     other.get("/account", 401)
 
 
@@ -251,4 +251,4 @@ def end_session(ada: Person, browser: CookieBrowser, clock: SteppingClock, how: 
         ada.change(password="a password never seen before")
         ada.password = "a password never seen before"
     else:
-        browser.hold("A" * 64 if how == "unknown" else "malformed")
+        browser.use_cookie("A" * 64 if how == "unknown" else "malformed")

@@ -14,7 +14,7 @@ from app.core.web.operation import find_operation
 from app.testing.client import Api
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
-from ..rigs.cookie_browsers import HOST, NAME, OWN, BareClient, CookieBrowser
+from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN, CookieBrowser, RawCookieClient
 from ..rigs.routes import api_rules
 
 # The routes that sign in or out by cookie, and the route that starts sign-in at a provider.
@@ -55,7 +55,7 @@ def test_other_routes_set_no_cookie(app: Flask, ada: Person, person: MakePerson)
         user = person(f"user{sum(statuses.values())}")
         token = {"Authorization": f"Bearer {user.token()}"}
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
-            for headers in (OWN, OWN | token):
+            for headers in (SAME_ORIGIN, SAME_ORIGIN | token):
                 response = app.test_client().open(
                     path, method=method, headers=headers, base_url=HOST, **sent
                 )
@@ -74,7 +74,7 @@ def test_login_sets_no_cookie_and_ignores_the_existing_cookie(app: Flask, ada: P
     answer = browser.post("/login", data=form, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.json["access_token"]
     assert "Set-Cookie" not in answer.headers
-    BareClient(app).post("/login", data=form, headers={"Cookie": f"{NAME}=rubbish"})
+    RawCookieClient(app).post("/login", data=form, headers={"Cookie": f"{NAME}=rubbish"})
     assert browser.cookie == cookie
     browser.get("/account")
 
@@ -91,7 +91,7 @@ def test_disabled_cookie_sessions_have_no_routes(
     assert "cookie" not in document["components"]["securitySchemes"]
     assert "cross_site" not in str(document)
     # A cookie from before the setting changed neither authenticates nor causes an error.
-    bare, token = BareClient(app), person("ada", into=app).token()
+    bare, token = RawCookieClient(app), person("ada", into=app).token()
     assert bare.ask(f"{NAME}={'A' * 64}", 401).json["code"] == "invalid_credentials"
     headers = {"Cookie": f"{NAME}={'A' * 64}", "Authorization": f"Bearer {token}"}
     bare.patch("/account", json={}, headers=headers | {"Sec-Fetch-Site": "cross-site"})

@@ -122,7 +122,7 @@ def test_sign_in_ends_the_browsers_previous_session(
     browser.sign_in(grace)
     assert browser.cookie != previous
     attacker = CookieBrowser(app)
-    attacker.hold(previous)
+    attacker.use_cookie(previous)
     attacker.get("/account", 401)
     assert browser.get("/account").json["email"] == grace.email
     assert [each.end_reason for each in stored_sessions(app)] == ["replaced", None]
@@ -143,14 +143,14 @@ def test_sign_in_replaces_a_planted_cookie(
     attacker = CookieBrowser(app)
     attacker.sign_in(person("mallory"))
     planted = attacker.cookie or ""
-    browser.hold(planted)
+    browser.use_cookie(planted)
     browser.sign_in(ada)
     assert browser.cookie != planted
     attacker.get("/account", 401)
 
 
 def test_sign_in_with_a_malformed_cookie_succeeds(browser: CookieBrowser, ada: Person) -> None:
-    browser.hold("rubbish")
+    browser.use_cookie("rubbish")
     browser.sign_in(ada)
     browser.get("/account")
 

@@ -12,7 +12,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, Person
 from ..registration.visitors import code_in
-from ..rigs.cookie_browsers import BareClient, CookieBrowser
+from ..rigs.cookie_browsers import CookieBrowser, RawCookieClient
 from .factors import Phone, enroll
 from .passkey_holder import Holder
 
@@ -116,6 +116,6 @@ def test_emailed_code_signs_in(browser: CookieBrowser, ada: Person, mails: MailO
 
 def test_disabled_cookie_sessions_have_no_sign_in_routes(make_app: MakeApp) -> None:
     methods = {"AUTH__MFA": "optional", "AUTH__PASSKEYS": "on", "AUTH__LOGIN_BY_CODE": "on"}
-    client = BareClient(make_app(AUTH__SESSIONS="on", **methods))
+    client = RawCookieClient(make_app(AUTH__SESSIONS="on", **methods))
     for method in ("mfa", "passkey", "code"):
         client.post(f"/session/{method}", 404, json={})

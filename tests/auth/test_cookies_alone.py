@@ -88,7 +88,7 @@ def test_cookie_authenticates_on_pages_and_not_on_the_api(
     assert browser.get("/account").json["email"] == ada.email
     assert browser.get("/session").json.keys() == {"account", "expires"}
     api = CookieBrowser(app)
-    api.hold(browser.cookie or "")
+    api.use_cookie(browser.cookie or "")
     assert api.get("/account", 401).json["code"] == "invalid_credentials"
     api.patch("/account", 401, json={})
 
@@ -136,7 +136,7 @@ def test_logout_by_cookie_deletes_the_cookie(browser: CookieBrowser, ada: Person
     assert browser.cookie is None
     token.get("/account", 401)
     ada.api()
-    browser.hold(old_cookie)
+    browser.use_cookie(old_cookie)
     browser.get("/account", 401)
 
 
@@ -276,7 +276,7 @@ def test_create_all_creates_the_table_in_the_service_too(app: Flask) -> None:
 
 def test_invalid_cookie_is_rejected_only_on_pages(app: Flask) -> None:
     browser = make_browser(app)
-    browser.hold("A" * 64)
+    browser.use_cookie("A" * 64)
     browser.get("/account", 401)
     api = Api(app)
     api.get("/health", headers={"Cookie": f"__Host-fd={'A' * 64}"})

@@ -23,11 +23,19 @@ from app.extension.actions import REJECTIONS
 from ..conftest import MakeApp, Person
 from ..core.test_matrix import rows
 from ..rigs.cases import for_each
-from ..rigs.chromium import launched
+from ..rigs.chromium import launch_chromium
 from ..rigs.cookie_browsers import NAME
+from ..rigs.cross_site_requests import BUY, REQUESTS, WITH_COOKIE, CrossSiteRequest, fetch_script
 from ..rigs.htmx import htmx
-from ..rigs.shapes import BUY, SHAPES, WITH_COOKIE, Shape, fetching
-from ..rigs.sites import DESK, EVIL, NEIGHBOUR, Seen, Watch, serving, strangers
+from ..rigs.web_sites import (
+    DESK,
+    EVIL,
+    NEIGHBOUR,
+    ReceivedRequest,
+    RequestRecorder,
+    attacker_site,
+    serve_site,
+)
 
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
@@ -45,7 +53,7 @@ OPEN_POLICY = {"Content-Security-Policy": "default-src 'self' 'unsafe-inline'"}
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Launch a browser that resolves every `.test` name to this machine."""
-    with launched("--host-resolver-rules=MAP *.test 127.0.0.1") as browser:
+    with launch_chromium("--host-resolver-rules=MAP *.test 127.0.0.1") as browser:
         yield browser
 
 
@@ -54,7 +62,7 @@ class Sites:
     """The service, where the user is signed in, and the sites of other origins."""
 
     app: Flask
-    watch: Watch
+    recorder: RequestRecorder
     context: BrowserContext
     port: int
     # Ports of the other sites, with TLS and without.
@@ -80,24 +88,24 @@ class Sites:
     def forget(self) -> None:
         """Clear the requests that the service received so far."""
         self.bought.clear()
-        self.watch.seen.clear()
+        self.recorder.received.clear()
 
-    def visit(self, shape: Shape) -> list[Seen]:
+    def visit(self, sent: CrossSiteRequest) -> list[ReceivedRequest]:
         """Open a page of another site and return the requests that the service received."""
-        origin = self.origin_of(shape.house)
-        self.pages[shape.path] = shape.page(self.service, origin)
+        origin = self.origin_of(sent.site)
+        self.pages[sent.path] = sent.page(self.service, origin)
         page = self.context.new_page()
         try:
-            page.goto(f"{origin}/{shape.path}")
-            if shape.clicked:
+            page.goto(f"{origin}/{sent.path}")
+            if sent.clicked:
                 page.click("button")
-            if shape.tells:
+            if sent.shows_result:
                 page.wait_for_function("document.title !== 'nothing'")
-            seen = self.watch.of(shape.name)
+            received = self.recorder.wait_for(sent.name)
             self.read = page.title()
         finally:
             page.close()
-        return seen
+        return received
 
 
 @pytest.fixture
@@ -122,15 +130,15 @@ def sites(app: Flask, ada: Person, browser: Browser, tmp_path: Path) -> Iterator
         body, kind = (htmx(), "text/javascript") if script else (OWN_PAGE, "text/html")
         return Response(body, mimetype=kind, headers=OPEN_POLICY)
 
-    watch, pages = Watch(app, NAME), dict[str, str]()
-    others = strangers(pages)
+    recorder, pages = RequestRecorder(app, NAME), dict[str, str]()
+    others = attacker_site(pages)
     with (
-        serving(watch, tmp_path) as port,
-        serving(others, tmp_path) as other_port,
-        serving(others) as plain_port,
+        serve_site(recorder, tmp_path) as port,
+        serve_site(others, tmp_path) as other_port,
+        serve_site(others) as plain_port,
     ):
         context = browser.new_context(ignore_https_errors=True)
-        sites = Sites(app, watch, context, port, other_port, plain_port, pages, bought)
+        sites = Sites(app, recorder, context, port, other_port, plain_port, pages, bought)
         sign_in(sites, ada)
         sites.forget()
         yield sites
@@ -165,12 +173,12 @@ def cookies(sites: Sites) -> list[str]:
     return [each["value"] for each in sites.context.cookies(sites.service)]
 
 
-@for_each("shape", SHAPES)
-def test_pages_of_other_sites_change_nothing(sites: Sites, shape: Shape) -> None:
+@for_each("sent", REQUESTS)
+def test_pages_of_other_sites_change_nothing(sites: Sites, sent: CrossSiteRequest) -> None:
     before, old_cookies = stored_rows(sites.app), cookies(sites)
-    seen = sites.visit(shape)
+    received = sites.visit(sent)
     # The request arrived, with the method and cookie that such a page sends.
-    assert [(each.method, each.has_cookie, each.status) for each in seen] == shape.seen
+    assert [(each.method, each.has_cookie, each.status) for each in received] == sent.received
     assert sites.bought == []
     assert stored_rows(sites.app) == before
     assert cookies(sites) == old_cookies
@@ -185,12 +193,8 @@ def test_own_pages_work(sites: Sites, control: str) -> None:
     page.click(f"#{control}")
     expect(page.get_by_text("bought")).to_be_visible()
     assert sites.bought == ["ada@example.com"]
-    (request_seen,) = [each for each in sites.watch.seen if each.path == "/api/v1/buy"]
-    assert (request_seen.has_cookie, request_seen.site, request_seen.status) == (
-        True,
-        "same-origin",
-        200,
-    )
+    (received,) = [each for each in sites.recorder.received if each.path == "/api/v1/buy"]
+    assert (received.has_cookie, received.site, received.status) == (True, "same-origin", 200)
     page.close()
 
 
@@ -201,8 +205,10 @@ def test_allowed_origin_is_accepted(
     sites.forget()
     check = sites.app.extensions["frontdesk"].get(CookieSessions).cross_site
     monkeypatch.setattr(check, "origins", frozenset({sites.origin_of(site)}))
-    seen = sites.visit(Shape("allowed", site, fetching("POST", "no-cors"), []))
-    assert [(each.method, each.has_cookie, each.status) for each in seen] == [("POST", True, 200)]
+    received = sites.visit(CrossSiteRequest("allowed", site, fetch_script("POST", "no-cors"), []))
+    assert [(each.method, each.has_cookie, each.status) for each in received] == [
+        ("POST", True, 200)
+    ]
     assert sites.bought == ["ada@example.com"]
 
 
@@ -211,10 +217,10 @@ def test_without_the_check_sibling_sites_succeed(
 ) -> None:
     """Proves that the check rejects the requests, and not how the tests send them."""
     monkeypatch.setattr(CrossSiteCheck, "check", lambda *_: None)
-    accepted = [shape for shape in SHAPES if shape.seen == WITH_COOKIE and shape.to == BUY]
-    for number, shape in enumerate(accepted, 1):
-        sites.visit(shape)
-        assert len(sites.bought) == number, shape.name
+    accepted = [sent for sent in REQUESTS if sent.received == WITH_COOKIE and sent.to == BUY]
+    for number, sent in enumerate(accepted, 1):
+        sites.visit(sent)
+        assert len(sites.bought) == number, sent.name
     assert len(accepted) >= 7
 
 
@@ -228,7 +234,7 @@ def test_request_with_the_cookie_needs_an_own_origin(sites: Sites) -> None:
         ("Origin: null\r\n", 403),
         (f"Origin: {sites.service}\r\n", 200),
     ):
-        request_seen = (
+        request_bytes = (
             f"POST /api/v1/buy HTTP/1.1\r\nHost: {DESK}:{sites.port}\r\n{more}"
             f"Cookie: {NAME}={cookie['value']}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         )
@@ -236,5 +242,5 @@ def test_request_with_the_cookie_needs_an_own_origin(sites: Sites) -> None:
             socket.create_connection(("127.0.0.1", sites.port), timeout=5) as raw,
             tls.wrap_socket(raw, server_hostname=DESK) as wrapped,
         ):
-            wrapped.sendall(request_seen.encode())
+            wrapped.sendall(request_bytes.encode())
             assert wrapped.recv(65536).startswith(f"HTTP/1.1 {status}".encode())

@@ -129,7 +129,7 @@ def test_invalid_cookie_is_rejected_before_the_origin_is_checked(
     other_browser = ServiceBrowser(app)
     elsewhere = REFUSED["another site"]
     other_browser.ask("PATCH", "/account", 401, elsewhere)
-    other_browser.hold("A" * 64)
+    other_browser.use_cookie("A" * 64)
     other_browser.ask("PATCH", "/account", 401, elsewhere)
 
 

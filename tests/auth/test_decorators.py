@@ -30,8 +30,8 @@ from app.testing.database import noted_queries
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..core.test_routes import GUARDS
-from ..rigs.cases import for_each, newly
-from ..rigs.hosts import host_of
+from ..rigs.cases import for_each, new_name
+from ..rigs.hosts import host_with
 
 
 def show_caller() -> dict[str, Any]:
@@ -108,7 +108,7 @@ TABLE = [
 def test_access_by_role_and_status(
     person: MakePerson, role: str, status: str, guard: str, expected: int, text: str
 ) -> None:
-    someone = person(newly("someone"))
+    someone = person(new_name("someone"))
     api = someone.api()
     someone.change(role=role, status=status)
     answer = api.get(f"/guarded/{guard}", expected)
@@ -221,7 +221,7 @@ def test_every_decorator_has_a_docstring(name: str) -> None:
 
 
 def test_decorator_above_the_route_raises_at_the_first_request() -> None:
-    host = host_of()
+    host = host_with()
     host.testing = True
 
     @active_account_required
@@ -240,7 +240,7 @@ def test_decorator_above_the_route_raises_at_the_first_request() -> None:
 
 
 def test_decorator_above_a_blueprint_route_raises_at_the_first_request() -> None:
-    host = host_of()
+    host = host_with()
     host.testing = True
     views = Blueprint("views", __name__)
 
@@ -256,7 +256,7 @@ def test_decorator_above_a_blueprint_route_raises_at_the_first_request() -> None
 
 
 def test_view_can_be_served_with_and_without_authentication() -> None:
-    host = host_of()
+    host = host_with()
 
     @host.get("/open")
     def hello() -> str:

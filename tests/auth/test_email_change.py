@@ -14,7 +14,7 @@ from app.testing.outbox import MailOutbox
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import Visitor, emails
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from .test_login import listen_to, log_in
 
 ADA, NEW = "ada@example.com", "countess@example.com"
@@ -249,7 +249,7 @@ def test_token_is_single_use_under_concurrency(ada: Person, mails: MailOutbox, a
         body = {"token": token, "password": PASSWORD}
         return client.post("/api/v1/account/email/confirm", json=body).status_code
 
-    assert at_once(*[send] * 5) == [200, 400, 400, 400, 400]
+    assert run_concurrently(*[send] * 5) == [200, 400, 400, 400, 400]
     confirm(api, token, 400)
 
 
@@ -268,7 +268,7 @@ def test_concurrent_changes_to_one_email_succeed_once(
         body = {"token": token, "password": PASSWORD}
         return client.post("/api/v1/account/email/confirm", json=body).status_code
 
-    assert at_once(*(lambda each=each: send(each) for each in tokens)) == [200, 409]
+    assert run_concurrently(*(lambda each=each: send(each) for each in tokens)) == [200, 409]
     assert emails(app).count(NEW) == 1
 
 

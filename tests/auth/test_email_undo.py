@@ -12,7 +12,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakePerson, Person, only_on
 from ..registration.visitors import emails
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from .test_email_change import ADA, NEW, NEW_PASSWORD, ask, change, confirm, mailed, undo
 from .test_login import log_in
 
@@ -124,5 +124,5 @@ def test_only_one_concurrent_undo_succeeds(ada: Person, mails: MailOutbox, api: 
         client = ada.app.test_client()
         return client.post("/api/v1/account/email/undo", json={"token": token}).status_code
 
-    assert at_once(*[send] * 4) == [200, 400, 400, 400]
+    assert run_concurrently(*[send] * 4) == [200, 400, 400, 400]
     assert len(mails) == 1

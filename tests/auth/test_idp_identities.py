@@ -23,7 +23,7 @@ from ..rigs.cases import for_each
 from ..rigs.oidc.node import Provider
 from ..rigs.oidc.proxy import USERINFO, Proxy
 from ..rigs.oidc.visitor import REDIRECT_URI, Query, Visitor
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 
 MakeApp = Callable[..., Flask]
 
@@ -217,27 +217,27 @@ class TestAtOnce:
     ) -> None:
         visits = [Visitor(Api(ada.app)) for _ in range(MAX_CALLS)]
         calls = [make_callback(visit, visit.go("ada")) for visit in visits]
-        assert at_once(*calls) == [200] * MAX_CALLS
+        assert run_concurrently(*calls) == [200] * MAX_CALLS
         assert (subjects(ada.app), len(mails.sent)) == (["ada"], 1)
 
     def test_one_new_user_gets_one_account(self, make_idp_app: MakeApp) -> None:
         app = make_idp_app(AUTH__ALLOW_IDP_OAUTH_SIGNUP="true")
         visits = [Visitor(Api(app)) for _ in range(MAX_CALLS)]
         calls = [make_callback(visit, visit.go("zoe")) for visit in visits]
-        assert at_once(*calls) == [200] * MAX_CALLS
+        assert run_concurrently(*calls) == [200] * MAX_CALLS
         assert subjects(app) == ["zoe"]
 
     def test_only_one_of_two_subjects_with_one_email_is_linked(self, ada: Person) -> None:
         visits = [(Visitor(Api(ada.app)), login) for login in ("ada", "twin") * (MAX_CALLS // 2)]
         calls = [make_callback(visit, visit.go(login)) for visit, login in visits]
-        assert at_once(*calls) == [200] * (MAX_CALLS // 2) + [400] * (MAX_CALLS // 2)
+        assert run_concurrently(*calls) == [200] * (MAX_CALLS // 2) + [400] * (MAX_CALLS // 2)
         assert len(identities(ada.app)) == 1
 
     def test_started_sign_in_is_finished_once(self, visitor: Visitor, ada: Person) -> None:
         url = visitor.begin()
         callbacks = [visitor.browser.sign_in(url, "ada", REDIRECT_URI) for _ in range(MAX_CALLS)]
         calls = [make_callback(with_cookie_of(visitor), callback) for callback in callbacks]
-        assert at_once(*calls) == [200] + [400] * (MAX_CALLS - 1)
+        assert run_concurrently(*calls) == [200] + [400] * (MAX_CALLS - 1)
 
 
 def test_copied_cookie_does_not_finish_a_sign_in_again(visitor: Visitor, ada: Person) -> None:

@@ -21,7 +21,7 @@ from ..rigs.cases import for_each
 from ..rigs.oidc.node import Provider
 from ..rigs.oidc.proxy import DISCOVERY, KEYS, TOKEN, USERINFO, Answer, Claims, Proxy
 from ..rigs.oidc.visitor import Visitor
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 
 # The database does not matter here.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -257,7 +257,7 @@ class TestChangedMetadata:
         def make_finish(visitor: Visitor, callback: dict[str, str]) -> Callable[[], int]:
             return lambda: visitor.finish(callback).response.status_code
 
-        assert at_once(*map(make_finish, visitors, callbacks)) == [200] * 3
+        assert run_concurrently(*map(make_finish, visitors, callbacks)) == [200] * 3
         assert proxy.calls[DISCOVERY] == 1
 
     def test_unreachable_metadata_keeps_the_cached_document(

@@ -17,8 +17,8 @@ from app.testing.clock import SteppingClock
 from app.testing.database import noted_queries
 
 from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, Person
-from ..rigs.cases import for_each, newly
-from ..rigs.racing import at_once, request
+from ..rigs.cases import for_each, new_name
+from ..rigs.racing import request, run_concurrently
 
 
 def log_in(api: Api, email: str, password: str, status: int = 200, **request: Any) -> Answer:
@@ -111,7 +111,7 @@ def test_emails_are_compared_case_insensitively(api: Api, person: MakePerson) ->
 def test_account_with_inactive_status_cannot_sign_in(
     api: Api, person: MakePerson, status: str
 ) -> None:
-    ivan = person(newly("ivan"), status=status).email
+    ivan = person(new_name("ivan"), status=status).email
     assert log_in(api, ivan, PASSWORD, 400).detail == "Inactive account"
     assert log_in(api, ivan, "wrong", 400).detail == "Incorrect email or password"
 
@@ -158,7 +158,7 @@ def test_concurrent_sign_ins_renew_the_hash(make_app: MakeApp, person: MakePerso
     login = request(Api(app), "POST", "/login", data=form)
     for _ in range(5):
         ada.change(password=PASSWORD)
-        assert at_once(*[login] * 6) == [200] * 6
+        assert run_concurrently(*[login] * 6) == [200] * 6
 
 
 @pytest.mark.parametrize("rounds", ["4", "5"], ids=["current cost", "lower cost"])

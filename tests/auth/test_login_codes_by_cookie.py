@@ -68,5 +68,5 @@ def test_reauthentication_replaces_the_cookie(
     assert browser.cookie not in (None, before)
     browser.get("/account")
     old_browser = CookieBrowser(browser.app)
-    old_browser.hold(str(before))
+    old_browser.use_cookie(str(before))
     old_browser.get("/account", 401)

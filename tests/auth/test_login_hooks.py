@@ -17,7 +17,7 @@ from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
 from app.workspaces.service import Workspaces
 
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 
 
 class Greeting(WorkspaceLoginRead):
@@ -62,7 +62,7 @@ def test_workspaces_and_hooks_combine_in_either_order(
     frontdesk = Frontdesk()
     for register in order:
         register(frontdesk)
-    host = host_of((auth, ""), frontdesk=frontdesk, schemas=Schemas(login=Greeting))
+    host = host_with((auth, ""), frontdesk=frontdesk, schemas=Schemas(login=Greeting))
     answer, claims = sign_in(host)
     assert answer["greeting"] == "Good morning, ada@example.com"
     assert answer["user"]["type"] == "owner"
@@ -75,7 +75,7 @@ def test_hook_receives_the_result_of_the_previous_hook() -> None:
     frontdesk.use_workspaces()
     frontdesk.payload(lambda payload, session: {**payload, "token_type": str(len(payload))})
     frontdesk.payload(lambda payload, session: {**payload, "token_type": payload["token_type"] * 2})
-    answer, _ = sign_in(host_of((auth, ""), frontdesk=frontdesk))
+    answer, _ = sign_in(host_with((auth, ""), frontdesk=frontdesk))
     assert answer["token_type"] == "77"
 
 
@@ -87,7 +87,7 @@ def test_workspace_created_by_a_hook_is_visible_to_later_hooks(
     frontdesk = Frontdesk()
     for register in order:
         register(frontdesk, kind)
-    answer, _ = sign_in(host_of((auth, ""), frontdesk=frontdesk))
+    answer, _ = sign_in(host_with((auth, ""), frontdesk=frontdesk))
     added_last = kind == "payload" and order[1] is create_team
     slugs = [workspace["slug"] for workspace in answer["workspaces"]]
     assert slugs == (["ada"] if added_last else ["ada", "team"])
@@ -95,7 +95,7 @@ def test_workspace_created_by_a_hook_is_visible_to_later_hooks(
 
 def test_workspaces_added_after_a_sign_in_are_in_the_next_response() -> None:
     frontdesk = Frontdesk()
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    host = host_with((auth, ""), frontdesk=frontdesk)
     ada = make_person(host, "ada")
     form = {"username": ada.email, "password": PASSWORD}
     assert "workspaces" not in Api(host, "").post("/login", data=form).json
@@ -107,7 +107,7 @@ def test_adding_workspaces_twice_has_no_effect() -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
     frontdesk.use_workspaces()
-    answer, _ = sign_in(host_of((auth, ""), frontdesk=frontdesk))
+    answer, _ = sign_in(host_with((auth, ""), frontdesk=frontdesk))
     assert [workspace["slug"] for workspace in answer["workspaces"]] == ["ada"]
 
 
@@ -115,7 +115,7 @@ def test_adding_workspaces_twice_has_no_effect() -> None:
 def test_login_schema_without_workspaces_drops_them(schema: type[Schema]) -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
-    answer, _ = sign_in(host_of((auth, ""), frontdesk=frontdesk, schemas=Schemas(login=schema)))
+    answer, _ = sign_in(host_with((auth, ""), frontdesk=frontdesk, schemas=Schemas(login=schema)))
     assert answer["user"]["type"] == "owner"
     assert answer["user"]["created_at"].endswith("+00:00")
     assert "workspaces" not in answer
@@ -134,7 +134,7 @@ RESERVED_CLAIMS = [
 def with_claims(claims: dict[str, Any], **config: Any) -> Flask:
     frontdesk = Frontdesk()
     frontdesk.claims(lambda account, session: claims)
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    host = host_with((auth, ""), frontdesk=frontdesk)
     host.config.update(config)
     return host
 
@@ -177,7 +177,7 @@ def test_token_can_have_further_audiences(host: Callable[[], Flask]) -> None:
 def test_hook_that_returns_nothing_is_logged(kind: str, caplog: pytest.LogCaptureFixture) -> None:
     frontdesk = Frontdesk()
     getattr(frontdesk, kind)(lambda data, session: None)
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    host = host_with((auth, ""), frontdesk=frontdesk)
     ada = make_person(host, "ada")
     Api(host, "").post("/login", 500, data={"username": ada.email, "password": PASSWORD})
     assert f"A {kind} hook must return a mapping, not NoneType" in caplog.text

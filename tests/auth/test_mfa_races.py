@@ -15,7 +15,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .factors import Phone, challenge, enroll, enrolled, finish
 from .test_login import log_in
 
@@ -45,7 +45,7 @@ def test_code_is_single_use_under_concurrency(ada: Person, api: Api, clock: Step
     phone = enrolled(ada, clock).phone
     tokens = [challenge(api, ada) for _ in range(MANY)]
     code = phone.next_code()
-    answers = at_once(*(make_request(api, token, otp=code) for token in tokens))
+    answers = run_concurrently(*(make_request(api, token, otp=code) for token in tokens))
     assert successes(answers, 400) == 1
     finish(api, challenge(api, ada), 400, otp=code)
 
@@ -55,7 +55,7 @@ def test_code_with_the_password_is_single_use_under_concurrency(
 ) -> None:
     form = {"username": ada.email, "password": ada.password}
     form["otp"] = enrolled(ada, clock).phone.next_code()
-    answers = at_once(*[request(api, "POST", "/login", data=form)] * 20)
+    answers = run_concurrently(*[request(api, "POST", "/login", data=form)] * 20)
     assert successes(answers, 400) == 1
 
 
@@ -65,7 +65,7 @@ def test_recovery_code_is_single_use_under_concurrency(
     mfa = enrolled(ada, clock)
     tokens = [challenge(api, ada) for _ in range(MANY)]
     code = mfa.recovery_codes[0]
-    answers = at_once(*(make_request(api, token, recovery_code=code) for token in tokens))
+    answers = run_concurrently(*(make_request(api, token, recovery_code=code) for token in tokens))
     assert successes(answers, 400) == 1
     answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json
     assert api.as_token(answer["access_token"]).get("/recovery-codes").json == {"left": 9}
@@ -76,7 +76,7 @@ def test_mfa_token_is_single_use_under_concurrency(
 ) -> None:
     phone = enrolled(ada, clock).phone
     token, code = challenge(api, ada), phone.next_code()
-    answers = at_once(*[make_request(api, token, otp=code)] * MANY)
+    answers = run_concurrently(*[make_request(api, token, otp=code)] * MANY)
     assert successes(answers, 400, 429) == 1
 
 
@@ -84,7 +84,7 @@ def test_one_mfa_token_uses_one_recovery_code(ada: Person, api: Api, clock: Step
     mfa = enrolled(ada, clock)
     token = challenge(api, ada)
     codes = mfa.recovery_codes
-    answers = at_once(*(make_request(api, token, recovery_code=code) for code in codes))
+    answers = run_concurrently(*(make_request(api, token, recovery_code=code) for code in codes))
     assert successes(answers, 400, 429) == 1
     answer = finish(api, challenge(api, ada), otp=mfa.phone.next_code()).json
     assert api.as_token(answer["access_token"]).get("/recovery-codes").json == {"left": 9}
@@ -95,7 +95,7 @@ def test_five_guesses_per_mfa_token_are_checked(
 ) -> None:
     phone = enrolled(ada, clock).phone
     token = challenge(api, ada)
-    answers = at_once(*[make_request(api, token, otp=phone.wrong_code())] * 50)
+    answers = run_concurrently(*[make_request(api, token, otp=phone.wrong_code())] * 50)
     assert Counter(answers) == {400: 5, 429: 45}
 
 
@@ -108,7 +108,7 @@ def test_ten_guesses_per_account_are_checked(
     phone = enrolled(ada, clock).phone
     tokens = [challenge(api, ada) for _ in range(50)]
     wrong = phone.wrong_code()
-    answers = at_once(*(make_request(api, token, otp=wrong) for token in tokens))
+    answers = run_concurrently(*(make_request(api, token, otp=wrong) for token in tokens))
     assert Counter(answers) == {400: 10, 429: 40}
 
 
@@ -119,7 +119,7 @@ def test_concurrent_confirmations_create_one_set_of_recovery_codes(
     app = here.post("/authenticators/totp", 201).json
     body = {"otp": Phone(app["secret"], clock).code()}
     path = f"/authenticators/{app['id']}/confirm"
-    answers = at_once(*[request(here, "POST", path, json=body)] * 20)
+    answers = run_concurrently(*[request(here, "POST", path, json=body)] * 20)
     assert successes(answers, 401, 404) == 1
     assert count(ada.app, "frontdesk_recovery_codes") == 10
 
@@ -132,14 +132,14 @@ def test_concurrent_removals_keep_the_last_authenticator(
     token = log_in(api, ada.email, ada.password, 403).json["mfa_token"]
     mfa = enroll(enroll(api, clock, mfa_token=token).api, clock)
     paths = [f"/authenticators/{each['id']}" for each in mfa.api.get("/authenticators").json]
-    assert at_once(*(request(mfa.api, "DELETE", path) for path in paths)) == [200, 409]
+    assert run_concurrently(*(request(mfa.api, "DELETE", path) for path in paths)) == [200, 409]
 
 
 def test_concurrent_enrollments_respect_the_quota(ada: Person, clock: SteppingClock) -> None:
     mfa = enrolled(ada, clock)
     for _ in range(8):
         mfa = enroll(mfa.api, clock)
-    answers = at_once(*[request(mfa.api, "POST", "/authenticators/totp")] * 20)
+    answers = run_concurrently(*[request(mfa.api, "POST", "/authenticators/totp")] * 20)
     assert set(answers) <= {201, 409, BUSY}
     assert count(ada.app, "frontdesk_authenticators") <= 10
 

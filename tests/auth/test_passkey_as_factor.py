@@ -13,7 +13,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .factors import challenge, enrolled, finish
 from .passkey_holder import Holder
 from .test_login import log_in
@@ -36,11 +36,11 @@ def holder(ada: Person) -> Holder:
     return holder
 
 
-def sign_challenge(holder: Holder, mfa_token: str, **lies: Any) -> dict[str, Any]:
+def sign_challenge(holder: Holder, mfa_token: str, **forged: Any) -> dict[str, Any]:
     """Sign the challenge for the MFA token with the newest passkey."""
     body = {"mfa_token": mfa_token}
     options = holder.anonymous.post("/login/passkey/options", json=body).json
-    return holder.authenticator.get(options, **lies)
+    return holder.authenticator.get(options, **forged)
 
 
 def test_first_passkey_returns_recovery_codes_and_an_mfa_token(
@@ -110,7 +110,7 @@ def test_assertion_is_single_use_under_concurrency(holder: Holder, ada: Person) 
     token = challenge(holder.api, ada)
     body = {"mfa_token": token, "credential": sign_challenge(holder, token)}
     calls = [request(holder.api, "POST", "/login/mfa", json=body)] * 8
-    statuses = at_once(*calls)
+    statuses = run_concurrently(*calls)
     assert statuses.count(200) == 1
     assert set(statuses) <= {200, 400, 429}
 

@@ -127,7 +127,7 @@ class SignIns(Bodies):
         self.options = self.holder.anonymous.post("/login/passkey/options").json
         self.valid = {"credential": self.holder.authenticator.get(self.options)}
 
-    def lies(self) -> Body:
+    def forged(self) -> Body:
         lie: Body = self.random.choice(
             [
                 {"rp_id": "evil.example"},
@@ -140,8 +140,8 @@ class SignIns(Bodies):
                 {"challenge": 7},
                 {"more": {"crossOrigin": True}},
                 {"more": {"tokenBinding": {"status": [{}]}}, "flags": PRESENT},
-                {"told": self.random.randbytes(99)},
-                {"told": b'{"type":' * 500},
+                {"client_data": self.random.randbytes(99)},
+                {"client_data": b'{"type":' * 500},
                 {"flags": PRESENT | VERIFIED | HAS_EXTENSIONS, "data": self.hostile_cbor()},
                 {"flags": PRESENT | VERIFIED | HAS_CREDENTIAL, "data": self.hostile_cbor()},
                 {"flags": 0xFF, "data": bytes(18) + self.hostile_cbor()},
@@ -158,8 +158,8 @@ class SignIns(Bodies):
                 self.truncated,
                 self.extended,
                 self.with_random_bytes,
-                self.lies,
-                self.lies,
+                self.forged,
+                self.forged,
             ]
         )
 
@@ -172,11 +172,11 @@ class Additions(Bodies):
         self.options = api.post("/authenticators/passkey/options").json
         self.valid = self._body()
 
-    def _body(self, **lies: Any) -> Body:
-        credential = SoftAuthenticator().create(self.options, **lies)
+    def _body(self, **forged: Any) -> Body:
+        credential = SoftAuthenticator().create(self.options, **forged)
         return {"name": "Laptop", "credential": credential}
 
-    def lies(self) -> Body:
+    def forged(self) -> Body:
         lie: Body = self.random.choice(
             [
                 {"rp_id": "evil.example"},
@@ -193,7 +193,7 @@ class Additions(Bodies):
                 {"attestation": self.hostile_cbor() or b"\x00"},
                 {"attestation": cbor2.dumps({"fmt": "none", "authData": [1] * 40})},
                 {"statement": {"authData": self.hostile_cbor()}},
-                {"told": self.random.randbytes(99)},
+                {"client_data": self.random.randbytes(99)},
                 {"challenge": base64url(self.random.randbytes(56))},
             ]
         )
@@ -201,7 +201,13 @@ class Additions(Bodies):
 
     def next(self) -> Body:
         return self.any_of(
-            [self.with_replaced_value, self.truncated, self.with_random_bytes, self.lies, self.lies]
+            [
+                self.with_replaced_value,
+                self.truncated,
+                self.with_random_bytes,
+                self.forged,
+                self.forged,
+            ]
         )
 
 

@@ -13,7 +13,7 @@ from app.core.context import current_frontdesk
 from app.testing.client import Api
 
 from ..conftest import MakeApp, MakePerson, only_on
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .passkey_holder import Holder
 
 # 200 uses of one challenge, as many at a time as a worker has threads.
@@ -30,7 +30,7 @@ def check_single_use(holder: Holder) -> None:
         assert statuses.keys() <= {200, 400}, statuses
         return statuses[200]
 
-    assert at_once(*[send_all] * AT_ONCE) == [0] * (AT_ONCE - 1) + [1]
+    assert run_concurrently(*[send_all] * AT_ONCE) == [0] * (AT_ONCE - 1) + [1]
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_one_of_concurrent_sign_ins_with_the_same_counter_succeeds(
         request(holder.api, "POST", "/login/passkey", json={"credential": holder.show(count=9)})
         for _ in range(20)
     ]
-    assert at_once(*calls) == [200] + [400] * 19
+    assert run_concurrently(*calls) == [200] + [400] * 19
 
 
 def test_concurrent_enrollments_respect_the_quota_and_share_a_user_handle(
@@ -73,7 +73,7 @@ def test_concurrent_enrollments_respect_the_quota_and_share_a_user_handle(
     ada.add()
     bodies = [{"name": "Laptop", "credential": Holder(ada.api).make()} for _ in range(20)]
     calls = [request(ada.api, "POST", "/authenticators/passkey", json=body) for body in bodies]
-    assert at_once(*calls) == [201] * 9 + [409] * 11
+    assert run_concurrently(*calls) == [201] * 9 + [409] * 11
     with app.app_context():
         handles = current_frontdesk.session.scalars(select(Authenticator.user_handle)).all()
     assert (len(handles), len(set(handles))) == (10, 1)
@@ -84,4 +84,4 @@ def test_one_of_two_concurrent_first_passkeys_is_rejected(app: Flask, person: Ma
     ada = Holder(person("ada").api())
     bodies = [{"name": "Laptop", "credential": Holder(ada.api).make()} for _ in range(2)]
     calls = [request(ada.api, "POST", "/authenticators/passkey", json=body) for body in bodies]
-    assert at_once(*calls) == [201, 400]
+    assert run_concurrently(*calls) == [201, 400]

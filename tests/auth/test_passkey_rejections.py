@@ -26,7 +26,7 @@ def holder(ada: Person) -> Holder:
     return Holder(ada.api())
 
 
-LIES: dict[str, tuple[dict[str, Any], str]] = {
+FORGED: dict[str, tuple[dict[str, Any], str]] = {
     "another origin": ({"origin": "https://evil.example"}, "not_verified"),
     "an origin with the same prefix": (
         {"origin": "http://localhost:3000.evil.example"},
@@ -43,35 +43,35 @@ LIES: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown challenge": ({"challenge": base64url(bytes(56))}, "challenge_unknown"),
     "a short challenge": ({"challenge": "AAAA"}, "challenge_unknown"),
     "no challenge": ({"challenge": None}, "challenge_unknown"),
-    "client data is not JSON": ({"told": b"{"}, "client_data_malformed"),
-    "client data is a list": ({"told": b"[]"}, "client_data_malformed"),
-    "client data is deeply nested": ({"told": b"[" * 4000}, "client_data_malformed"),
+    "client data is not JSON": ({"client_data": b"{"}, "client_data_malformed"),
+    "client data is a list": ({"client_data": b"[]"}, "client_data_malformed"),
+    "client data is deeply nested": ({"client_data": b"[" * 4000}, "client_data_malformed"),
     "client data in UTF-16": (
-        {"told": '{"type": "webauthn.get"}'.encode("utf-16")},
+        {"client_data": '{"type": "webauthn.get"}'.encode("utf-16")},
         "client_data_malformed",
     ),
 }
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
+@pytest.mark.parametrize(("forged", "why"), FORGED.values(), ids=FORGED)
 def test_invalid_assertion_is_rejected(
-    holder: Holder, lies: dict[str, Any], why: str, find_entries: FindEntries
+    holder: Holder, forged: dict[str, Any], why: str, find_entries: FindEntries
 ) -> None:
     holder.add()
-    refused = holder.sign_in(400, **lies)
+    refused = holder.sign_in(400, **forged)
     assert (refused.json["code"], refused.detail) == ("passkey_refused", "The passkey was refused")
     assert find_entries("sign_in")[-1]["why"] == why
 
 
 @only_on("sqlite")
-@pytest.mark.parametrize(("lies", "why"), LIES.values(), ids=LIES)
+@pytest.mark.parametrize(("forged", "why"), FORGED.values(), ids=FORGED)
 def test_invalid_attestation_is_rejected(
-    holder: Holder, app: Flask, lies: dict[str, Any], why: str, find_entries: FindEntries
+    holder: Holder, app: Flask, forged: dict[str, Any], why: str, find_entries: FindEntries
 ) -> None:
-    if "flags" in lies:
-        lies = {"flags": lies["flags"] | HAS_CREDENTIAL}
-    assert holder.add(status=400, **lies).json["code"] == "passkey_refused"
+    if "flags" in forged:
+        forged = {"flags": forged["flags"] | HAS_CREDENTIAL}
+    assert holder.add(status=400, **forged).json["code"] == "passkey_refused"
     assert find_entries("factor_change")[-1]["why"] == why
     assert stored(app) == []
 
@@ -88,7 +88,7 @@ def test_log_has_the_librarys_error(holder: Holder, find_entries: FindEntries) -
 @only_on("sqlite")
 def test_signature_of_another_key_is_rejected(holder: Holder) -> None:
     holder.add()
-    [credential_id] = holder.authenticator.kept
+    [credential_id] = holder.authenticator.credentials
     holder.add(id=credential_id, status=409)
     holder.sign_in(400)
 

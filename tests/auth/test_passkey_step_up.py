@@ -30,9 +30,9 @@ def holder(ada: Person) -> Holder:
     return holder
 
 
-def sign_challenge(holder: Holder, **lies: Any) -> dict[str, Any]:
+def sign_challenge(holder: Holder, **forged: Any) -> dict[str, Any]:
     options = holder.api.post("/reauthenticate/passkey/options").json
-    return holder.authenticator.get(options, **lies)
+    return holder.authenticator.get(options, **forged)
 
 
 def reauthenticate(api: Api, credential: Any, status: int = 200) -> Answer:

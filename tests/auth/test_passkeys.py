@@ -94,10 +94,10 @@ def test_each_account_has_its_own_passkeys(person: MakePerson) -> None:
     ada, grace = (Holder(person(name).api(), device) for name in ("ada", "grace"))
     ada.add()
     grace.add()
-    first, second = device.kept
+    first, second = device.credentials
     assert ada.sign_in(id=first).json["account"]["email"] == ADA
     assert ada.sign_in(id=second).json["account"]["email"] == "grace@example.com"
-    ada.sign_in(400, id=first, handle=device.kept[second].handle)
+    ada.sign_in(400, id=first, handle=device.credentials[second].handle)
 
 
 def test_sign_in_options_name_no_account(holder: Holder) -> None:
@@ -114,7 +114,7 @@ def test_enrollment_options_require_a_new_discoverable_credential(holder: Holder
     assert options["authenticatorSelection"]["userVerification"] == "required"
     assert options["attestation"] == "none"
     [excluded] = options["excludeCredentials"]
-    assert from_base64url(excluded["id"]) in holder.authenticator.kept
+    assert from_base64url(excluded["id"]) in holder.authenticator.credentials
     with pytest.raises(LookupError, match="InvalidStateError"):
         holder.make()
 
@@ -146,7 +146,7 @@ def test_account_has_at_most_ten_passkeys(holder: Holder) -> None:
 
 def test_passkey_is_registered_once(holder: Holder, person: MakePerson) -> None:
     holder.add()
-    [credential_id] = holder.authenticator.kept
+    [credential_id] = holder.authenticator.credentials
     assert holder.add(status=409, id=credential_id).json["code"] == "passkey_exists"
     attacker = Holder(person("grace").api())
     assert attacker.add(status=409, id=credential_id).json["code"] == "passkey_exists"

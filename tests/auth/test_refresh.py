@@ -25,7 +25,7 @@ from app.testing.people import make_person
 
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 from .test_sessions import FIREFOX, claims, is_in, listed, sid
 
 ON = {"AUTH__SESSIONS": "on", "AUTH__REFRESH_TOKEN_DAYS": "14"}
@@ -242,7 +242,7 @@ def test_hooks_run_at_refresh() -> None:
     )
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, SESSIONS="on", REFRESH_TOKEN_DAYS=14)
-    host = host_of((auth, ""), (sessions, "/in"), frontdesk=frontdesk, settings=settings)
+    host = host_with((auth, ""), (sessions, "/in"), frontdesk=frontdesk, settings=settings)
     ada = make_person(host, "ada")
     token = sign_in(Api(host, ""))["refresh_token"]
     ada.change(role="admin")

@@ -54,7 +54,7 @@ class Tabs:
         self.barrier = Barrier(TABS)
         self.threads = ThreadPoolExecutor(TABS)
 
-    def at_once(self, *calls: Callable[[], tuple[int, Any]]) -> list[tuple[int, Any]]:
+    def run_concurrently(self, *calls: Callable[[], tuple[int, Any]]) -> list[tuple[int, Any]]:
         def start_together(call: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
             self.barrier.wait()
             return call()
@@ -70,7 +70,7 @@ def test_eight_concurrent_tabs_stay_signed_in(
     tabs = Tabs()
     for number in range(ROUNDS):
         calls = [make_exchange(workers[tab % len(workers)], token) for tab in range(TABS)]
-        answers = tabs.at_once(*calls)
+        answers = tabs.run_concurrently(*calls)
         assert [status for status, _ in answers] == [200] * TABS, answers
         [token] = {body["refresh_token"] for _, body in answers}
         assert counter(workers[0]) == number + 1
@@ -87,7 +87,7 @@ def test_eight_concurrent_reuses_end_the_session_and_send_one_email(
     assert status == 200
     clock.step(seconds=31)
     calls = [make_exchange(workers[tab % len(workers)], token) for tab in range(TABS)]
-    assert [status for status, _ in Tabs().at_once(*calls)] == [400] * TABS
+    assert [status for status, _ in Tabs().run_concurrently(*calls)] == [400] * TABS
     assert not is_in(Api(workers[2], token=owner["access_token"]))
     assert len(mails) == 1
     assert counter(workers[0]) == 1
@@ -107,7 +107,7 @@ def test_session_ended_during_a_refresh_stays_ended(
             return owner.delete("/sessions").status, None
 
         exchange = make_exchange(workers[2], answer["refresh_token"])
-        outcomes = tabs.at_once(end, *[exchange] * (TABS - 1))
+        outcomes = tabs.run_concurrently(end, *[exchange] * (TABS - 1))
         for status, body in outcomes[1:]:
             assert status in (200, 400)
             if status == 200:

@@ -29,7 +29,7 @@ from app.core.errors import Forbidden
 from app.testing.client import Api
 from app.testing.people import PASSWORD, Person, make_person
 
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 from ..rigs.stages import AddedStages, added_stages
 
 
@@ -41,7 +41,7 @@ def frontdesk() -> Frontdesk:
 @pytest.fixture
 def host(frontdesk: Frontdesk) -> Flask:
     parts = Parts(sign_in_stages=[AddedStages()])
-    host = host_of((auth, ""), frontdesk=frontdesk, parts=parts)
+    host = host_with((auth, ""), frontdesk=frontdesk, parts=parts)
 
     @host.post("/enter")
     def enter() -> dict[str, Any]:
@@ -130,7 +130,7 @@ def test_verification_keeps_pending_changes_of_the_session(
 def test_correct_password_renews_the_hash(frontdesk: Frontdesk) -> None:
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=5)
-    host = host_of(frontdesk=frontdesk, settings=settings)
+    host = host_with(frontdesk=frontdesk, settings=settings)
     ada = make_person(host, "ada")
     with host.app_context():
         service(Accounts).passwords.rounds = 6

@@ -16,7 +16,7 @@ from app.testing.smtp import smtp_sink
 from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person
 from ..rigs.backends import free_port
-from ..rigs.hosts import counting_as_active, host_of
+from ..rigs.hosts import host_with, settings_with_active
 
 
 def run(app: Flask, *args: str, code: int = 0) -> str:
@@ -94,7 +94,7 @@ def test_a_status_that_nobody_knows_is_refused(app: Flask, ada: Person) -> None:
 
 
 def test_a_hosts_own_active_statuses_are_known() -> None:
-    host = host_of((auth, ""), settings=counting_as_active("vip"))
+    host = host_with((auth, ""), settings=settings_with_active("vip"))
     assert create(host, "--status", "vip")["status"] == "vip"
 
 

@@ -12,7 +12,7 @@ from app.core.process.folders import templates_folder
 from app.testing.smtp import smtp_sink
 
 from ..rigs.backends import free_port
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 from .test_command_line import run
 
 OWN = (
@@ -24,7 +24,7 @@ OWN = (
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Flask:
     monkeypatch.chdir(tmp_path)
-    host = host_of(settings=HostSettings())
+    host = host_with(settings=HostSettings())
     host.jinja_loader = DictLoader({"order.html": OWN, "broken.html": "{{ 1 / number }}"})
     host.context_processor(lambda: {"motto": "Make haste slowly"})
     return host
@@ -75,7 +75,7 @@ def test_a_test_mail_is_sent_here_and_now() -> None:
     with smtp_sink() as sink:
         settings = HostSettings()
         vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=sink.port)
-        host = host_of(settings=settings)
+        host = host_with(settings=settings)
         output = run(host, "mail", "send-test", "invitation", "bob@example.com")
         (received,) = sink.received
     assert output == "Sent to bob@example.com.\n"
@@ -86,7 +86,7 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
     settings = HostSettings()
     vars(settings).update(MAIL_SERVER="127.0.0.1", MAIL_PORT=free_port())
     output = run(
-        host_of(settings=settings), "mail", "send-test", "invitation", "bob@example.com", code=1
+        host_with(settings=settings), "mail", "send-test", "invitation", "bob@example.com", code=1
     )
     assert output.startswith("Error: The email was not sent: ")
 
@@ -95,5 +95,5 @@ def test_a_server_that_is_away_is_said_in_a_sentence() -> None:
 def test_the_doctor_warns_of_buttons_that_cannot_be_read(text_color: str, warnings: int) -> None:
     settings = HostSettings()
     vars(settings).update(BRAND={"COLOR": "#1f4e79", "TEXT_COLOR": text_color})
-    result = host_of(settings=settings).test_cli_runner().invoke(args=["frontdesk", "doctor"])
+    result = host_with(settings=settings).test_cli_runner().invoke(args=["frontdesk", "doctor"])
     assert result.output.count("leave BRAND__TEXT_COLOR empty") == warnings

@@ -6,7 +6,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from ..conftest import Person
-from ..rigs.cookie_browsers import HOST, OWN, CookieBrowser
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN, CookieBrowser
 
 
 class Pages:
@@ -19,7 +19,7 @@ class Pages:
         return self._text(self.browser.client.get(path, base_url=HOST), status)
 
     def post(self, path: str, status: int = 303, /, **fields: str) -> TestResponse:
-        answer = self.browser.client.post(path, data=fields, base_url=HOST, headers=OWN)
+        answer = self.browser.client.post(path, data=fields, base_url=HOST, headers=SAME_ORIGIN)
         assert answer.status_code == status, answer.text[-3000:]
         return answer
 

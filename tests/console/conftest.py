@@ -24,9 +24,9 @@ from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp
 from ..rigs.backends import free_port
-from ..rigs.chromium import launched
+from ..rigs.chromium import launch_chromium
 from ..rigs.console.cells import Cell, journey_cells
-from ..rigs.console.site import ROOMS, Site, Visitors, served
+from ..rigs.console.site import ROOMS, Site, Visitors, serve
 from ..rigs.console.world import World
 from ..rigs.cookie_browsers import HOST
 from .furnished import furnished_site
@@ -43,7 +43,7 @@ _OPTIONS = (
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with launched(*_OPTIONS) as browser:
+    with launch_chromium(*_OPTIONS) as browser:
         yield browser
 
 
@@ -64,7 +64,7 @@ def open_site(
             port = free_port()
             host = f"http://localhost:{port}"
             app = make_app(**{**ROOMS, "CORE__CLIENT_HOST": host, **environment})
-            return stack.enter_context(served(app, port, mails, clock, engine))
+            return stack.enter_context(serve(app, port, mails, clock, engine))
 
         yield open_one
 

@@ -15,9 +15,9 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox, ManualEngine
 from config import Settings
 
-from ..conftest import SECRET, let_go
+from ..conftest import SECRET, close_connections
 from ..rigs.backends import free_port
-from ..rigs.console.site import ROOMS, Site, served
+from ..rigs.console.site import ROOMS, Site, serve
 
 
 @contextmanager
@@ -41,6 +41,6 @@ def furnished_site(migrated: Path, folder: Path) -> Iterator[Site]:
         parts = Parts(clock=clock, one_off_mail=mails, engine=engine)
         app = create_app(load(Settings), parts=parts)
     app.testing = True
-    with served(app, port, mails, clock, engine) as site:
+    with serve(app, port, mails, clock, engine) as site:
         yield site
-    let_go(app)
+    close_connections(app)

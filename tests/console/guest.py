@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.outbox import MailOutbox
 
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 
 
 @dataclass
@@ -84,12 +84,12 @@ class Guest:
         return self.answer.status_code
 
     def is_in(self) -> bool:
-        answer = self.client.get("/dashboard", base_url=HOST, headers=OWN)
+        answer = self.client.get("/dashboard", base_url=HOST, headers=SAME_ORIGIN)
         return answer.status_code == 200
 
     def _ask(self, method: str, path: str, **request: Any) -> Seen:
         self.path = path
-        headers = {**OWN, **(request.pop("headers", {}))}
+        headers = {**SAME_ORIGIN, **(request.pop("headers", {}))}
         self.answer = self.client.open(
             path, method=method, base_url=HOST, headers=headers, **request
         )

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.people import Person
 
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 
 
 class Reader:
@@ -40,7 +40,7 @@ class Reader:
         return self.post(path, expected, data=form).get_data(as_text=True)
 
     def ask(self, method: str, path: str, status: int, **request: Any) -> TestResponse:
-        headers = {**OWN, **request.pop("headers", {})}
+        headers = {**SAME_ORIGIN, **request.pop("headers", {})}
         answer = self.client.open(path, method=method, base_url=HOST, headers=headers, **request)
         text = answer.get_data(as_text=True) if answer.mimetype == "text/html" else ""
         found = f"{method} {path}: {answer.status_code} {visible(text)[:800]}"

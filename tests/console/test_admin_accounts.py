@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.testing.database import noted_queries
 
-from ..rigs.console.asking import ask
+from ..rigs.console.requests import ask
 from ..rigs.console.world import World
 
 MALLORY = "mallory@example.com"

@@ -18,7 +18,7 @@ from app.delivery.outbox.models import Delivery, OutgoingMessage
 from app.delivery.outbox.statistics import count_backlog, count_recent
 from app.testing.database import noted_queries
 
-from ..rigs.console.asking import ask
+from ..rigs.console.requests import ask
 from ..rigs.console.world import World
 
 

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakePerson, Person
-from ..rigs.cookie_browsers import HOST, NAME, OWN, CookieBrowser
+from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN, CookieBrowser
 
 PATH = "/admin/broadcasts"
 DRAFT = {"data.title": "Closed", "data.message": "On <Friday>.", "data.channels": ["email"]}
@@ -40,7 +40,7 @@ def as_somebody(app: Flask, somebody: Person) -> Ask:
     browser = CookieBrowser(app)
     browser.sign_in(somebody)
     client = app.test_client(use_cookies=False)
-    headers = {"Cookie": f"{NAME}={browser.cookie}", **OWN}
+    headers = {"Cookie": f"{NAME}={browser.cookie}", **SAME_ORIGIN}
 
     def ask(method: str, path: str, **form: Any) -> TestResponse:
         return client.open(path, method=method, base_url=HOST, headers=headers, data=form or None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ..core.test_matrix import rows
-from ..rigs.console.asking import ask, example_form, path_of
 from ..rigs.console.faults import listed
+from ..rigs.console.requests import ask, example_form, path_of
 from ..rigs.console.routes import form_routes
 from ..rigs.console.world import World
-from ..rigs.cookie_browsers import OWN
+from ..rigs.cookie_browsers import SAME_ORIGIN
 
 STRANGERS: dict[str, dict[str, str]] = {
     "another site": {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"},
@@ -41,6 +41,6 @@ def test_no_page_of_others_sends_a_form(world: World, stranger: str) -> None:
 def test_a_page_of_ours_sends_them(world: World) -> None:
     """So that it is where they come from that others are refused for."""
     for form in form_routes():
-        answer = ask(world.site.app, "POST", path_of(world, form), None, OWN)
+        answer = ask(world.site.app, "POST", path_of(world, form), None, SAME_ORIGIN)
         # A room that is off refuses too, and says so.
         assert "another site" not in answer.text, form.name

@@ -24,7 +24,7 @@ from app.testing.client import Api
 from app.testing.clock import SteppingClock
 
 from ..conftest import PASSWORD, MakeApp, MakePerson
-from ..rigs.cookie_browsers import HOST, NAME, OWN
+from ..rigs.cookie_browsers import HOST, NAME, SAME_ORIGIN
 
 PUBLIC = "https://desk.example.com"
 
@@ -50,7 +50,7 @@ def token_of(app: Flask) -> str:
 
 def sent(client: FlaskClient, **form: str) -> TestResponse:
     form = {"email": "ada@example.com", "password": PASSWORD, **form}
-    return client.post("/first-root", data=form, base_url=HOST, headers=OWN)
+    return client.post("/first-root", data=form, base_url=HOST, headers=SAME_ORIGIN)
 
 
 def roles(app: Flask) -> dict[str, str]:

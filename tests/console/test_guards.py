@@ -13,7 +13,8 @@ from app.console.admin.drafts import sign_count
 from app.core.web.operation import operation
 from app.testing.database import rolled_back
 
-from ..rigs.console.asking import (
+from ..rigs.console.faults import listed
+from ..rigs.console.requests import (
     Performed,
     api_rule,
     ask,
@@ -21,7 +22,6 @@ from ..rigs.console.asking import (
     noted_performances,
     path_of,
 )
-from ..rigs.console.faults import listed
 from ..rigs.console.routes import Route, form_routes
 from ..rigs.console.world import World, values_of
 

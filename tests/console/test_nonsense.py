@@ -13,8 +13,8 @@ from werkzeug.test import TestResponse
 from app.testing.database import rolled_back
 
 from ..core.test_malformed_requests import NASTY_TEXT, known_names
-from ..rigs.console.asking import ask, path_of
 from ..rigs.console.faults import listed
+from ..rigs.console.requests import ask, path_of
 from ..rigs.console.routes import Route, form_routes, page_routes
 from ..rigs.console.world import World
 from .pages import NO_PAGES

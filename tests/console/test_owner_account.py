@@ -15,7 +15,7 @@ from app.testing.outbox import MailOutbox, ManualEngine
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.console.world import PROFILE
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .reader import Reader, fault_of, said, visible
 
 
@@ -75,7 +75,10 @@ def test_who_is_not_in_may_choose_too(app: Flask) -> None:
 def theme_cookies(app: Flask, chosen: str, base_url: str, **sent: str) -> list[str]:
     """The cookies of the theme that choosing one sets, `sent` being those of the browser."""
     client = app.test_client(use_cookies=False)
-    headers = {**OWN, "Cookie": "; ".join(f"{name}={value}" for name, value in sent.items())}
+    headers = {
+        **SAME_ORIGIN,
+        "Cookie": "; ".join(f"{name}={value}" for name, value in sent.items()),
+    }
     answer = client.post("/appearance", base_url=base_url, headers=headers, data={"theme": chosen})
     assert answer.status_code == 303
     return [cookie for cookie in answer.headers.getlist("Set-Cookie") if "fd-theme" in cookie]

@@ -9,7 +9,7 @@ import pytest
 from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, Person, only_on
-from ..rigs.console.asking import ask, path_of
+from ..rigs.console.requests import ask, path_of
 from ..rigs.console.routes import page_routes
 from ..rigs.console.world import World
 

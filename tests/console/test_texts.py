@@ -19,7 +19,7 @@ from app.console import texts
 from scripts.texts import TEMPLATE, gathered
 
 from ..conftest import MakeApp, MakePerson
-from ..rigs.console.asking import ask
+from ..rigs.console.requests import ask
 from ..rigs.cookie_browsers import CookieBrowser
 
 # What a page shows that nobody translates: data, names, and what is no word.

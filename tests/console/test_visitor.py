@@ -8,7 +8,7 @@ from flask import Flask
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of
 
 pytestmark = only_on("sqlite")
@@ -172,7 +172,7 @@ def test_an_address_that_is_none_of_ours_leads_nowhere(app: Flask, address: str)
     page = client.get("/sign-in", query_string={"next": address}, base_url=HOST)
     assert page.status_code == 200
     assert "evil" not in page.text
-    headers = {**OWN, "Referer": address}
+    headers = {**SAME_ORIGIN, "Referer": address}
     led = client.post("/dashboard/mark-all", headers=headers, base_url=HOST)
     assert led.headers["Location"] == "/sign-in"
 

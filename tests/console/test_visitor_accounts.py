@@ -11,7 +11,7 @@ from app.testing.outbox import MailOutbox
 
 from ..conftest import PASSWORD, MakeApp, Person, only_on
 from ..core.test_matrix import rows
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of, link_of
 
 pytestmark = only_on("sqlite")
@@ -217,7 +217,7 @@ def test_links_of_mails_do_nothing_by_being_opened(
     before = rows(app)
     for link in links:
         for method in ("GET", "HEAD"):
-            answer = guest.client.open(link, method=method, base_url=HOST, headers=OWN)
+            answer = guest.client.open(link, method=method, base_url=HOST, headers=SAME_ORIGIN)
             assert answer.status_code == 200
     assert rows(app) == before
     assert {link.partition("?")[0] for link in links} == {"/verify", "/reset", "/confirm-email"}

@@ -17,7 +17,7 @@ from ..auth.factors import Enrolled, Phone, enrolled
 from ..auth.passkey_holder import Holder
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.authenticator import SoftAuthenticator
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from .guest import Guest, code_of, link_of
 
 pytestmark = only_on("sqlite")
@@ -158,7 +158,7 @@ def test_nothing_is_set_up_for_somebody_else_who_was_in_there(
     guest.sign_in(ada.email, ada.password)
     # In a tab that was open before.
     boss_at_door = {"email": boss.email, "password": boss.password}
-    guest.client.post("/sign-in", data=boss_at_door, base_url=HOST, headers=OWN)
+    guest.client.post("/sign-in", data=boss_at_door, base_url=HOST, headers=SAME_ORIGIN)
     assert not guest.is_in()
 
 

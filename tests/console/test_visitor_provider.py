@@ -11,7 +11,7 @@ from app.testing.clock import SteppingClock
 
 from ..auth.factors import enrolled
 from ..conftest import MakePerson, only_on
-from ..rigs.cookie_browsers import HOST, OWN
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN
 from ..rigs.oidc.browser import Browser
 from ..rigs.oidc.visitor import PAGE_REDIRECT_URI
 from .guest import Guest
@@ -33,7 +33,7 @@ def guest(app: Flask) -> Guest:
 
 def come_back(guest: Guest, beginning: str = "/sign-in/provider") -> None:
     """By way of the provider's own page."""
-    answer = guest.client.get(beginning, base_url=HOST, headers=OWN)
+    answer = guest.client.get(beginning, base_url=HOST, headers=SAME_ORIGIN)
     assert answer.status_code == 302, answer.text
     back = Browser().sign_in(answer.headers["Location"], "ada", PAGE_REDIRECT_URI)
     # Led here by another site's page.

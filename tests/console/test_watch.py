@@ -16,7 +16,7 @@ from ..rigs.console.faults import Faults
 from ..rigs.console.keyboard import tab_through
 from ..rigs.console.structure import faults_of
 from ..rigs.console.wire import weighed
-from ..rigs.sites import serving
+from ..rigs.web_sites import serve_site
 
 SOUND = (
     "<main><h1>Sound</h1><form method='post' action='/done'><label>Name <input name='name'></label>"
@@ -79,7 +79,7 @@ def stub() -> Flask:
 
 @pytest.fixture(scope="module")
 def base(stub: Flask) -> Iterator[str]:
-    with serving(stub) as port:
+    with serve_site(stub) as port:
         yield f"http://localhost:{port}"
 
 

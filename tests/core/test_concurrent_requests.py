@@ -14,7 +14,7 @@ from app.core.web.operation import find_operation
 from app.testing.client import Api
 
 from ..conftest import MakeApp, MakePerson
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from ..rigs.routes import api_rules
 from .test_matrix import make_olga
 
@@ -56,6 +56,6 @@ def test_no_route_is_broken_by_many_who_come_at_once(app: Flask, person: MakePer
     for each in writing:
         api = Api(app, "", token=olga.token())
         ask = request(api, each.method, each.path, **each.body)
-        statuses = at_once(*[ask] * AT_ONCE)
+        statuses = run_concurrently(*[ask] * AT_ONCE)
         assert statuses[-1] < 500, f"{each.method} {each.path}: {statuses}"
     assert len(writing) > 25

@@ -22,7 +22,7 @@ from ..conftest import SECRET, migrate
 from ..rigs.backends import postgres_database
 from ..rigs.populate import populate
 from ..rigs.servers import checkout_environment, gunicorn
-from ..rigs.traffic import Client, Ledger, stored, traffic
+from ..rigs.traffic import Client, Ledger, stored_titles, traffic
 
 ACCOUNTS = int(os.environ.get("FRONTDESK_TEST_ACCOUNTS", "2000"))
 EACH = 10
@@ -72,7 +72,7 @@ def test_the_newest_step_is_taken_while_requests_run(populated: str, tmp_path: P
         nobody.port = port
         with traffic(port, nobody, nobody) as ledger:
             took = {step: run(step, populated) for step in STEPS}
-        kept = stored(port)
+        kept = stored_titles(port)
     print(f"{populated.partition(':')[0]}, {ACCOUNTS} accounts: {took}, {summary(ledger)}")
     assert ledger.statuses("health") == {200}
     assert ledger.statuses("write") <= {201, 503}

@@ -14,7 +14,7 @@ from app.testing.client import Api
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.cookie_browsers import HOST, OWN, CookieBrowser
+from ..rigs.cookie_browsers import HOST, SAME_ORIGIN, CookieBrowser
 from ..rigs.hosts import HostSettings, plain_app
 
 
@@ -55,7 +55,7 @@ def test_every_sign_out_clears_the_http_cache_and_nothing_else(
     ended = browser.delete("/session")
     assert "Clear-Site-Data" not in entered.headers
     browser.sign_in(ada)
-    page = browser.client.post("/sign-out", base_url=HOST, headers=OWN)
+    page = browser.client.post("/sign-out", base_url=HOST, headers=SAME_ORIGIN)
     assert page.status_code == 303
     everywhere = ada.api().delete("/logout")
     for answer in (ended, page, everywhere):

@@ -17,7 +17,7 @@ from app.core.db.pooler import pooler_problem
 from app.testing.client import Api
 from config import Settings
 
-from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, let_go, only_on
+from ..conftest import PASSWORD, SECRET, Backend, MakeApp, MakePerson, close_connections, only_on
 from ..rigs.poolers import pgbouncer
 
 SENTENCE = "through a connection pooler in transaction mode"
@@ -142,7 +142,7 @@ def test_clients_of_one_pool_get_their_own_responses(
         told = set(pool.map(ask, range(400)))
     assert told == {(201, True)}
     for app in apps:
-        let_go(app)
+        close_connections(app)
 
 
 @only_on("postgresql")

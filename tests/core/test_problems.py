@@ -17,7 +17,7 @@ from app.tasks.service import Tasks
 from app.testing.client import Answer, Api
 
 from ..conftest import Backend, MakeApp, MakePerson, Person
-from ..rigs.cases import for_each, newly
+from ..rigs.cases import for_each, new_name
 from ..rigs.hosts import make_host
 
 JSON = {"Content-Type": "application/json"}
@@ -140,7 +140,7 @@ BLANKS = ["   ", "\t\n", "\u00a0\u2003", "\u200b\u200d", "\u2028", "\ufeff"]
 
 @for_each("blanks", BLANKS)
 def test_required_texts_must_not_be_blank(person: MakePerson, blanks: str) -> None:
-    api = person(newly("root"), role="root").api()
+    api = person(new_name("root"), role="root").api()
     ada = {"first_name": "Ada", "last_name": blanks, "date_of_birth": "1815-12-10"}
     mail = {"title": blanks, "message": blanks, "channels": ["inapp"]}
     assert api.post("/tasks/", 422, json={"title": blanks}).faults == ["json:title"]

@@ -24,7 +24,7 @@ from ..auth.test_login import listen_to, log_in
 from ..conftest import PASSWORD, MakeApp, MakePerson, Person, only_on
 from ..registration.visitors import emails
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 ADA = "ada@example.com"
 
@@ -228,7 +228,7 @@ def test_concurrent_deletions_keep_one_owner(app: Flask, person: MakePerson) -> 
     person("mary")
     share(app, "team", "mary@example.com", "member")
     calls = [request(each.api(), "DELETE", "/account") for each in (ada, grace)]
-    assert at_once(*calls) == [202, 409]
+    assert run_concurrently(*calls) == [202, 409]
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_admin_cannot_delete_the_last_active_owner(
 def test_owner_leaving_during_a_deletion_leaves_an_owner(team: tuple[Person, Person]) -> None:
     ada, grace = team
     leave = request(grace.api(), "DELETE", f"/workspaces/team/members/{grace.id}")
-    statuses = at_once(request(ada.api(), "DELETE", "/account"), leave)
+    statuses = run_concurrently(request(ada.api(), "DELETE", "/account"), leave)
     assert statuses in ([202, 409], [200, 409])
 
 
@@ -350,7 +350,7 @@ def share(app: Flask, slug: str, email: str, kind: str) -> None:
 
 def test_concurrent_requests_delete_once(ada: Person, mails: MailOutbox) -> None:
     here = ada.api()
-    answers = at_once(*[request(here, "DELETE", "/account")] * 4)
+    answers = run_concurrently(*[request(here, "DELETE", "/account")] * 4)
     assert answers.count(202) == 1
     assert set(answers) == {202, 401}
     assert len(mails) == 1
@@ -364,7 +364,7 @@ def test_sign_out_during_the_request_rejects_the_deletion(
 
     def check_then_sign_out(self: Freshness, *args: Any, **options: Any) -> None:
         check(self, *args, **options)
-        at_once(request(elsewhere, "DELETE", "/logout"))
+        run_concurrently(request(elsewhere, "DELETE", "/logout"))
 
     monkeypatch.setattr(Freshness, "check", check_then_sign_out)
     here.delete("/account", 401)

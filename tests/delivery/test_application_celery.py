@@ -22,7 +22,7 @@ from app.testing.people import make_person
 
 from ..rigs import celery_host
 from ..rigs.backends import redis_server
-from ..rigs.hosts import HostSettings, host_of, plain_app
+from ..rigs.hosts import HostSettings, host_with, plain_app
 from ..rigs.processes import within
 from ..rigs.servers import checkout_environment
 
@@ -106,7 +106,7 @@ def test_worker_of_another_queue_is_not_counted(
 def test_applications_celery_configuration_is_unchanged() -> None:
     jobs = Celery("shop", broker="memory://")
     before = dict(jobs.conf.items())
-    host_of(parts=Parts(celery=jobs))
+    host_with(parts=Parts(celery=jobs))
     after = {name: value for name, value in jobs.conf.items() if name in before}
     assert after == before
 
@@ -124,7 +124,7 @@ def test_eager_tasks_need_no_broker(shop: tuple[Flask, Frontdesk]) -> None:
 
 def test_missing_broker_names_the_setting() -> None:
     frontdesk = Frontdesk()
-    host = host_of(frontdesk=frontdesk)
+    host = host_with(frontdesk=frontdesk)
     with pytest.raises(
         SetupError, match=r"or give .* a Celery application: parts=Parts\(celery=…\)"
     ):

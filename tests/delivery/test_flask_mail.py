@@ -254,7 +254,7 @@ def test_no_message_is_created_without_listeners(
 
 def test_flask_mail_is_imported_lazily() -> None:
     code = (
-        "import sys; from tests.rigs.hosts import host_of; host = host_of();"
+        "import sys; from tests.rigs.hosts import host_with; host = host_with();"
         "before = 'flask_mail' in sys.modules; host.extensions['mail'].default_sender;"
         "print(before, 'flask_mail' in sys.modules)"
     )

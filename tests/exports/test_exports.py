@@ -30,7 +30,7 @@ from ..profiles.test_avatars import send
 from ..profiles.test_profiles import ADA
 from ..rigs.pictures import opened as opened_picture
 from ..rigs.pictures import plain
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .conftest import Fetch, ask, document, lines, opened, state
 
 KEEP_SECONDS = 7 * 24 * 3600
@@ -175,7 +175,9 @@ def test_exports_are_limited_to_one_a_day(
 
 def test_only_one_concurrent_request_succeeds(ada: Person) -> None:
     api = ada.api()
-    answers = at_once(*(request(api, "POST", "/account/exports", json={}) for _ in range(6)))
+    answers = run_concurrently(
+        *(request(api, "POST", "/account/exports", json={}) for _ in range(6))
+    )
     assert answers == [202, 429, 429, 429, 429, 429]
 
 

@@ -32,7 +32,7 @@ from app.testing.kit import Kit
 from app.testing.people import Person
 from app.workspaces.settings import WorkspacesSettings
 
-from ..conftest import let_go
+from ..conftest import close_connections
 from ..rigs.backends import postgres_database
 from ..rigs.cases import for_each
 from ..rigs.emptying import Emptier
@@ -124,7 +124,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def database(kind: str) -> Iterator[tuple[str, Emptier]]:
     """On PostgreSQL the accounts lie in a schema of their own."""
     with postgres_database(f"frontdesk_ids_{os.getpid()}") as url:
-        let_go(with_tables(host_at(url, kind, SCHEMA), SCHEMA))
+        close_connections(with_tables(host_at(url, kind, SCHEMA), SCHEMA))
         with closing(Emptier(url)) as emptier:
             yield url, emptier
 
@@ -137,7 +137,7 @@ def app(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
     url, emptier = request.getfixturevalue("database")
     host = host_at(url, kind, SCHEMA)
     yield host
-    let_go(host)
+    close_connections(host)
     emptier.empty()
 
 

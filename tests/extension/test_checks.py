@@ -32,7 +32,7 @@ from app.core.config.environment import SettingsError
 from app.core.config.settings import CoreSettings
 from app.testing.client import Api
 
-from ..rigs.hosts import HostSettings, host_of, plain_app
+from ..rigs.hosts import HostSettings, host_with, plain_app
 
 
 def test_the_database_comes_before_frontdesk() -> None:
@@ -62,14 +62,14 @@ def test_a_second_init_app_is_rejected() -> None:
 @pytest.mark.parametrize("model", [None, AccountMixin, object])
 def test_without_a_mapped_model_auth_cannot_be_mounted(model: type | None) -> None:
     with pytest.raises(SetupError, match="pass account_model=, a mapped class"):
-        host_of((auth, "/desk"), account_model=model)
+        host_with((auth, "/desk"), account_model=model)
 
 
 @pytest.mark.parametrize("model", [None, AccountMixin])
 def test_without_a_mapped_model_a_guard_answers_500_and_the_log_says_why(
     model: type | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    host = host_of(account_model=model)
+    host = host_with(account_model=model)
     host.add_url_rule("/own", "own", account_required(lambda: "in"))
     answer = Api(host, "").get("/own", 500, headers={"Authorization": "Bearer a.b.c"})
     assert answer.detail == "Account model is not configured"
@@ -87,18 +87,18 @@ def test_an_application_without_init_app_names_the_fix() -> None:
 @pytest.mark.parametrize("schema", [LoginRead(), "LoginRead", Account])
 def test_a_schema_is_given_as_its_class(schema: Any) -> None:
     with pytest.raises(SetupError, match=r"Schemas\(login=.*: it takes a class derived from"):
-        host_of(schemas=Schemas(login=schema))
+        host_with(schemas=Schemas(login=schema))
 
 
 def test_a_login_schema_is_derived_from_ours() -> None:
     with pytest.raises(SetupError, match=r"would respond without a token: derive it from"):
-        host_of(schemas=Schemas(login=type("Greeting", (Schema,), {})))
+        host_with(schemas=Schemas(login=type("Greeting", (Schema,), {})))
 
 
 @pytest.mark.parametrize("decorate", [Frontdesk().on, lambda name: Frontdesk().emit(name, None)])
 def test_a_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None:
     with (
-        host_of().app_context(),
+        host_with().app_context(),
         pytest.raises(SetupError, match=r'Do you mean "account-registered"\?'),
     ):
         decorate("account-registred")
@@ -107,14 +107,14 @@ def test_a_misspelled_event_is_rejected_with_a_suggestion(decorate: Any) -> None
 def test_a_hosts_own_event_is_declared_and_then_heard() -> None:
     frontdesk, heard = Frontdesk(), []
     frontdesk.on(frontdesk.event("book-returned"))(lambda book, _options: heard.append(book))
-    with host_of(frontdesk=frontdesk).app_context():
+    with host_with(frontdesk=frontdesk).app_context():
         assert frontdesk.emit("book-returned", "Middlemarch") == 1
     assert heard == ["Middlemarch"]
 
 
 def test_settings_are_an_object() -> None:
     with pytest.raises(SetupError, match="a mapping as settings="):
-        host_of(settings={"PROJECT_NAME": "Host"})
+        host_with(settings={"PROJECT_NAME": "Host"})
 
 
 def test_another_database_than_those_we_know_is_refused() -> None:
@@ -135,7 +135,7 @@ def test_a_broker_without_celery_aborts_startup() -> None:
         mock.patch.dict(sys.modules, {"celery": None}),
         pytest.raises(SettingsError, match=r"pip install 'flask-frontdesk\[celery\]'"),
     ):
-        host_of(settings=Brokered())
+        host_with(settings=Brokered())
 
 
 @pytest.mark.parametrize("decorator", ["on", "channel"])

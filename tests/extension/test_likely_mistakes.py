@@ -30,7 +30,7 @@ from app.core.web.operation import View
 from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
 
-from ..rigs.hosts import HostSettings, host_of, plain_app
+from ..rigs.hosts import HostSettings, host_with, plain_app
 
 
 def failing(mistake: Callable[[], object]) -> str:
@@ -43,7 +43,7 @@ def failing(mistake: Callable[[], object]) -> str:
 
 
 def asked_for(view: View, path: str = "/own") -> Any:
-    host = host_of((auth, "/desk"))
+    host = host_with((auth, "/desk"))
     host.add_url_rule(path, "own", view)
     host.testing = True
     return host.test_client().get(path)
@@ -95,7 +95,7 @@ def test_5_no_secret_key(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.fixture
 def misplaced_guard() -> Flask:
-    host = host_of()
+    host = host_with()
     account_required(host.get("/own")(lambda: "in"))
     host.testing = True
     return host
@@ -114,7 +114,7 @@ def test_7_the_current_account_without_a_guard() -> None:
 
 @pytest.mark.parametrize("name", ["current_account", "current_workspace", "current_member"])
 def test_7b_decorators_outside_a_request(name: str) -> None:
-    host = host_of((auth, "/desk"))
+    host = host_with((auth, "/desk"))
     with host.app_context():
         sentence = failing(lambda: getattr(flask_frontdesk, name).id)
         assert not getattr(flask_frontdesk, name)
@@ -123,7 +123,7 @@ def test_7b_decorators_outside_a_request(name: str) -> None:
 
 def test_7c_the_extension_outside_a_request() -> None:
     frontdesk = Frontdesk()
-    with host_of((auth, "/desk"), frontdesk=frontdesk).app_context():
+    with host_with((auth, "/desk"), frontdesk=frontdesk).app_context():
         assert frontdesk.current_account_or_none is None
         sentence = failing(lambda: frontdesk.current_account.email)
     assert sentence.startswith("Working outside of request context: current_account is what")
@@ -158,12 +158,12 @@ def test_11_a_page_without_its_query() -> None:
 
 
 def test_12_a_schema_in_parentheses() -> None:
-    sentence = failing(lambda: host_of(schemas=Schemas(login=LoginRead())))  # type: ignore[arg-type]
+    sentence = failing(lambda: host_with(schemas=Schemas(login=LoginRead())))  # type: ignore[arg-type]
     assert sentence.endswith("derived from marshmallow.Schema, without parentheses.")
 
 
 def test_13_a_login_schema_with_another_base() -> None:
-    sentence = failing(lambda: host_of(schemas=Schemas(login=Book)))
+    sentence = failing(lambda: host_with(schemas=Schemas(login=Book)))
     assert sentence.endswith(
         "would respond without a token: derive it from flask_frontdesk.LoginRead."
     )
@@ -176,7 +176,7 @@ def test_14_a_claims_hook_that_returns_nothing(caplog: pytest.LogCaptureFixture)
     def role(account: Any, session: Any) -> Any:
         account.nickname = account.role
 
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    host = host_with((auth, ""), frontdesk=frontdesk)
     ada = make_person(host, "ada")
     Api(host, "").post("/login", 500, data={"username": ada.email, "password": PASSWORD})
     assert "A claims hook must return a mapping, not NoneType: " in caplog.text
@@ -206,12 +206,12 @@ def test_16_a_misspelt_event() -> None:
 )
 def test_17_an_unknown_channel(channels: Any, told: str) -> None:
     frontdesk = Frontdesk()
-    with host_of(frontdesk=frontdesk).app_context():
+    with host_with(frontdesk=frontdesk).app_context():
         assert told in failing(lambda: frontdesk.notify("Hello", "You", channels=channels))
 
 
 def test_18_settings_where_they_do_not_belong() -> None:
-    sentence = failing(lambda: host_of(settings={"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}))
+    sentence = failing(lambda: host_with(settings={"AUTH": {"ACCESS_TOKEN_EXPIRE_MINUTES": 60}}))
     assert sentence.endswith('a mapping has its place in app.config["FRONTDESK"].')
 
 
@@ -222,7 +222,7 @@ def test_19_a_setting_without_its_namespace() -> None:
 
 
 def test_20_something_for_after_a_commit_that_nobody_makes() -> None:
-    host = host_of()
+    host = host_with()
     with host.app_context():
         session = host.extensions["sqlalchemy"].session
         sentence = failing(lambda: after_commit(session, lambda: None))
@@ -239,14 +239,14 @@ def test_21_a_second_frontdesk() -> None:
 def test_22_a_password_that_cannot_be_one() -> None:
     frontdesk = Frontdesk()
     with (
-        host_of(frontdesk=frontdesk).app_context(),
+        host_with(frontdesk=frontdesk).app_context(),
         pytest.raises(UnfitPassword, match="The password needs at least 8 characters"),
     ):
         frontdesk.accounts.create("ada@example.com", "short")
 
 
 def test_23_mail_that_nobody_sends() -> None:
-    host = host_of((auth, ""))
+    host = host_with((auth, ""))
     assert findings(host, "mail") == ["MAIL_SERVER is not set: mails go to instance/outbox"]
 
 

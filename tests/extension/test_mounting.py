@@ -29,7 +29,7 @@ from app.testing.fakes import Fakes
 from app.testing.kit import Kit
 from app.testing.people import PASSWORD, make_person
 
-from ..rigs.hosts import counting_as_active, host_of
+from ..rigs.hosts import host_with, settings_with_active
 
 JSON = {"Content-Type": "application/json"}
 NEW_PASSWORD = "a password never seen before"
@@ -50,7 +50,7 @@ ALONE = [
 def test_each_blueprint_works_alone_at_an_odd_prefix(
     blueprint: Blueprint, method: str, path: str, status: int
 ) -> None:
-    Api(host_of((blueprint, ODD)), ODD).send(method, path, status)
+    Api(host_with((blueprint, ODD)), ODD).send(method, path, status)
 
 
 @pytest.mark.parametrize(("blueprint", "method", "path", "status"), ALONE)
@@ -58,13 +58,13 @@ def test_each_blueprint_works_alone_at_an_odd_prefix(
 def test_each_blueprint_works_alone_at_the_root(
     prefix: Any, blueprint: Blueprint, method: str, path: str, status: int
 ) -> None:
-    Api(host_of((blueprint, prefix)), "").send(method, path, status)
+    Api(host_with((blueprint, prefix)), "").send(method, path, status)
 
 
 def test_the_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
     frontdesk = Frontdesk()
     frontdesk.use_workspaces()
-    host = host_of((workspaces, "/rooms"), (notifications, "/post"), frontdesk=frontdesk)
+    host = host_with((workspaces, "/rooms"), (notifications, "/post"), frontdesk=frontdesk)
     ada = make_person(host, "ada")
     assert [room["slug"] for room in ada.api().get("/rooms/").json] == ["ada"]
     with host.app_context():
@@ -73,7 +73,7 @@ def test_the_inbox_and_workspaces_work_without_the_auth_blueprint() -> None:
 
 
 def test_broadcasts_without_an_account_model_are_answered_500() -> None:
-    host = host_of((admin_notifications, "/post"), account_model=None)
+    host = host_with((admin_notifications, "/post"), account_model=None)
     data = {"title": "x", "message": "x", "channels": ["inapp"]}
     token = {"Authorization": "Bearer a.b.c"}
     answer = Api(host, "/post").post("/", 500, json={"data": data}, headers=token)
@@ -91,7 +91,7 @@ def test_a_template_of_the_hosts_wins(frontdesk: Kit, app: Flask) -> None:
 
 def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(frontdesk_fakes: Fakes) -> None:
     extension = Frontdesk()
-    host = host_of(frontdesk=extension)
+    host = host_with(frontdesk=extension)
     ada = make_person(host, "ada")
     with host.app_context():
         extension.notify("Welcome", "Come in", channels=["email"], receivers=[ada.id])
@@ -102,11 +102,11 @@ def test_a_test_says_when_to_deliver_with_a_database_in_memory_too(frontdesk_fak
 
 @pytest.mark.parametrize("blueprint", [health, tasks, docs])
 def test_a_blueprint_that_needs_no_account_asks_for_no_account_model(blueprint: Blueprint) -> None:
-    host_of((blueprint, "/desk"), account_model=None)
+    host_with((blueprint, "/desk"), account_model=None)
 
 
 def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
-    host = host_of((auth, "/<tenant>/desk"))
+    host = host_with((auth, "/<tenant>/desk"))
     host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
     make_person(host, "ada")
     form = {"username": "ada@example.com", "password": PASSWORD}
@@ -116,7 +116,7 @@ def test_a_whole_sign_in_works_under_a_prefix_with_a_variable() -> None:
 
 def test_an_items_links_are_right_at_any_mount() -> None:
     frontdesk = Frontdesk()
-    host = host_of((auth, ""), (notifications, "/<tenant>/post/2"), frontdesk=frontdesk)
+    host = host_with((auth, ""), (notifications, "/<tenant>/post/2"), frontdesk=frontdesk)
     host.url_value_preprocessor(lambda _endpoint, values: values and values.pop("tenant", None))
     ada = make_person(host, "ada")
     with host.app_context():
@@ -133,7 +133,7 @@ def test_an_items_links_are_right_at_any_mount() -> None:
 def test_a_blueprint_within_a_blueprint_of_the_hosts_answers_in_our_form() -> None:
     outer = PlainBlueprint("outer", __name__)
     outer.register_blueprint(tasks, url_prefix="/tasks")
-    host = host_of()
+    host = host_with()
     host.register_blueprint(outer, url_prefix="/outer")
     api = Api(host, "/outer")
     api.post("/tasks/", 201, json={"title": "x"})
@@ -145,7 +145,7 @@ def test_a_blueprint_within_a_blueprint_of_the_hosts_answers_in_our_form() -> No
 
 
 def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
-    host = host_of((tasks, "/first"))
+    host = host_with((tasks, "/first"))
     host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
     for prefix in ("/first", "/second"):
         for path in ("", "/", "/1"):
@@ -154,7 +154,7 @@ def test_a_blueprint_mounted_twice_answers_at_both_places() -> None:
 
 
 def test_operations_keep_their_names_when_more_is_mounted() -> None:
-    host = host_of((tasks, "/first"), (docs, ""))
+    host = host_with((tasks, "/first"), (docs, ""))
     host.register_blueprint(tasks, url_prefix="/second", name="more_tasks")
     views = PlainBlueprint("views", __name__)
     views.add_url_rule("/own", "own_view", anyone(lambda: ""), methods=["GET", "PUT"])
@@ -175,7 +175,7 @@ def test_a_hosts_schemas_may_have_the_names_of_ours_in_the_document() -> None:
         schema = Schema.from_dict({"legs": fields.Integer()}, name=name)
         view = anyone(answers(200, schema)(dict))
         views.add_url_rule(path, name, view)
-    host = host_of((workspaces, "/houses"), (docs, ""))
+    host = host_with((workspaces, "/houses"), (docs, ""))
     host.register_blueprint(views)
     document = Api(host, "").get("/openapi.json").json
     schemas = document["components"]["schemas"]
@@ -198,8 +198,8 @@ def test_two_applications_have_separate_hooks() -> None:
     told: list[str] = []
     first.payload(lambda payload, session: {**payload, "token_type": "first"})
     second.on("account-logged-in")(lambda account, options: told.append(account.email))
-    one = host_of((auth, ""), frontdesk=first, settings=counting_as_active("fresh"))
-    two = host_of((auth, ""), frontdesk=second)
+    one = host_with((auth, ""), frontdesk=first, settings=settings_with_active("fresh"))
+    two = host_with((auth, ""), frontdesk=second)
     make_person(one, "ada", status="fresh")
     make_person(two, "bob")
     assert log_in(one, "ada", 200).json["token_type"] == "first"
@@ -210,8 +210,8 @@ def test_two_applications_have_separate_hooks() -> None:
 
 def test_one_extension_has_separate_state_for_each_application() -> None:
     frontdesk = Frontdesk()
-    one = host_of((auth, ""), frontdesk=frontdesk, settings=counting_as_active("fresh"))
-    two = host_of((auth, ""), frontdesk=frontdesk)
+    one = host_with((auth, ""), frontdesk=frontdesk, settings=settings_with_active("fresh"))
+    two = host_with((auth, ""), frontdesk=frontdesk)
     for host in (one, two):
         make_person(host, "ada", status="fresh")
     log_in(one, "ada", 200)
@@ -220,14 +220,14 @@ def test_one_extension_has_separate_state_for_each_application() -> None:
 
 def test_a_hook_that_is_registered_late_holds_for_applications_that_are_there() -> None:
     frontdesk = Frontdesk()
-    host = host_of((auth, ""), frontdesk=frontdesk)
+    host = host_with((auth, ""), frontdesk=frontdesk)
     frontdesk.payload(lambda payload, session: {**payload, "token_type": "late"})
     make_person(host, "ada")
     assert log_in(host, "ada", 200).json["token_type"] == "late"
 
 
 def test_a_logout_affects_one_application_only() -> None:
-    one, two = host_of((auth, "")), host_of((auth, ""))
+    one, two = host_with((auth, "")), host_with((auth, ""))
     clients = [make_person(host, "ada").api() for host in (one, two)]
     clients[0].delete("/logout")
     clients[0].get("/account", 401)
@@ -237,7 +237,7 @@ def test_a_logout_affects_one_application_only() -> None:
 @pytest.fixture
 def guarded_handlers() -> Flask:
     """A host that answers every error there is in its own words."""
-    host = host_of((tasks, "/desk/tasks"), (auth, "/desk"))
+    host = host_with((tasks, "/desk/tasks"), (auth, "/desk"))
 
     def in_own_words(error: Any) -> tuple[str, int]:
         return "host's words", getattr(error, "code", None) or 500
@@ -296,7 +296,7 @@ def test_a_host_without_redis_mail_or_celery_recovers_passwords(frontdesk: Kit, 
 
 @pytest.fixture
 def app() -> Flask:
-    return host_of((auth, "/desk"))
+    return host_with((auth, "/desk"))
 
 
 def log_in(host: Flask, name: str, status: int) -> Any:

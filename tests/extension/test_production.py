@@ -9,7 +9,7 @@ from app.core.config.environment import SettingsError
 from app.extension.production import weakness
 
 from ..conftest import MakeApp, only_on
-from ..rigs.hosts import host_of
+from ..rigs.hosts import host_with
 
 REFUSING = {"CORE__PRODUCTION_CHECKS": "refuse", "FIRST_SUPERUSER_PASSWORD": "battery staple"}
 DANGERS = {
@@ -57,7 +57,7 @@ def test_a_host_is_warned_of_its_key_too(caplog: pytest.LogCaptureFixture) -> No
     class Settings:
         SECRET_KEY = "dev"
 
-    host_of(settings=Settings())
+    host_with(settings=Settings())
     assert "SECRET_KEY is a placeholder from documentation or examples" in caplog.text
 
 

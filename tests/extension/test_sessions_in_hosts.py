@@ -17,9 +17,9 @@ from app.core.context import current_frontdesk, service
 from app.testing.client import Api
 from app.testing.people import PASSWORD, make_person
 
-from ..conftest import let_go
+from ..conftest import close_connections
 from ..rigs.backends import postgres_database
-from ..rigs.hosts import HostSettings, host_of
+from ..rigs.hosts import HostSettings, host_with
 from .test_account_ids import KINDS, SCHEMA, account_model, with_tables
 
 
@@ -47,7 +47,7 @@ def host(request: pytest.FixtureRequest, kind: str) -> Iterator[Flask]:
     with postgres_database(f"frontdesk_sessions_{os.getpid()}") as url:
         host = host_at(url, kind, SCHEMA)
         yield host
-        let_go(host)
+        close_connections(host)
 
 
 @pytest.fixture(params=KINDS)
@@ -85,4 +85,4 @@ def test_they_go_with_their_account(host: Flask) -> None:
 
 def test_mounting_without_the_setting_names_the_setting() -> None:
     with pytest.raises(SetupError, match="SESSIONS"):
-        host_of((blueprints.auth, ""), (blueprints.sessions, ""))
+        host_with((blueprints.auth, ""), (blueprints.sessions, ""))

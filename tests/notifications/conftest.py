@@ -17,7 +17,7 @@ from app.notifications.service import SendResult
 from app.testing.smtp import Sink, smtp_sink
 from config import Settings
 
-from ..conftest import MakePerson, Person, let_go
+from ..conftest import MakePerson, Person, close_connections
 from ..rigs.backends import AMQP, rabbitmq_queue, redis_server
 from ..rigs.processes import Service
 
@@ -78,7 +78,7 @@ def make_web_app(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWebApp]:
     for app in made:
         app.extensions["frontdesk"].services[Engine].stop(10)
         celery_of(app).close()
-        let_go(app)
+        close_connections(app)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from app.testing.client import Api
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 BREAKS = "\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029\0"
 PATH = "/admin/notifications"
@@ -269,7 +269,7 @@ def test_deletion_removes_inbox_items_and_pending_deliveries(
 def test_only_one_concurrent_deletion_succeeds(admin: Api, ada: Person) -> None:
     sent = admin.post(PATH, 201, json=body()).json
     delete = request(admin, "DELETE", f"{PATH}/{sent['id']}")
-    assert at_once(*[delete] * 6) == [200] + [404] * 5
+    assert run_concurrently(*[delete] * 6) == [200] + [404] * 5
 
 
 def test_read_items_are_counted(admin: Api, ada: Person) -> None:

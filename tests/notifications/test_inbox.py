@@ -14,7 +14,7 @@ from app.testing.database import noted_queries
 
 from ..conftest import Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .conftest import Notify
 
 Send = Callable[..., int]
@@ -226,7 +226,7 @@ def test_only_one_concurrent_deletion_succeeds(inbox: Api, notify: Send) -> None
     notify()
     (item,) = inbox.get("/notifications").json
     delete = request(inbox, "DELETE", f"/notifications/{item['id']}")
-    assert at_once(*[delete] * 6) == [200] + [404] * 5
+    assert run_concurrently(*[delete] * 6) == [200] + [404] * 5
 
 
 def test_inactive_account_is_rejected(ada: Person, api: Api) -> None:

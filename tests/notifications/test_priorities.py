@@ -19,7 +19,7 @@ from ..rigs.backends import postgres_database
 from ..rigs.populate import add_accounts
 from ..rigs.processes import Service, within
 from ..rigs.servers import gunicorn
-from ..rigs.traffic import Client, furnish
+from ..rigs.traffic import Client, migrate_with_accounts
 
 MANY = 100_000
 # The mail server's time for each email.
@@ -53,7 +53,7 @@ class Office:
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     folder = tmp_path_factory.mktemp("lanes")
     with postgres_database(f"frontdesk_lanes_{os.getpid()}") as url, smtp_sink() as sink:
-        furnish(url)
+        migrate_with_accounts(url)
         mail = {"MAIL_SERVER": "127.0.0.1", "MAIL_PORT": str(sink.port)}
         installation = Service(Backend("postgresql", url), folder, **mail)
         with installation.engine.connect() as connection:

@@ -30,7 +30,7 @@ from ..cli.test_command_line import run
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each
 from ..rigs.pictures import RED, animated, bomb_png, opened, photograph, plain, saved
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from .test_profiles import ADA
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
@@ -298,7 +298,7 @@ def test_concurrent_uploads_leave_one_file(api: Api, folder: Path) -> None:
         headers = {"Authorization": f"Bearer {api.token}"}
         return client.put("/api/v1/profiles/avatar", data=form, headers=headers).status_code
 
-    assert at_once(*[put] * 4) == [200] * 4
+    assert run_concurrently(*[put] * 4) == [200] * 4
     assert stored(folder) == [api.get("/profiles").json["avatar"].rpartition("/")[2]]
 
 

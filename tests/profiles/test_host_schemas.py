@@ -16,7 +16,7 @@ from app.testing.people import make_person
 
 from ..conftest import Backend
 from ..rigs.pictures import plain
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from .test_in_a_host import make_host
 from .test_profiles import ADA
 
@@ -154,7 +154,7 @@ def test_concurrent_avatars_create_one_profile(api: Api) -> None:
         client = Api(api.app, api.prefix, api.token)
         return send_picture(client).status
 
-    assert at_once(*[put] * 3) == [200] * 3
+    assert run_concurrently(*[put] * 3) == [200] * 3
 
 
 @with_schemas(profile_create=CardCreate)

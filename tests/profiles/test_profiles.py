@@ -15,7 +15,7 @@ from app.testing.clock import SteppingClock
 
 from ..conftest import MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 ADA = {
     "first_name": "Ada",
@@ -183,7 +183,7 @@ def test_second_create_is_rejected(api: Api) -> None:
 
 def test_concurrent_creates_succeed_once(ada: Person) -> None:
     create = request(ada.api(), "POST", "/profiles", json=ADA)
-    assert at_once(*[create] * 8) == [200] + [409] * 7
+    assert run_concurrently(*[create] * 8) == [200] + [409] * 7
 
 
 def test_delete_returns_the_deleted_profile(api: Api) -> None:
@@ -197,7 +197,7 @@ def test_delete_returns_the_deleted_profile(api: Api) -> None:
 
 def test_concurrent_deletes_succeed_once(api: Api) -> None:
     delete = request(api, "DELETE", "/profiles")
-    assert at_once(*[delete] * 6) == [200] + [404] * 5
+    assert run_concurrently(*[delete] * 6) == [200] + [404] * 5
 
 
 # Additional properties.
@@ -270,7 +270,7 @@ def test_additional_properties_are_limited_to_16_kib(api: Api) -> None:
 
 def test_concurrent_updates_do_not_lose_changes(api: Api) -> None:
     updates = [request(api, "PUT", "/profiles", json={f"p{number}": 1}) for number in range(6)]
-    assert at_once(*updates) == [200] * 6
+    assert run_concurrently(*updates) == [200] * 6
     profile = api.get("/profiles").json
     assert [profile.get(f"p{number}") for number in range(6)] == [1] * 6
 

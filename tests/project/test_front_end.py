@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from ..rigs.installed import served
+from ..rigs.installed import serve
 from ..rigs.servers import ROOT
 
 SAAS = ROOT / "examples" / "saas"
@@ -49,7 +49,7 @@ async () => {
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
     folder = shutil.copytree(SAAS, tmp_path / "saas")
-    with served(python, _SERVE, folder) as address:
+    with serve(python, _SERVE, folder) as address:
         yield address
 
 

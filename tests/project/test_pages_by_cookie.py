@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from ..rigs.htmx import htmx
-from ..rigs.installed import served
+from ..rigs.installed import serve
 from ..rigs.servers import ROOT
 
 _SERVE = """
@@ -40,7 +40,7 @@ async () => {
 def address(python: str, tmp_path: Path) -> Iterator[str]:
     folder = shutil.copytree(ROOT / "examples" / "pages", tmp_path / "pages")
     (folder / "static" / "htmx.min.js").write_bytes(htmx())
-    with served(python, _SERVE, folder) as address:
+    with serve(python, _SERVE, folder) as address:
         yield address
 
 

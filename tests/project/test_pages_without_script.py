@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from app.auth.mfa.totp import STEP_SECONDS, code_at
 
-from ..rigs.installed import served
+from ..rigs.installed import serve
 from ..rigs.servers import ROOT
 
 _SERVE = """
@@ -31,7 +31,7 @@ app.run(port=int(sys.argv[1]), use_reloader=False)
 @pytest.fixture
 def address(python: str, tmp_path: Path) -> Iterator[str]:
     folder = shutil.copytree(ROOT / "examples" / "account", tmp_path / "account")
-    with served(python, _SERVE, folder) as address:
+    with serve(python, _SERVE, folder) as address:
         yield address
 
 

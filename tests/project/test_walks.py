@@ -36,7 +36,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 def walks(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("walks")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.rigs.walks"],
+        [sys.executable, "-m", "tests.rigs.call_traces"],
         cwd=folder,
         env=checkout_environment(
             SECRET_KEY=SECRET,

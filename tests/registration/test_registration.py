@@ -25,8 +25,8 @@ from app.testing.outbox import MailOutbox
 from ..auth.test_login import listen_to
 from ..conftest import MakeApp, MakePerson, Person, only_on
 from ..rigs.cases import for_each
-from ..rigs.hosts import HostSettings, host_of
-from ..rigs.racing import at_once
+from ..rigs.hosts import HostSettings, host_with
+from ..rigs.racing import run_concurrently
 from .visitors import ADA, SECRET_WORD, Visitor, emails
 
 
@@ -127,7 +127,7 @@ def test_concurrent_registrations_create_one_account_and_send_one_email(
     def register(visitor: Visitor) -> int:
         return visitor.register().status
 
-    assert at_once(*(lambda each=each: register(each) for each in visitors)) == [202] * 8
+    assert run_concurrently(*(lambda each=each: register(each) for each in visitors)) == [202] * 8
     assert emails(app) == [ADA]
     assert [mail.to for mail in mails.sent] == [ADA]
 
@@ -137,7 +137,7 @@ def test_concurrent_registrations_create_one_account_without_rate_limits(
 ) -> None:
     app = make_app(AUTH__REGISTRATION="open", AUTH__RATE_LIMITS_ENABLED="false")
     visitors = [Visitor(app, mails) for _ in range(8)]
-    answers = at_once(*(lambda each=each: each.register().status for each in visitors))
+    answers = run_concurrently(*(lambda each=each: each.register().status for each in visitors))
     assert answers == [202] * 8
     assert emails(app) == [ADA]
 
@@ -254,7 +254,7 @@ def test_additional_field_of_the_applications_schema_is_stored(mails: MailOutbox
 
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, REGISTRATION="open", EMAIL_VERIFICATION="off")
-    host = host_of(
+    host = host_with(
         (auth, ""), (registration, ""), settings=settings, schemas=Schemas(registration=Signup)
     )
     visitor = Visitor(host, mails, prefix="")

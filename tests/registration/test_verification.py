@@ -13,7 +13,7 @@ from app.testing.outbox import MailOutbox
 
 from ..auth.test_login import listen_to
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..rigs.racing import at_once
+from ..rigs.racing import run_concurrently
 from ..workspaces.invited import Team, make_team
 from .visitors import ADA, Visitor, emails
 
@@ -59,7 +59,7 @@ def test_link_can_be_opened_twice(visitor: Visitor) -> None:
     for event in ("account-registered", "email-verified"):
         listen_to(visitor.app, event, lambda account, _: notified.append(account.email))
     token, _ = visitor.mailed()
-    answers = at_once(*[lambda: visitor.verify(token).status] * 6)
+    answers = run_concurrently(*[lambda: visitor.verify(token).status] * 6)
     assert answers == [200] * 6
     visitor.verify(token)
     assert notified.count(ADA) >= 2

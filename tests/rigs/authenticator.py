@@ -1,5 +1,5 @@
-"""An authenticator in software, as WebAuthn level 2 describes one, with a browser around it. It can
-be made to lie about whatever a hostile one might."""
+"""A WebAuthn level 2 authenticator in software, together with a browser. Tests can forge each value
+that a malicious authenticator or browser might send."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRESENT, VERIFIED, CAN_BE_BACKED_UP, BACKED_UP = 0x01, 0x04, 0x08, 0x10
 HAS_CREDENTIAL, HAS_EXTENSIONS = 0x40, 0x80
 
 
-class Kept(NamedTuple):
+class Credential(NamedTuple):
     key: ec.EllipticCurvePrivateKey
     rp_id: str
     handle: bytes
@@ -27,32 +27,36 @@ class Kept(NamedTuple):
 
 @dataclass
 class SoftAuthenticator:
-    """Its lies are arguments: `flags`, `rp_id`, `origin`, `type`, `challenge`, `count`, `told`."""
+    """`forged` replaces values: `flags`, `rp_id`, `origin`, `type`, `count`, `client_data`, …"""
 
     origin: str = ORIGIN
-    # What it says of itself with each signature; zero for good in those that do not count.
+    # The signature counter; None: an authenticator without a counter, which always sends 0.
     count: int | None = None
     flags: int = PRESENT | VERIFIED
-    kept: dict[bytes, Kept] = field(default_factory=dict)
+    credentials: dict[bytes, Credential] = field(default_factory=dict)
 
-    def create(self, options: dict[str, Any], **lies: Any) -> dict[str, Any]:
+    def create(self, options: dict[str, Any], **forged: Any) -> dict[str, Any]:
         excluded = {from_base64url(each["id"]) for each in options["excludeCredentials"]}
-        if excluded & self.kept.keys() and "id" not in lies:
-            raise LookupError("InvalidStateError: it has one for this account already")
+        if excluded & self.credentials.keys() and "id" not in forged:
+            raise LookupError("InvalidStateError: the account already has a credential here")
         key = ec.generate_private_key(ec.SECP256R1())
-        credential_id = lies.get("id") or secrets.token_bytes(32)
+        credential_id = forged.get("id") or secrets.token_bytes(32)
         rp_id = options["rp"]["id"]
-        self.kept[credential_id] = Kept(key, rp_id, from_base64url(options["user"]["id"]))
-        cose = lies.get("cose") or cose_key(key)
+        self.credentials[credential_id] = Credential(
+            key, rp_id, from_base64url(options["user"]["id"])
+        )
+        cose = forged.get("cose") or cose_key(key)
         credential = (
             bytes(16) + len(credential_id).to_bytes(2, "big") + credential_id + cose
-            if "data" not in lies
-            else lies["data"]
+            if "data" not in forged
+            else forged["data"]
         )
-        lies.setdefault("flags", self.flags | HAS_CREDENTIAL)
-        data = self._data(rp_id, lies) + credential
+        forged.setdefault("flags", self.flags | HAS_CREDENTIAL)
+        data = self._data(rp_id, forged) + credential
         statement = {"fmt": "none", "attStmt": {}, "authData": data}
-        attestation = lies.get("attestation") or cbor2.dumps(statement | lies.get("statement", {}))
+        attestation = forged.get("attestation") or cbor2.dumps(
+            statement | forged.get("statement", {})
+        )
         return {
             "id": base64url(credential_id),
             "rawId": base64url(credential_id),
@@ -60,19 +64,19 @@ class SoftAuthenticator:
             "authenticatorAttachment": "platform",
             "clientExtensionResults": {},
             "response": {
-                "clientDataJSON": base64url(self._told("webauthn.create", options, lies)),
+                "clientDataJSON": base64url(self._client_data("webauthn.create", options, forged)),
                 "attestationObject": base64url(attestation),
-                "transports": lies.get("transports", ["internal", "hybrid"]),
+                "transports": forged.get("transports", ["internal", "hybrid"]),
             },
         }
 
-    def get(self, options: dict[str, Any], **lies: Any) -> dict[str, Any]:
-        credential_id = lies.get("id") or self._choose(options)
-        kept = self.kept[credential_id]
-        told = self._told("webauthn.get", options, lies)
-        data = self._data(options["rpId"], lies) + lies.get("data", b"")
-        signed = data + hashlib.sha256(told).digest()
-        signature = kept.key.sign(signed, ec.ECDSA(hashes.SHA256()))
+    def get(self, options: dict[str, Any], **forged: Any) -> dict[str, Any]:
+        credential_id = forged.get("id") or self._choose(options)
+        credential = self.credentials[credential_id]
+        client_data = self._client_data("webauthn.get", options, forged)
+        data = self._data(options["rpId"], forged) + forged.get("data", b"")
+        signed = data + hashlib.sha256(client_data).digest()
+        signature = credential.key.sign(signed, ec.ECDSA(hashes.SHA256()))
         return {
             "id": base64url(credential_id),
             "rawId": base64url(credential_id),
@@ -80,42 +84,42 @@ class SoftAuthenticator:
             "authenticatorAttachment": "platform",
             "clientExtensionResults": {},
             "response": {
-                "clientDataJSON": base64url(told),
+                "clientDataJSON": base64url(client_data),
                 "authenticatorData": base64url(data),
                 "signature": base64url(signature),
-                "userHandle": base64url(lies.get("handle", kept.handle)),
+                "userHandle": base64url(forged.get("handle", credential.handle)),
             },
         }
 
     def _choose(self, options: dict[str, Any]) -> bytes:
         allowed = [from_base64url(each["id"]) for each in options["allowCredentials"]]
-        for credential_id, kept in reversed(self.kept.items()):
-            if kept.rp_id == options["rpId"] and (not allowed or credential_id in allowed):
+        for credential_id, credential in reversed(self.credentials.items()):
+            if credential.rp_id == options["rpId"] and (not allowed or credential_id in allowed):
                 return credential_id
-        raise LookupError("NotAllowedError: it has none for this")
+        raise LookupError("NotAllowedError: no credential for this relying party")
 
-    def _data(self, rp_id: str, lies: dict[str, Any]) -> bytes:
+    def _data(self, rp_id: str, forged: dict[str, Any]) -> bytes:
         if self.count is not None:
             self.count += 1
-        count: int = lies.get("count", self.count or 0)
+        count: int = forged.get("count", self.count or 0)
         return (
-            hashlib.sha256(lies.get("rp_id", rp_id).encode()).digest()
-            + bytes([lies.get("flags", self.flags)])
+            hashlib.sha256(forged.get("rp_id", rp_id).encode()).digest()
+            + bytes([forged.get("flags", self.flags)])
             + count.to_bytes(4, "big")
         )
 
-    def _told(self, kind: str, options: dict[str, Any], lies: dict[str, Any]) -> bytes:
-        if "told" in lies:
-            told: bytes = lies["told"]
-            return told
+    def _client_data(self, kind: str, options: dict[str, Any], forged: dict[str, Any]) -> bytes:
+        if "client_data" in forged:
+            client_data: bytes = forged["client_data"]
+            return client_data
         return json.dumps(
             {
-                "type": lies.get("type", kind),
-                "challenge": lies.get("challenge", options["challenge"]),
-                "origin": lies.get("origin", self.origin),
+                "type": forged.get("type", kind),
+                "challenge": forged.get("challenge", options["challenge"]),
+                "origin": forged.get("origin", self.origin),
                 "crossOrigin": False,
             }
-            | lies.get("more", {})
+            | forged.get("more", {})
         ).encode()
 
 

@@ -48,13 +48,13 @@ def free_port() -> int:
             return port
 
 
-def lasting_port() -> int:
+def reserved_port() -> int:
     """For a server that is stopped and started again: no client is given this port meanwhile."""
     return free_port()
 
 
 @contextmanager
-def quick_folder() -> Iterator[Path]:
+def memory_folder() -> Iterator[Path]:
     """For databases of SQLite, which waits for the disk at each opening and closing: in memory,
     where the system has some for files."""
     memory = Path("/dev/shm")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from .backends import AMQP, lasting_port, rabbitmq_queue
+from .backends import AMQP, rabbitmq_queue, reserved_port
 from .stores import Store
 from .tcp_proxy import TcpProxy
 
@@ -52,7 +52,7 @@ class Broker:
 
 @contextmanager
 def redis_broker(folder: Path) -> Iterator[Broker]:
-    store = Store(folder, lasting_port())
+    store = Store(folder, reserved_port())
     store.start()
     line = TcpProxy("127.0.0.1", store.port)
     url = f"redis://127.0.0.1:{line.port}/0"

@@ -14,7 +14,7 @@ Test = Callable[..., None]
 _numbers = count(1)
 
 
-def newly(name: str) -> str:
+def new_name(name: str) -> str:
     """For somebody whom one case alone is about."""
     return f"{name}{next(_numbers)}"
 

@@ -21,12 +21,12 @@ expect.set_options(timeout=30_000)
 # Not for the whole session: while it runs, its thread can run no event loop of another's.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with launched() as browser:
+    with launch_chromium() as browser:
         yield browser
 
 
 @contextmanager
-def launched(*options: str) -> Iterator[Browser]:
+def launch_chromium(*options: str) -> Iterator[Browser]:
     program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         missing("Chromium is not installed")

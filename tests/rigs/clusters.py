@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .backends import lasting_port, missing
+from .backends import missing, reserved_port
 
 
 class Cluster:
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs = programs
         self._data = folder / "data"
-        self.port = lasting_port()
+        self.port = reserved_port()
         self._as = _somebody_else(folder)
 
     def make(self) -> None:

@@ -14,7 +14,7 @@ from app.testing.people import Person
 
 NAME = "__Host-fd"
 HOST = "https://localhost"
-OWN = {"Sec-Fetch-Site": "same-origin"}
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 class CookieBrowser(Api):
@@ -22,7 +22,7 @@ class CookieBrowser(Api):
 
     def send(self, method: str, path: str, status: int, **request: Any) -> Answer:
         request.setdefault("base_url", HOST)
-        request["headers"] = {**OWN, **(request.get("headers") or {})}
+        request["headers"] = {**SAME_ORIGIN, **(request.get("headers") or {})}
         return super().send(method, path, status, **request)
 
     def sign_in(self, somebody: Person, status: int = 200, **more: Any) -> Answer:
@@ -34,11 +34,11 @@ class CookieBrowser(Api):
         found = self.client.get_cookie(NAME, "localhost", "/")
         return None if found is None else found.value
 
-    def hold(self, value: str) -> None:
+    def use_cookie(self, value: str) -> None:
         self.client.set_cookie(NAME, value, domain="localhost", path="/", secure=True)
 
 
-class BareClient(CookieBrowser):
+class RawCookieClient(CookieBrowser):
     """Keeps none: it sends the header `Cookie` as a test writes it."""
 
     def __init__(self, app: Flask) -> None:

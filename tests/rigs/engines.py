@@ -24,7 +24,7 @@ _KEPT_CONNECTIONS = 4
 _KEPT: dict[str, Engine] = {}
 
 
-def keep_statements(engine: Engine) -> None:
+def cache_statements(engine: Engine) -> None:
     _KEPT[engine.dialect.name] = engine
 
 
@@ -38,7 +38,7 @@ def share_statements(engine: Engine) -> None:
 
 
 @contextmanager
-def kept_connections(database: str) -> Iterator[None]:
+def reuse_connections(database: str) -> Iterator[None]:
     """What one application has given up of its connections there, the next one takes for new."""
     make, end = TimeoutConnection.connect, TimeoutConnection.close
     made: WeakKeyDictionary[TimeoutConnection, str] = WeakKeyDictionary()

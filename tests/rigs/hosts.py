@@ -22,7 +22,7 @@ class HostSettings:
     AUTH = AuthSettings(BCRYPT_ROUNDS=4)
 
 
-def counting_as_active(*statuses: str) -> HostSettings:
+def settings_with_active(*statuses: str) -> HostSettings:
     settings = HostSettings()
     settings.AUTH = AuthSettings(BCRYPT_ROUNDS=4, ACTIVE_STATUSES=list(statuses))
     return settings
@@ -35,7 +35,7 @@ def plain_app(database_url: str = "sqlite://", **config: Any) -> tuple[Flask, SQ
     return host, SQLAlchemy(host, model_class=ServiceBase)
 
 
-def host_of(
+def host_with(
     *blueprints: tuple[Blueprint, str], frontdesk: Frontdesk | None = None, **options: Any
 ) -> Flask:
     """A plain application in memory with these blueprints at these prefixes and nothing else."""

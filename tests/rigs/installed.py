@@ -40,7 +40,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @contextmanager
-def served(python: str, script: str, folder: Path) -> Iterator[str]:
+def serve(python: str, script: str, folder: Path) -> Iterator[str]:
     """The address of an example's server: a script that is given its port, run in its folder."""
     port = free_port()
     process = subprocess.Popen(

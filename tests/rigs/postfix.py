@@ -16,7 +16,7 @@ import pytest
 
 from app.testing.smtp import Sink, smtp_sink
 
-from .backends import lasting_port, missing, wait_for_port
+from .backends import missing, reserved_port, wait_for_port
 from .certificates import Authority
 
 PROGRAMS = Path("/usr/lib/postfix/sbin")
@@ -119,7 +119,7 @@ def postfix() -> Iterator[Postfix]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="postfix-")))
         folder.chmod(0o755)
         sink = stack.enter_context(smtp_sink())
-        made = Postfix(lasting_port(), lasting_port(), sink, folder / "authority.pem")
+        made = Postfix(reserved_port(), reserved_port(), sink, folder / "authority.pem")
         _configure(folder, made)
         command = ["/usr/sbin/postfix", "-c", str(folder / "config")]
         _run(*command, "start")

@@ -10,7 +10,7 @@ from typing import Any
 from app.testing.client import Api
 
 
-def at_once(*acts: Callable[[], int]) -> list[int]:
+def run_concurrently(*acts: Callable[[], int]) -> list[int]:
     """Their results in order of size: who of them was first is left to chance."""
     barrier = Barrier(len(acts))
 

@@ -15,7 +15,7 @@ _READ = ("_parts", "_trace", "_converters", "arguments")
 _BUILDERS = ("_build", "_build_unknown")
 
 
-def keep_rules(patch: pytest.MonkeyPatch) -> None:
+def cache_rules(patch: pytest.MonkeyPatch) -> None:
     """Read equal rules once: each finds its converters and its defaults at itself."""
     read: Callable[[Rule], None] = Rule.compile
     kept: dict[tuple[Any, ...], Rule] = {}

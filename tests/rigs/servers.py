@@ -95,7 +95,7 @@ def _server(
             process.wait(timeout=35)
 
 
-def raw(port: int, sent: bytes) -> str:
+def send_raw(port: int, sent: bytes) -> str:
     """Send bytes as they are, and read the answer until the server closes or falls silent."""
     received = b""
     with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:

@@ -7,13 +7,13 @@ import threading
 import time
 from contextlib import suppress
 
-from .backends import lasting_port
+from .backends import reserved_port
 
 
 class TcpProxy:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
-        self.port = lasting_port()
+        self.port = reserved_port()
         self.silent = False
         # What comes back comes this much later.
         self.delay = 0.0

@@ -11,7 +11,7 @@ import pytest
 from jinja2 import Environment
 
 
-def keep_templates(patch: pytest.MonkeyPatch) -> None:
+def cache_templates(patch: pytest.MonkeyPatch) -> None:
     """Compile a template once for all environments that would make the same of it."""
     compile_anew: Any = Environment.compile
     kept: dict[tuple[Any, ...], CodeType] = {}

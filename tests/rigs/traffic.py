@@ -1,4 +1,4 @@
-"""Clients that go on asking while something breaks, and keep a ledger of what they were told."""
+"""Clients that send requests continuously during a fault, and record each response."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from app.accounts.service import Accounts
 from app.core.context import service
 from config import Settings
 
-from ..conftest import PASSWORD, SECRET, let_go, migrate
+from ..conftest import PASSWORD, SECRET, close_connections, migrate
 
 OWNER = "ledger"
-# No answer at all: the connection was refused or broke.
-NONE = 0
+# No response: the connection was refused or broke.
+NO_RESPONSE = 0
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Client:
     def ask(
         self, method: str, path: str, json_body: Any = None, form: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Status and body, over a connection of its own; NONE where there was no answer."""
+        """Send a request over a new connection; return status and body, or `NO_RESPONSE`."""
         headers = {"X-Owner": OWNER}
         body: bytes | None = None
         if self.token:
@@ -58,7 +58,7 @@ class Client:
             content = answer.read()
             return answer.status, json.loads(content or b"null")
         except (OSError, http.client.HTTPException):
-            return NONE, None
+            return NO_RESPONSE, None
         finally:
             connection.close()
 
@@ -71,7 +71,7 @@ class Client:
 @dataclass
 class Ledger:
     entries: list[Entry] = field(default_factory=list)
-    # The titles of tasks that the service said it has stored.
+    # Titles of the tasks that the service accepted with 201.
     acknowledged: list[str] = field(default_factory=list)
 
     def statuses(self, kind: str | None = None, since: float = 0) -> set[int]:
@@ -81,7 +81,7 @@ class Ledger:
         return max((entry.seconds for entry in self._of(kind) if entry.at >= since), default=0.0)
 
     def first_success(self, kind: str, since: float) -> float:
-        """Seconds from a moment to the end of the first answer that was begun after it and good."""
+        """Return the seconds from `since` to the first success of a request sent after it."""
         return min(
             entry.at + entry.seconds - since
             for entry in self._of(kind)
@@ -92,8 +92,8 @@ class Ledger:
         return [entry for entry in list(self.entries) if kind in (None, entry.kind)]
 
 
-def furnish(url: str) -> None:
-    """A migrated database with the accounts that traffic needs, and an admin."""
+def migrate_with_accounts(url: str) -> None:
+    """Migrate a database and add the accounts that send traffic, and an admin."""
     migrate(url)
     settings = Settings(
         SECRET_KEY=SECRET,
@@ -102,28 +102,27 @@ def furnish(url: str) -> None:
     )
     app = create_app(settings)
     with app.app_context():
-        for name, role in (("living", "user"), ("revoked", "user"), ("boss", "admin")):
+        for name, role in (("active", "user"), ("revoked", "user"), ("boss", "admin")):
             service(Accounts).create(f"{name}@example.com", PASSWORD, role=role)
-    let_go(app)
+    close_connections(app)
 
 
-def people(port: int) -> tuple[Client, Client]:
-    """One who is signed in, and one who has signed out and keeps the token."""
-    living = Client(port).sign_in("living@example.com", PASSWORD)
+def sign_in_clients(port: int) -> tuple[Client, Client]:
+    """Return a signed-in client, and a signed-out one that still sends its revoked token."""
+    active = Client(port).sign_in("active@example.com", PASSWORD)
     revoked = Client(port).sign_in("revoked@example.com", PASSWORD)
     assert revoked.ask("DELETE", "/logout")[0] == 200
-    return living, revoked
+    return active, revoked
 
 
 @contextmanager
 def traffic(
-    port: int, living: Client, revoked: Client, pause: float = 0.02, **more: Callable[[], int]
+    port: int, active: Client, revoked: Client, pause: float = 0.02, **more: Callable[[], int]
 ) -> Iterator[Ledger]:
-    """One client each: reads with a good token and a revoked one, writes, and asks for health.
+    """Run one client for each kind of request: account reads with a valid and with a revoked token,
+    writes, and health checks, with a pause after each response.
 
-    After each answer it asks again when the pause is over.
-
-    A further client for each of `more`, which asks and says the status, five times a second.
+    Each function of `more` sends one request and returns its status, five times a second.
     """
     ledger = Ledger()
     over = threading.Event()
@@ -137,22 +136,22 @@ def traffic(
         return status
 
     kinds: dict[str, Callable[[], int]] = {
-        "account": lambda: living.ask("GET", "/account")[0],
+        "account": lambda: active.ask("GET", "/account")[0],
         "revoked": lambda: revoked.ask("GET", "/account")[0],
         "write": write,
         "health": lambda: Client(port).ask("GET", "/health")[0],
         **more,
     }
 
-    def go(kind: str) -> None:
-        moment = 0.2 if kind in more else pause
+    def run(kind: str) -> None:
+        interval = 0.2 if kind in more else pause
         while not over.is_set():
             at = time.monotonic()
             status = kinds[kind]()
             ledger.entries.append(Entry(kind, status, time.monotonic() - at, at))
-            over.wait(moment)
+            over.wait(interval)
 
-    threads = [threading.Thread(target=go, args=(kind,)) for kind in kinds]
+    threads = [threading.Thread(target=run, args=(kind,)) for kind in kinds]
     for thread in threads:
         thread.start()
     try:
@@ -163,8 +162,8 @@ def traffic(
             thread.join()
 
 
-def stored(port: int) -> set[str]:
-    """The titles of every task that is there now."""
+def stored_titles(port: int) -> set[str]:
+    """Return the titles of all stored tasks."""
     titles: set[str] = set()
     offset = 0
     while True:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ..rigs.brokers import Broker, rabbitmq_broker, redis_broker
-from ..rigs.offices import Office, open_office
+from ..rigs.installations import Installation, start_installation
 
 
 @pytest.fixture(scope="module", params=[redis_broker, rabbitmq_broker], ids=["redis", "rabbitmq"])
@@ -17,7 +17,9 @@ def broker(
 
 
 @pytest.fixture(scope="module")
-def large_office(tmp_path_factory: pytest.TempPathFactory, broker: Broker) -> Iterator[Office]:
+def celery_installation(
+    tmp_path_factory: pytest.TempPathFactory, broker: Broker
+) -> Iterator[Installation]:
     """The service with a message broker: a Celery worker sends the broadcasts."""
-    with open_office(tmp_path_factory.mktemp("large_office"), broker) as office:
-        yield office
+    with start_installation(tmp_path_factory.mktemp("celery_installation"), broker) as installation:
+        yield installation

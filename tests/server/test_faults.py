@@ -17,12 +17,20 @@ from pathlib import Path
 import pytest
 
 from ..conftest import PASSWORD, SECRET
-from ..rigs.backends import lasting_port
+from ..rigs.backends import reserved_port
 from ..rigs.clusters import Cluster, postgres_cluster
 from ..rigs.servers import Server, gunicorn_server
 from ..rigs.stores import Store
 from ..rigs.tcp_proxy import TcpProxy
-from ..rigs.traffic import NONE, Client, Ledger, furnish, people, stored, traffic
+from ..rigs.traffic import (
+    NO_RESPONSE,
+    Client,
+    Ledger,
+    migrate_with_accounts,
+    sign_in_clients,
+    stored_titles,
+    traffic,
+)
 
 RECOVERY_SECONDS = 2.0
 RESPONSE_SECONDS = 5.0
@@ -36,7 +44,7 @@ class Deployment:
     cluster: Cluster
     database_proxy: TcpProxy
     keystore: Store
-    living: Client
+    active: Client
     revoked: Client
     log: Path
 
@@ -49,13 +57,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with postgres_cluster() as cluster:
-        furnish(cluster.url)
+        migrate_with_accounts(cluster.url)
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def deployment(cluster: Cluster, folder: Path) -> Iterator[Deployment]:
-    keystore = Store(folder, lasting_port())
+    keystore = Store(folder, reserved_port())
     keystore.start()
     database_proxy = TcpProxy("127.0.0.1", cluster.port)
     settings = {
@@ -70,8 +78,8 @@ def deployment(cluster: Cluster, folder: Path) -> Iterator[Deployment]:
     log = folder / "log"
     try:
         with gunicorn_server(settings, log) as server:
-            living, revoked = people(server.port)
-            yield Deployment(server, cluster, database_proxy, keystore, living, revoked, log)
+            active, revoked = sign_in_clients(server.port)
+            yield Deployment(server, cluster, database_proxy, keystore, active, revoked, log)
     finally:
         database_proxy.cut()
         keystore.stop()
@@ -80,7 +88,7 @@ def deployment(cluster: Cluster, folder: Path) -> Iterator[Deployment]:
 @pytest.fixture
 def running(deployment: Deployment) -> Iterator[Ledger]:
     """Run traffic during the whole test and check its responses at the end."""
-    with traffic(deployment.server.port, deployment.living, deployment.revoked) as ledger:
+    with traffic(deployment.server.port, deployment.active, deployment.revoked) as ledger:
         time.sleep(0.2)
         yield ledger
         # Restore the servers in case the test failed during its fault.
@@ -90,11 +98,11 @@ def running(deployment: Deployment) -> Iterator[Ledger]:
         time.sleep(RECOVERY_SECONDS)
         settled = time.monotonic()
         time.sleep(0.3)
-    assert ledger.statuses("revoked") <= {401, 503, NONE}, "a revoked token was accepted"
+    assert ledger.statuses("revoked") <= {401, 503, NO_RESPONSE}, "a revoked token was accepted"
     assert ledger.statuses("revoked", settled) == {401}
     assert ledger.statuses("account", settled) == {200}
     assert ledger.statuses("write", settled) == {201}
-    assert set(ledger.acknowledged) <= stored(deployment.server.port), (
+    assert set(ledger.acknowledged) <= stored_titles(deployment.server.port), (
         "an acknowledged write is lost"
     )
     assert ledger.slowest("account") < RESPONSE_SECONDS
@@ -216,7 +224,7 @@ def test_killed_web_worker_loses_only_its_current_requests(
     wait_for_recovery(running, "account")
     # Only the requests that the killed worker was handling get no response.
     for kind, right in (("account", 200), ("write", 201), ("health", 200)):
-        assert running.statuses(kind) <= {right, NONE}
+        assert running.statuses(kind) <= {right, NO_RESPONSE}
 
 
 def test_exhausted_connection_pool_causes_only_503(cluster: Cluster, folder: Path) -> None:
@@ -227,9 +235,9 @@ def test_exhausted_connection_pool_causes_only_503(cluster: Cluster, folder: Pat
         "CORE__DATABASE_POOL_SIZE": "1",
     }
     with gunicorn_server(settings, folder / "pool.log") as server:
-        living = Client(server.port).sign_in("living@example.com", PASSWORD)
+        active = Client(server.port).sign_in("active@example.com", PASSWORD)
         database_proxy.delay = 1.5
-        with traffic(server.port, living, Client(server.port, "a.b.c")) as ledger:
+        with traffic(server.port, active, Client(server.port, "a.b.c")) as ledger:
             time.sleep(4)
             database_proxy.speak()
             wait_for_recovery(ledger, "account")
@@ -239,5 +247,5 @@ def test_exhausted_connection_pool_causes_only_503(cluster: Cluster, folder: Pat
         assert ledger.statuses("health") == {200}
         assert ledger.slowest("account") < RESPONSE_SECONDS
         assert ledger.slowest("write") < RESPONSE_SECONDS
-        assert set(ledger.acknowledged) <= stored(server.port)
+        assert set(ledger.acknowledged) <= stored_titles(server.port)
     database_proxy.cut()

@@ -8,29 +8,29 @@ from collections.abc import Iterator
 import pytest
 
 from ..rigs.brokers import Broker
-from ..rigs.offices import FAULT_SECONDS, Office
+from ..rigs.installations import FAULT_SECONDS, Installation
 
 WORKER_PROCESSES = 2
 
 
 @pytest.fixture(scope="module")
-def worker(large_office: Office) -> Iterator[None]:
-    with large_office.installation.worker(WORKER_PROCESSES):
+def worker(celery_installation: Installation) -> Iterator[None]:
+    with celery_installation.service.worker(WORKER_PROCESSES):
         yield
 
 
 @pytest.mark.usefixtures("worker")
 @pytest.mark.parametrize("how", ["down", "vanished", "silent", "black-holed"])
 def test_messages_arrive_after_a_broker_outage(
-    large_office: Office, broker: Broker, how: str
+    celery_installation: Installation, broker: Broker, how: str
 ) -> None:
     # So slow that the worker always holds jobs that it has not started.
-    large_office.sink.before_taking = lambda: time.sleep(0.03)
-    with large_office.traffic():
-        large_office.sink.wait_for(20, seconds=30)
+    celery_installation.sink.before_taking = lambda: time.sleep(0.03)
+    with celery_installation.traffic():
+        celery_installation.sink.wait_for(20, seconds=30)
         with broker.away(how):
             time.sleep(FAULT_SECONDS)
-            assert large_office.waiting > 0
+            assert celery_installation.waiting > 0
         time.sleep(0.5)
-    large_office.sink.before_taking = lambda: None
-    large_office.keeps_its_promises()
+    celery_installation.sink.before_taking = lambda: None
+    celery_installation.assert_all_sent()

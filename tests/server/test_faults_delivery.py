@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ..rigs.offices import FAULT_SECONDS, Office, open_office
+from ..rigs.installations import FAULT_SECONDS, Installation, start_installation
 
 KILLS = 3
 WORKER_PROCESSES = 2
@@ -20,33 +20,35 @@ MAIL_CONNECTIONS = 4
 
 
 @pytest.fixture(scope="module")
-def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """The service without a broker: the web processes send all messages."""
-    with open_office(tmp_path_factory.mktemp("office")) as office:
-        yield office
+    with start_installation(tmp_path_factory.mktemp("installation")) as installation:
+        yield installation
 
 
-def test_messages_arrive_after_mail_server_outages(office: Office) -> None:
-    with office.traffic():
-        office.sink.wait_for(20, seconds=30)
+def test_messages_arrive_after_mail_server_outages(installation: Installation) -> None:
+    with installation.traffic():
+        installation.sink.wait_for(20, seconds=30)
         for how in ("silent", "black-holed"):
-            with office.mail_away(how):
+            with installation.mail_unavailable(how):
                 time.sleep(FAULT_SECONDS)
-                assert office.waiting > 0
+                assert installation.waiting > 0
         time.sleep(0.5)
-    office.keeps_its_promises(most_doubles=MAIL_CONNECTIONS)
+    installation.assert_all_sent(most_doubles=MAIL_CONNECTIONS)
 
 
-def test_messages_arrive_after_delivery_workers_are_killed(large_office: Office) -> None:
-    large_office.sink.before_taking = lambda: time.sleep(0.01)
-    with large_office.traffic():
+def test_messages_arrive_after_delivery_workers_are_killed(
+    celery_installation: Installation,
+) -> None:
+    celery_installation.sink.before_taking = lambda: time.sleep(0.01)
+    with celery_installation.traffic():
         for _ in range(KILLS):
-            begin = len(large_office.sink.received)
-            with large_office.installation.worker(WORKER_PROCESSES):
-                large_office.sink.wait_for(begin + 40, seconds=30)
-            assert large_office.waiting > 0
-            large_office.installation.end_leases()
-    large_office.sink.before_taking = lambda: None
-    with large_office.installation.worker(WORKER_PROCESSES):
+            begin = len(celery_installation.sink.received)
+            with celery_installation.service.worker(WORKER_PROCESSES):
+                celery_installation.sink.wait_for(begin + 40, seconds=30)
+            assert celery_installation.waiting > 0
+            celery_installation.service.end_leases()
+    celery_installation.sink.before_taking = lambda: None
+    with celery_installation.service.worker(WORKER_PROCESSES):
         # Each killed process was sending one message.
-        large_office.keeps_its_promises(most_doubles=KILLS * WORKER_PROCESSES)
+        celery_installation.assert_all_sent(most_doubles=KILLS * WORKER_PROCESSES)

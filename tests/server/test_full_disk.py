@@ -18,7 +18,7 @@ from ..conftest import PASSWORD, SECRET, migrate
 from ..rigs.disks import SmallDisk, small_disk
 from ..rigs.pictures import plain
 from ..rigs.servers import Server, gunicorn_server
-from ..rigs.traffic import Client, stored, traffic
+from ..rigs.traffic import Client, stored_titles, traffic
 
 PROFILE = {
     "first_name": "Ada",
@@ -43,7 +43,7 @@ def create_settings(url: str, disk: SmallDisk) -> dict[str, str]:
         AUTH={"BCRYPT_ROUNDS": 4},
     )
     with create_app(settings).app_context():
-        for name in ("living", "revoked"):
+        for name in ("active", "revoked"):
             service(Accounts).create(f"{name}@example.com", PASSWORD)
     return {
         "SECRET_KEY": SECRET,
@@ -77,10 +77,10 @@ def upload(server: Server, client: Client) -> int:
 def test_full_database_disk_rejects_writes_and_recovers(disk: SmallDisk, tmp_path: Path) -> None:
     settings = create_settings(f"sqlite:///{disk.folder / 'frontdesk.db'}", disk)
     with gunicorn_server(settings, tmp_path / "log") as server:
-        living = Client(server.port).sign_in("living@example.com", PASSWORD)
+        active = Client(server.port).sign_in("active@example.com", PASSWORD)
         revoked = Client(server.port).sign_in("revoked@example.com", PASSWORD)
         assert revoked.ask("DELETE", "/logout")[0] == 200
-        with traffic(server.port, living, revoked) as ledger:
+        with traffic(server.port, active, revoked) as ledger:
             time.sleep(0.3)
             disk.fill(server.workers())
             time.sleep(1.5)
@@ -93,19 +93,19 @@ def test_full_database_disk_rejects_writes_and_recovers(disk: SmallDisk, tmp_pat
         assert ledger.statuses("account") == {200}
         assert ledger.statuses("revoked") == {401}
         assert ledger.statuses("health") == {200}
-        assert set(ledger.acknowledged) <= stored(server.port)
+        assert set(ledger.acknowledged) <= stored_titles(server.port)
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 def test_full_avatar_disk_rejects_uploads_and_recovers(disk: SmallDisk, tmp_path: Path) -> None:
     settings = create_settings(f"sqlite:///{tmp_path / 'frontdesk.db'}", disk)
     with gunicorn_server(settings, tmp_path / "log") as server:
-        living = Client(server.port).sign_in("living@example.com", PASSWORD)
-        assert living.ask("POST", "/profiles", PROFILE)[0] == 200
-        assert upload(server, living) == 200
+        active = Client(server.port).sign_in("active@example.com", PASSWORD)
+        assert active.ask("POST", "/profiles", PROFILE)[0] == 200
+        assert upload(server, active) == 200
         disk.fill(server.workers())
-        assert upload(server, living) == 503
-        assert living.ask("GET", "/profiles")[0] == 200
+        assert upload(server, active) == 503
+        assert active.ask("GET", "/profiles")[0] == 200
         disk.make_room(server.workers())
-        assert upload(server, living) == 200
+        assert upload(server, active) == 200
     assert "Traceback" not in (tmp_path / "log").read_text()

@@ -18,7 +18,7 @@ from gunicorn.workers.gthread import ThreadWorker
 from app.server.worker import BufferedWorker
 
 from ..conftest import SECRET, migrate
-from ..rigs.servers import GUNICORN, checkout_environment, gunicorn, raw
+from ..rigs.servers import GUNICORN, checkout_environment, gunicorn, send_raw
 
 START = b"POST /api/v1/tasks/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
@@ -50,35 +50,37 @@ def body(response: str) -> Any:
     [b"zz\r\n{}\r\n0\r\n\r\n", b"5\r\n{}\r\n0\r\n\r\n", b"-1\r\n{}\r\n", b"ffffffff\r\n{}", b""],
 )
 def test_malformed_chunk_is_a_client_error(port: int, log: Path, chunks: bytes) -> None:
-    response = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
+    response = send_raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)
     assert status(response) == 400
     assert body(response)["code"] == "unreadable_body"
     assert "Traceback" not in log.read_text()
 
 
 def test_incomplete_body_is_a_client_error(port: int) -> None:
-    assert status(raw(port, START + b'Content-Length: 500\r\n\r\n{"title": "x"')) == 400
+    assert status(send_raw(port, START + b'Content-Length: 500\r\n\r\n{"title": "x"')) == 400
 
 
 def test_chunked_body_above_the_limit_is_too_large(port: int) -> None:
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
-    response = raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n")
+    response = send_raw(
+        port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n"
+    )
     assert status(response) == 413
 
 
 def test_chunked_body_is_accepted(port: int) -> None:
     chunks = b'e\r\n{"title": "x"}\r\n0\r\n\r\n'
-    assert status(raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)) == 201
+    assert status(send_raw(port, START + b"Transfer-Encoding: chunked\r\n\r\n" + chunks)) == 201
 
 
 def test_long_request_line_is_accepted(port: int) -> None:
     line = b"GET /api/v1/health?x=" + b"1" * 8100 + b" HTTP/1.1\r\nHost: x\r\n"
-    assert status(raw(port, line + b"Connection: close\r\n\r\n")) == 200
+    assert status(send_raw(port, line + b"Connection: close\r\n\r\n")) == 200
 
 
 @pytest.mark.parametrize("host", [b"", b"evil.example", b"a b", b"[::1", b"\xff", b"x" * 300])
 def test_malformed_host_header_causes_no_server_error(port: int, host: bytes) -> None:
-    response = raw(
+    response = send_raw(
         port, b"GET /api/v1/docs HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n"
     )
     assert status(response) < 500
@@ -89,17 +91,17 @@ def test_workers_lose_no_concurrent_writes(port: int) -> None:
     def create(number: int) -> int:
         sent = json.dumps({"title": str(number)}).encode()
         head = START + b"X-Owner: busy\r\nConnection: close\r\n"
-        return status(raw(port, head + f"Content-Length: {len(sent)}\r\n\r\n".encode() + sent))
+        return status(send_raw(port, head + f"Content-Length: {len(sent)}\r\n\r\n".encode() + sent))
 
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(create, range(60))) == {201}
     path = b"GET /api/v1/tasks/?limit=500 HTTP/1.1\r\nHost: x\r\n"
-    listed = body(raw(port, path + b"X-Owner: busy\r\nConnection: close\r\n\r\n"))
+    listed = body(send_raw(port, path + b"X-Owner: busy\r\nConnection: close\r\n\r\n"))
     assert len({task["id"] for task in listed}) == 60
 
 
 def test_log_is_json_without_access_log(port: int, log: Path) -> None:
-    raw(port, b"GET /api/v1/health?x=quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    send_raw(port, b"GET /api/v1/health?x=quiet HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     lines = log.read_text().splitlines()
     assert all("message" in json.loads(line) for line in lines)
     assert any("Starting gunicorn" in line for line in lines)

@@ -10,13 +10,13 @@ import pytest
 
 from ..conftest import SECRET
 from ..rigs.servers import SERVERS
-from ..rigs.traffic import Client, furnish
+from ..rigs.traffic import Client, migrate_with_accounts
 
 
 @pytest.mark.parametrize("kind", SERVERS)
 def test_health_responds_quickly_during_many_sign_ins(kind: str, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
-    furnish(url)
+    migrate_with_accounts(url)
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": url,

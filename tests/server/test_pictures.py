@@ -20,7 +20,7 @@ from ..profiles.test_profiles import ADA
 from ..rigs.pictures import HOSTILE, plain
 from ..rigs.processes import within
 from ..rigs.servers import Server, gunicorn_server
-from ..rigs.traffic import Client, furnish
+from ..rigs.traffic import Client, migrate_with_accounts
 
 MEBIBYTE = 2**20
 CONCURRENT = 12
@@ -35,20 +35,20 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         "AUTH__BCRYPT_ROUNDS": "4",
         "PROFILES__AVATAR_FOLDER": str(folder / "avatars"),
     }
-    furnish(settings["CORE__DATABASE_URL"])
+    migrate_with_accounts(settings["CORE__DATABASE_URL"])
     with gunicorn_server(settings, folder / "log") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def living(server: Server) -> Client:
-    living = Client(server.port).sign_in("living@example.com", PASSWORD)
-    assert living.ask("POST", "/profiles", ADA)[0] == 200
-    return living
+def active(server: Server) -> Client:
+    active = Client(server.port).sign_in("active@example.com", PASSWORD)
+    assert active.ask("POST", "/profiles", ADA)[0] == 200
+    return active
 
 
 @pytest.fixture(scope="module")
-def base_memory(server: Server, living: Client) -> int:
+def base_memory(server: Server, active: Client) -> int:
     """Return the memory of the server before its first picture."""
     return resident(server)
 
@@ -118,11 +118,11 @@ def send_until_answered(client: Client, picture: bytes) -> int:
 
 
 def test_concurrent_hostile_pictures_stay_within_the_memory_bound(
-    server: Server, living: Client, base_memory: int
+    server: Server, active: Client, base_memory: int
 ) -> None:
     pictures = [make() for make in HOSTILE.values()]
     with watched(server) as measures, ThreadPoolExecutor(CONCURRENT) as clients:
-        statuses = list(clients.map(lambda picture: send_until_answered(living, picture), pictures))
+        statuses = list(clients.map(lambda picture: send_until_answered(active, picture), pictures))
     assert set(statuses) == {200, 422}, dict(zip(HOSTILE, statuses, strict=True))
     # The lower bound shows that the decoding was measured.
     assert 100 * MEBIBYTE <= max(measures) - base_memory <= 200 * MEBIBYTE
@@ -141,16 +141,16 @@ MOST_EXPENSIVE = [
 
 @pytest.mark.parametrize("kind", MOST_EXPENSIVE)
 def test_concurrent_equal_pictures_stay_within_the_memory_bound(
-    server: Server, living: Client, base_memory: int, kind: str
+    server: Server, active: Client, base_memory: int, kind: str
 ) -> None:
     picture = HOSTILE[kind]()
     with watched(server) as measures, ThreadPoolExecutor(CONCURRENT) as clients:
-        statuses = set(clients.map(lambda _: send(living, picture), range(CONCURRENT)))
+        statuses = set(clients.map(lambda _: send(active, picture), range(CONCURRENT)))
     assert statuses <= {200, 422, 503}
     print(f"{kind}: {(max(measures) - base_memory) / MEBIBYTE:.0f} MiB more at most")
     assert max(measures) - base_memory <= 200 * MEBIBYTE
     within(10, lambda: resident(server) - base_memory <= 30 * MEBIBYTE)
 
 
-def test_valid_picture_is_accepted_afterwards(living: Client) -> None:
-    assert send_until_answered(living, plain("PNG")) == 200
+def test_valid_picture_is_accepted_afterwards(active: Client) -> None:
+    assert send_until_answered(active, plain("PNG")) == 200

@@ -25,7 +25,7 @@ from ..rigs.pictures import saved
 from ..rigs.processes import within
 from ..rigs.proxies import Answer, Proxy, proxy
 from ..rigs.servers import gunicorn
-from ..rigs.traffic import furnish
+from ..rigs.traffic import migrate_with_accounts
 
 KINDS = ["nginx", "haproxy", "caddy"]
 THREADS = 4
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def service(folder: Path) -> Iterator[int]:
     url = f"sqlite:///{folder / 'frontdesk.db'}"
-    furnish(url)
+    migrate_with_accounts(url)
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": url,
@@ -72,7 +72,7 @@ def parse_problem(response: Answer) -> dict[str, Any]:
 
 
 def sign_in(front: Proxy, password: str = PASSWORD, **asking: Any) -> Answer:
-    form = urlencode({"username": "living@example.com", "password": password}).encode()
+    form = urlencode({"username": "active@example.com", "password": password}).encode()
     headers = FORM | asking.pop("headers", {})
     return front.ask("POST", "/api/v1/login", form, headers, **asking)
 

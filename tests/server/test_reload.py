@@ -15,13 +15,13 @@ import pytest
 from ..conftest import SECRET
 from ..rigs.backends import postgres_database
 from ..rigs.servers import ROOT, SERVERS, Server, gunicorn_server
-from ..rigs.traffic import Client, furnish, people, stored, traffic
+from ..rigs.traffic import Client, migrate_with_accounts, sign_in_clients, stored_titles, traffic
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     url = f"sqlite:///{tmp_path_factory.mktemp('reload') / 'frontdesk.db'}"
-    furnish(url)
+    migrate_with_accounts(url)
     return url
 
 
@@ -54,8 +54,8 @@ def wait_for_other_workers(server: Server, than: set[int]) -> None:
 
 
 def test_reload_loses_no_request(server: Server) -> None:
-    living, revoked = people(server.port)
-    with traffic(server.port, living, revoked) as ledger:
+    active, revoked = sign_in_clients(server.port)
+    with traffic(server.port, active, revoked) as ledger:
         time.sleep(0.3)
         before = set(server.workers())
         server.send(signal.SIGHUP)
@@ -65,7 +65,7 @@ def test_reload_loses_no_request(server: Server) -> None:
     assert ledger.statuses("revoked") == {401}
     assert ledger.statuses("write") == {201}
     assert ledger.statuses("health") == {200}
-    assert set(ledger.acknowledged) <= stored(server.port)
+    assert set(ledger.acknowledged) <= stored_titles(server.port)
 
 
 def test_reload_keeps_connections_of_slow_clients(server: Server) -> None:
@@ -138,15 +138,15 @@ def test_starting_worker_obeys_a_stop(url: str, tmp_path: Path) -> None:
 
 def test_workers_without_a_secret_share_a_random_one(server: Server) -> None:
     """Each request opens a connection, so both workers check the token."""
-    living, _ = people(server.port)
+    active, _ = sign_in_clients(server.port)
     assert len(server.workers()) == 2
-    assert {living.ask("GET", "/account")[0] for _ in range(40)} == {200}
+    assert {active.ask("GET", "/account")[0] for _ in range(40)} == {200}
 
 
 def test_workers_share_no_database_connection(kind: str, tmp_path: Path) -> None:
     """With a shared connection, a worker would read the results of another worker's query."""
     with postgres_database("frontdesk_fork") as url:
-        furnish(url)
+        migrate_with_accounts(url)
         settings = {"CORE__DATABASE_URL": url, "WEB_CONCURRENCY": "2", "SECRET_KEY": SECRET}
         with SERVERS[kind](settings, tmp_path / "log") as server:
             paths = ["/tasks/", "/health/ready"]

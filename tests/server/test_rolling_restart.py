@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from ..conftest import SECRET
-from ..rigs.backends import lasting_port
+from ..rigs.backends import reserved_port
 from ..rigs.proxies import Proxy, proxy
 from ..rigs.servers import Server, gunicorn_server
-from ..rigs.traffic import furnish
+from ..rigs.traffic import migrate_with_accounts
 
 KINDS = ["nginx", "haproxy", "caddy"]
 CLIENTS = 4
@@ -39,7 +39,7 @@ class Load:
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, str]:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
-    furnish(url)
+    migrate_with_accounts(url)
     return {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": url,
@@ -90,7 +90,7 @@ def stop(server: Server) -> None:
 def test_rolling_restart_fails_no_read_and_repeats_no_write(
     kind: str, settings: dict[str, str], tmp_path: Path
 ) -> None:
-    ports = lasting_port(), lasting_port()
+    ports = reserved_port(), reserved_port()
     with ExitStack() as stack:
         servers = [
             stack.enter_context(gunicorn_server(settings, tmp_path / f"log{port}", port=port))

@@ -16,7 +16,14 @@ import pytest
 
 from ..conftest import SECRET
 from ..rigs.servers import GRANIAN, GUNICORN, checkout_environment
-from ..rigs.traffic import NONE, Client, furnish, people, stored, traffic
+from ..rigs.traffic import (
+    NO_RESPONSE,
+    Client,
+    migrate_with_accounts,
+    sign_in_clients,
+    stored_titles,
+    traffic,
+)
 
 # After the fork and before the exec, pass the socket as descriptor 3 to this process.
 HAND_OVER = """
@@ -77,7 +84,7 @@ COMMANDS = {"gunicorn": (*GUNICORN, "wsgi:app"), "granian": GRANIAN}
 @pytest.fixture(params=COMMANDS)
 def unit(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Unit]:
     url = f"sqlite:///{tmp_path / 'frontdesk.db'}"
-    furnish(url)
+    migrate_with_accounts(url)
     settings = {
         "SECRET_KEY": SECRET,
         "CORE__DATABASE_URL": url,
@@ -107,14 +114,14 @@ def keep_alive_connection(port: int) -> Iterator[Callable[[], int]]:
             return answer.status
         except (OSError, http.client.HTTPException):
             connection.close()
-            return NONE
+            return NO_RESPONSE
 
     yield ask
     connection.close()
 
 
 def test_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
-    living, revoked = people(unit.port)
+    active, revoked = sign_in_clients(unit.port)
     form = {"username": "unknown@example.com", "password": "wrong"}
 
     def sign_in() -> int:
@@ -123,7 +130,7 @@ def test_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
 
     with (
         keep_alive_connection(unit.port) as reuse,
-        traffic(unit.port, living, revoked, login=sign_in, keep_alive=reuse) as ledger,
+        traffic(unit.port, active, revoked, login=sign_in, keep_alive=reuse) as ledger,
     ):
         for _ in range(3):
             time.sleep(0.3)
@@ -135,8 +142,10 @@ def test_restart_behind_the_socket_loses_no_request(unit: Unit) -> None:
         k: {v} for k, v in expected.items()
     }
     # granian closes an idle connection when it stops, without announcing it.
-    assert ledger.statuses("keep_alive") <= ({200} if "gunicorn" in unit.command else {200, NONE})
-    assert set(ledger.acknowledged) <= stored(unit.port)
+    assert ledger.statuses("keep_alive") <= (
+        {200} if "gunicorn" in unit.command else {200, NO_RESPONSE}
+    )
+    assert set(ledger.acknowledged) <= stored_titles(unit.port)
 
 
 @pytest.mark.parametrize("unit", ["granian"], indirect=True)

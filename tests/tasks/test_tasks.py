@@ -8,7 +8,7 @@ from app.testing.clock import SteppingClock
 
 from ..conftest import MakeApp, only_on
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 
 def test_task_is_created_with_defaults(api: Api) -> None:
@@ -51,14 +51,14 @@ def test_delete_returns_and_removes_the_task(api: Api) -> None:
 
 def test_only_one_concurrent_delete_succeeds(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
-    assert at_once(*[request(api, "DELETE", "/tasks/1")] * 6) == [200] + [404] * 5
+    assert run_concurrently(*[request(api, "DELETE", "/tasks/1")] * 6) == [200] + [404] * 5
 
 
 def test_updates_during_a_delete_succeed_or_are_not_found(api: Api) -> None:
     api.post("/tasks/", 201, json={"title": "x"})
     change = request(api, "PATCH", "/tasks/1", json={"done": True})
     delete = request(api, "DELETE", "/tasks/1")
-    statuses = at_once(change, change, delete, change, change)
+    statuses = run_concurrently(change, change, delete, change, change)
     assert set(statuses) <= {200, 404}
     api.get("/tasks/1", 404)
 
@@ -108,7 +108,7 @@ def test_tasks_per_owner_are_limited(make_app: MakeApp) -> None:
 
 def test_owner_limit_is_exact_under_concurrency(make_app: MakeApp) -> None:
     create = request(Api(make_app(TASKS__OWNER_LIMIT="3")), "POST", "/tasks/", json={"title": "x"})
-    assert at_once(*[create] * 8) == [201] * 3 + [409] * 5
+    assert run_concurrently(*[create] * 8) == [201] * 3 + [409] * 5
 
 
 def test_tasks_can_be_disabled(make_app: MakeApp) -> None:
@@ -160,7 +160,7 @@ def test_create_limit_ends_with_its_window(make_app: MakeApp, clock: SteppingClo
 def test_create_limit_is_exact_for_parallel_requests(make_app: MakeApp) -> None:
     api = Api(make_app(TASKS__CREATE_LIMIT="3 per hour"))
     create = request(api, "POST", "/tasks/", json={"title": "x"})
-    assert at_once(*[create] * 8) == [201] * 3 + [429] * 5
+    assert run_concurrently(*[create] * 8) == [201] * 3 + [429] * 5
 
 
 def test_create_limit_is_a_quota_and_stays_on_without_rate_limits(make_app: MakeApp) -> None:

@@ -14,7 +14,7 @@ from app.workspaces.invitations.models import Invitation
 from app.workspaces.models import Member
 
 from ..conftest import MakePerson, Person
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_taken_or_reserved_slug_is_rejected(api: Api) -> None:
 
 def test_concurrent_changes_to_one_slug_succeed_once(api: Api) -> None:
     api.post("/workspaces", json={"name": "Meadow"})
-    answers = at_once(
+    answers = run_concurrently(
         *(
             request(api, "PATCH", f"/workspaces/{slug}", json={"slug": "pasture"})
             for slug in ("garden", "meadow")

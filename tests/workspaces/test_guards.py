@@ -30,7 +30,7 @@ from app.testing.database import noted_queries
 from app.workspaces.service import Workspaces
 
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.cases import for_each, newly
+from ..rigs.cases import for_each, new_name
 
 
 def show_workspace(**_path: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def test_access_by_type_and_status(
     guard: str,
     expected: tuple[int, str],
 ) -> None:
-    ada = person(newly("ada"))
+    ada = person(new_name("ada"))
     if membership:
         body = {"email": ada.email, "type": membership[0], "status": membership[1]}
         olga.api().post("/workspaces/team/members", json=body)

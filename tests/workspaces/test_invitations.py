@@ -12,8 +12,8 @@ from app.testing.clock import SteppingClock
 from app.testing.outbox import MailOutbox
 
 from ..conftest import MakeApp, MakePerson, Person, only_on
-from ..rigs.cases import for_each, newly
-from ..rigs.racing import at_once, request
+from ..rigs.cases import for_each, new_name
+from ..rigs.racing import request, run_concurrently
 from .invited import Team, make_team
 from .test_members import CASES, TYPES, expect
 
@@ -120,8 +120,8 @@ def test_existing_member_is_named_and_nothing_sent(team: Team, mails: MailOutbox
 def test_invite_by_type(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    api = team.admit(person(newly("actor")), actor)
-    grace = f"{newly('grace')}@example.com"
+    api = team.admit(person(new_name("actor")), actor)
+    grace = f"{new_name('grace')}@example.com"
     body = {"email": grace, "type": other}
     api.post(team.path, 201 if allowed else 403, json=body)
     listed = [each for each in team.owner.get(team.path).json if each["email"] == grace]
@@ -132,8 +132,8 @@ def test_invite_by_type(
 def test_revoke_and_resend_by_type(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    [invitation] = team.invite(f"{newly('grace')}@example.com", type=other)
-    api = team.admit(person(newly("actor")), actor)
+    [invitation] = team.invite(f"{new_name('grace')}@example.com", type=other)
+    api = team.admit(person(new_name("actor")), actor)
     path = f"{team.path}/{invitation['id']}"
     api.post(f"{path}/resend", 429 if allowed else 403)
     api.delete(path, expect(allowed))
@@ -144,8 +144,8 @@ def test_revoke_and_resend_by_type(
 @for_each("kind", TYPES)
 def test_only_managers_list_invitations(team: Team, person: MakePerson, kind: str) -> None:
     manages = kind in ("owner", "admin")
-    team.admit(person(newly("actor")), kind).get(team.path, expect(manages))
-    person(newly("outsider")).api().get(team.path, 403)
+    team.admit(person(new_name("actor")), kind).get(team.path, expect(manages))
+    person(new_name("outsider")).api().get(team.path, 403)
 
 
 def test_admin_cannot_change_an_owners_invitation(team: Team, person: MakePerson) -> None:
@@ -225,7 +225,7 @@ def test_list_is_paginated_newest_first(team: Team) -> None:
 
 def test_concurrent_invitations_of_one_email_create_one(team: Team, mails: MailOutbox) -> None:
     invite = request(team.owner, "POST", team.path, json={"email": GRACE})
-    assert at_once(*[invite] * 6) == [201] * 6
+    assert run_concurrently(*[invite] * 6) == [201] * 6
     assert len(team.owner.get(team.path).json) == len(mails.to(GRACE)) == 1
 
 
@@ -267,7 +267,7 @@ def test_hourly_limit_is_exact_under_concurrency(
         request(team.owner, "POST", team.path, json={"email": f"{number}@example.com"})
         for number in range(8)
     ]
-    assert at_once(*invites) == [201] * 4 + [429] * 4
+    assert run_concurrently(*invites) == [201] * 4 + [429] * 4
     assert len(mails) == 4
 
 

@@ -10,8 +10,8 @@ import pytest
 from app.testing.client import Answer, Api
 
 from ..conftest import MakePerson, Person
-from ..rigs.cases import for_each, newly
-from ..rigs.racing import at_once, request
+from ..rigs.cases import for_each, new_name
+from ..rigs.racing import request, run_concurrently
 
 TYPES = ("owner", "admin", "member", "guest")
 BEYOND = 10**30
@@ -73,7 +73,7 @@ def test_existing_member_cannot_be_added_again(team: Team, ada: Person) -> None:
 
 def test_concurrent_additions_add_one_member(team: Team, ada: Person) -> None:
     add = request(team.owner, "POST", team.path, json={"email": ada.email})
-    assert at_once(*[add] * 6) == [200] + [409] * 5
+    assert run_concurrently(*[add] * 6) == [200] + [409] * 5
 
 
 @for_each(
@@ -125,8 +125,8 @@ def expect(allowed: bool) -> int:
 
 @for_each(("actor", "other", "allowed"), CASES)
 def test_add_by_type(team: Team, person: MakePerson, actor: str, other: str, allowed: bool) -> None:
-    api = team.admit(person(newly("actor")), actor)
-    name = newly("other")
+    api = team.admit(person(new_name("actor")), actor)
+    name = new_name("other")
     body = {"email": person(name).email, "type": other}
     answer = api.post(team.path, expect(allowed), json=body)
     assert allowed or answer.detail == "Not authorized"
@@ -137,8 +137,8 @@ def test_add_by_type(team: Team, person: MakePerson, actor: str, other: str, all
 def test_change_from_type(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    name = newly("other")
-    api, target = team.admit(person(newly("actor")), actor), person(name)
+    name = new_name("other")
+    api, target = team.admit(person(new_name("actor")), actor), person(name)
     team.admit(target, other)
     answer = api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": "guest"})
     assert allowed or answer.detail == "Not authorized"
@@ -149,8 +149,8 @@ def test_change_from_type(
 def test_change_to_type(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    name = newly("other")
-    api, target = team.admit(person(newly("actor")), actor), person(name)
+    name = new_name("other")
+    api, target = team.admit(person(new_name("actor")), actor), person(name)
     team.admit(target, "guest")
     api.patch(f"{team.path}/{target.id}", expect(allowed), json={"type": other})
     assert team.types()[name] == (other if allowed else "guest")
@@ -160,8 +160,8 @@ def test_change_to_type(
 def test_remove_by_type(
     team: Team, person: MakePerson, actor: str, other: str, allowed: bool
 ) -> None:
-    name = newly("other")
-    api, target = team.admit(person(newly("actor")), actor), person(name)
+    name = new_name("other")
+    api, target = team.admit(person(new_name("actor")), actor), person(name)
     team.admit(target, other)
     answer = api.delete(f"{team.path}/{target.id}", expect(allowed))
     assert answer.json.get("email") == (target.email if allowed else None)
@@ -235,7 +235,7 @@ def test_concurrent_leaving_keeps_one_owner(team: Team, person: MakePerson) -> N
 
     first = request(team.owner, "DELETE", f"{team.path}/{team.olga.id}")
     other = request(second, "DELETE", f"{team.path}/{ada.id}")
-    assert at_once(first, other) == [200, 409]
+    assert run_concurrently(first, other) == [200, 409]
 
 
 def test_admin_demoted_during_the_request_cannot_change_members(

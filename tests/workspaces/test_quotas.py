@@ -13,7 +13,7 @@ from app.workspaces.service import Workspaces
 
 from ..auth.test_login import log_in
 from ..conftest import MakeApp, MakePerson, Person
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 NEW = {"name": "Garden"}
 
@@ -48,7 +48,7 @@ def test_workspaces_per_account_are_limited(
 def test_limits_are_exact_under_concurrency(make_app: MakeApp, person: MakePerson) -> None:
     ada = person("ada", into=make_app(WORKSPACES__CREATED_LIMIT="3"))
     make = request(ada.api(), "POST", "/workspaces", json=NEW)
-    assert at_once(*[make] * 6) == [200] * 3 + [409] * 3
+    assert run_concurrently(*[make] * 6) == [200] * 3 + [409] * 3
 
 
 def test_failed_creation_does_not_count(make_app: MakeApp, person: MakePerson) -> None:

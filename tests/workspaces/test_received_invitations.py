@@ -15,7 +15,7 @@ from app.workspaces.models import Member, Workspace
 
 from ..conftest import MakeApp, MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 from .invited import Team, make_team
 
 ADA = "ada@example.com"
@@ -246,7 +246,7 @@ def test_concurrent_acceptances_create_one_membership(team: Team, ada: Person, a
     api = ada.api()
     by_secret = request(api, "POST", "/invitation/accept", json={"token": team.secret(ADA)})
     by_list = request(api, "POST", f"/invitations/{invitation['id']}/accept")
-    statuses = at_once(*[by_secret, by_list] * 3)
+    statuses = run_concurrently(*[by_secret, by_list] * 3)
     assert statuses[0] == 200
     assert set(statuses[1:]) <= {400, 404}
     assert memberships(app, ada.id) == 2
@@ -258,7 +258,7 @@ def test_concurrent_acceptance_and_revocation_are_consistent(
     [invitation] = team.invite(ADA)
     accept = request(ada.api(), "POST", "/invitation/accept", json={"token": team.secret(ADA)})
     revoke = request(team.owner, "DELETE", f"{team.path}/{invitation['id']}")
-    statuses = at_once(accept, revoke)
+    statuses = run_concurrently(accept, revoke)
     assert statuses in ([200, 400], [200, 409])
     assert states(team) == ["revoked" if 400 in statuses else "accepted"]
     assert memberships(app, ada.id) == (1 if 400 in statuses else 2)

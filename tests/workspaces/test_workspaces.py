@@ -22,7 +22,7 @@ from app.workspaces.slugs import RESERVED, slug_error, suggest_slugs
 from ..auth.test_login import log_in
 from ..conftest import SECRET, MakePerson, Person
 from ..rigs.cases import for_each
-from ..rigs.racing import at_once, request
+from ..rigs.racing import request, run_concurrently
 
 
 def slugs(api: Api) -> list[str]:
@@ -181,14 +181,14 @@ def test_taken_slug_is_rejected(ada: Person, person: MakePerson) -> None:
 def test_concurrent_creations_with_one_slug_succeed_once(ada: Person) -> None:
     api = ada.api()
     take = request(api, "POST", "/workspaces", json={"name": "Garden", "slug": "garden"})
-    assert at_once(*[take] * 8) == [200] + [409] * 7
+    assert run_concurrently(*[take] * 8) == [200] + [409] * 7
     assert slugs(api) == ["ada", "garden"]
 
 
 def test_concurrent_creations_with_one_name_get_different_slugs(ada: Person) -> None:
     api = ada.api()
     make = request(api, "POST", "/workspaces", json={"name": "Garden"})
-    assert at_once(*[make] * 6) == [200] * 6
+    assert run_concurrently(*[make] * 6) == [200] * 6
     assert len(set(slugs(api))) == 7
 
 

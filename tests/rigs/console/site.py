@@ -17,7 +17,7 @@ from app.testing.outbox import MailOutbox, ManualEngine
 from app.testing.people import Person, make_person
 
 from ..cookie_browsers import NAME, CookieBrowser
-from ..sites import serving
+from ..web_sites import serve_site
 from . import screens
 from .cells import Cell
 from .faults import Faults, listed
@@ -128,8 +128,8 @@ class Visitors:
 
 
 @contextmanager
-def served(
+def serve(
     app: Flask, port: int, mails: MailOutbox, clock: SteppingClock, engine: ManualEngine
 ) -> Iterator[Site]:
-    with serving(app, port=port):
+    with serve_site(app, port=port):
         yield Site(app, f"http://localhost:{port}", mails, clock, engine)

@@ -1,5 +1,4 @@
-"""Web sites of several owners on this machine: over TLS, under names that a browser is told, with
-note taken of every request that comes in."""
+"""Web sites of several owners on this machine, over TLS, and a record of their requests."""
 
 from __future__ import annotations
 
@@ -19,15 +18,15 @@ from werkzeug.serving import make_server
 from .certificates import Authority
 
 Wsgi = Callable[..., Any]
-# A site, its neighbour, and another site; a browser that is told finds all of them here.
+# A site, a sibling of it, and another site. `--host-resolver-rules` makes a browser find them here.
 DESK, NEIGHBOUR, EVIL = "desk.site.test", "blog.site.test", "evil.test"
 
 
 @dataclass
-class Seen:
-    """One request as it came in, and how it was answered."""
+class ReceivedRequest:
+    """A request and the status of its response."""
 
-    shape: str
+    page: str
     method: str
     path: str
     has_cookie: bool
@@ -37,19 +36,19 @@ class Seen:
 
 
 @dataclass
-class Watch:
-    """In front of an application."""
+class RequestRecorder:
+    """WSGI middleware that records the requests of an application."""
 
     inner: Wsgi
     cookie: str
-    seen: list[Seen] = field(default_factory=list)
+    received: list[ReceivedRequest] = field(default_factory=list)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         def start(status: str, headers: Any, *more: Any) -> Any:
             asked = parse_qs(environ.get("QUERY_STRING", ""))
-            self.seen.append(
-                Seen(
-                    asked.get("shape", [""])[0],
+            self.received.append(
+                ReceivedRequest(
+                    asked.get("page", [""])[0],
                     environ["REQUEST_METHOD"],
                     environ["PATH_INFO"],
                     f"{self.cookie}=" in environ.get("HTTP_COOKIE", ""),
@@ -62,22 +61,22 @@ class Watch:
 
         return self.inner(environ, start)
 
-    def of(self, shape: str, seconds: float = 15.0) -> list[Seen]:
-        """What has come of it, once something has."""
+    def wait_for(self, page: str, seconds: float = 15.0) -> list[ReceivedRequest]:
+        """Wait for the requests of a page and return them."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if any(each.shape == shape for each in self.seen):
-                # A preflight that is answered is followed by what it was for.
+            if any(each.page == page for each in self.received):
+                # An accepted preflight is followed by the actual request.
                 time.sleep(0.15)
-                return [each for each in self.seen if each.shape == shape]
+                return [each for each in self.received if each.page == page]
             time.sleep(0.01)
         return []
 
 
 @contextmanager
-def serving(app: Wsgi, folder: Path | None = None, port: int = 0) -> Iterator[int]:
-    """Over TLS where a folder for the certificate is given; its port."""
-    context = None if folder is None else _certified(folder)
+def serve_site(app: Wsgi, folder: Path | None = None, port: int = 0) -> Iterator[int]:
+    """Serve an application, over TLS if there is a folder for the certificate; yield the port."""
+    context = None if folder is None else _tls_context(folder)
     server = make_server("127.0.0.1", port, app, threaded=True, ssl_context=context)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -89,7 +88,7 @@ def serving(app: Wsgi, folder: Path | None = None, port: int = 0) -> Iterator[in
         server.server_close()
 
 
-def _certified(folder: Path) -> ssl.SSLContext:
+def _tls_context(folder: Path) -> ssl.SSLContext:
     path = folder / "server.pem"
     path.write_bytes(Authority().issue(DESK))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -97,21 +96,21 @@ def _certified(folder: Path) -> ssl.SSLContext:
     return context
 
 
-def strangers(pages: Mapping[str, str]) -> Flask:
-    """Serves the pages of whoever it is asked as, and leads on to where it is told."""
-    app = Flask("strangers", static_folder=None)
+def attacker_site(pages: Mapping[str, str]) -> Flask:
+    """Return an application with these pages, which redirects to any URL."""
+    app = Flask("attacker", static_folder=None)
 
     @app.get("/<path:name>")
     def page(name: str) -> Response:
         found = pages.get(name)
         return Response(found, 200 if found else 404, mimetype="text/html")
 
-    @app.route("/lead-on", methods=["POST"])
-    def lead_on() -> Any:
+    @app.route("/redirect", methods=["POST"])
+    def redirect_on() -> Any:
         return redirect(request.args["to"], 307)
 
     @app.after_request
-    def let_everybody_read(response: Response) -> Response:
+    def allow_every_origin(response: Response) -> Response:
         response.headers["Access-Control-Allow-Origin"] = request.headers.get("Origin", "*")
         response.headers["Access-Control-Allow-Credentials"] = "true"
         return response

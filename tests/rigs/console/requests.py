@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 from app.console import api_calls
 from app.core.web.operation import View, operation
 
-from ..cookie_browsers import HOST, NAME, OWN
+from ..cookie_browsers import HOST, NAME, SAME_ORIGIN
 from ..sending import send
 from .routes import Route
 from .world import World, values_of
@@ -28,7 +28,7 @@ def ask(
     method: str,
     path: str,
     cookie: str | None = None,
-    headers: Mapping[str, str] = OWN,
+    headers: Mapping[str, str] = SAME_ORIGIN,
     **request: Any,
 ) -> TestResponse:
     held = {} if cookie is None else {"Cookie": f"{NAME}={cookie}"}

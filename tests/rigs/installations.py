@@ -22,7 +22,7 @@ from .populate import add_accounts
 from .processes import Service, within
 from .servers import gunicorn
 from .tcp_proxy import TcpProxy
-from .traffic import Client, Ledger, furnish, people, stored, traffic
+from .traffic import Client, Ledger, migrate_with_accounts, sign_in_clients, stored_titles, traffic
 
 RECEIVERS = 5
 ACCOUNTS = 3000
@@ -44,7 +44,7 @@ PAUSE = 0.1
 
 
 @dataclass
-class Promises:
+class AcceptedMessages:
     """What the service has said that it sends."""
 
     titles: list[str] = field(default_factory=list)
@@ -52,23 +52,23 @@ class Promises:
 
 
 @dataclass
-class Office:
-    installation: Service
+class Installation:
+    service: Service
     port: int
     log: Path
     sink: Sink
     mail: TcpProxy
     # The accounts that broadcasts go to: their ids, and their addresses.
     receivers: dict[int, str]
-    promises: Promises = field(default_factory=Promises)
+    accepted: AcceptedMessages = field(default_factory=AcceptedMessages)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1000))
 
     @property
     def waiting(self) -> int:
-        return self.installation.count("frontdesk_deliveries WHERE state = 'pending'")
+        return self.service.count("frontdesk_deliveries WHERE state = 'pending'")
 
     @contextmanager
-    def mail_away(self, how: str) -> Iterator[None]:
+    def mail_unavailable(self, how: str) -> Iterator[None]:
         """It accepts and says nothing; or not even that somebody is there is heard of it."""
         if how == "silent":
             self.mail.silent = True
@@ -88,54 +88,54 @@ class Office:
     def traffic(self) -> Iterator[Ledger]:
         """Everybody's requests, broadcasts and recoveries; none may notice anything."""
         self.sink.received.clear()
-        self.promises = Promises()
+        self.accepted = AcceptedMessages()
         boss = Client(self.port).sign_in("boss@example.com", PASSWORD)
-        living, revoked = people(self.port)
+        active, revoked = sign_in_clients(self.port)
 
         def broadcast() -> int:
             title = f"Broadcast {time.monotonic_ns()}"
             status = self.send(boss, title, list(self.receivers))
             if status == 201:
-                self.promises.titles.append(title)
+                self.accepted.titles.append(title)
             return status
 
         def recover() -> int:
             email = f"account{next(self._numbers)}@example.com"
             status, _ = Client(self.port).ask("POST", "/password-recovery", {"email": email})
             if status == 200:
-                self.promises.recoveries.append(email)
+                self.accepted.recoveries.append(email)
             return status
 
         more = {"broadcast": broadcast, "recovery": recover}
-        with traffic(self.port, living, revoked, PAUSE, **more) as ledger:
+        with traffic(self.port, active, revoked, PAUSE, **more) as ledger:
             yield ledger
         assert {kind: ledger.statuses(kind) for kind in ANSWERS} == {
             kind: {status} for kind, status in ANSWERS.items()
         }
         assert max(ledger.slowest(kind) for kind in ANSWERS) < ANSWERED_WITHIN
-        assert set(ledger.acknowledged) <= stored(self.port)
+        assert set(ledger.acknowledged) <= stored_titles(self.port)
         assert "Unhandled" not in self.log.read_text()
 
-    def keeps_its_promises(self, most_doubles: int = 0) -> None:
+    def assert_all_sent(self, most_doubles: int = 0) -> None:
         """Every mail comes within a minute, and no more of them twice than had an unknown end."""
-        wanted = set(self.promises.recoveries)
+        wanted = set(self.accepted.recoveries)
         within(BACK_WITHIN, lambda: self.waiting == 0 and wanted <= set(self.sink.receivers))
         came = Counter((mail.message["Subject"], mail.to) for mail in self.sink.received)
         addresses = self.receivers.values()
-        promised = {(title, address) for title in self.promises.titles for address in addresses}
+        expected = {(title, address) for title in self.accepted.titles for address in addresses}
         broadcasts = {key for key in came if key[0].startswith("Broadcast ")}
-        assert broadcasts == promised
+        assert broadcasts == expected
         assert sum(came.values()) - len(came) <= most_doubles
         rows = "(SELECT DISTINCT notification_id, receiver_id FROM frontdesk_inbox) AS pairs"
-        assert self.installation.count(rows) == self.installation.count("frontdesk_inbox")
-        assert self.installation.count("frontdesk_deliveries WHERE state <> 'sent'") == 0
+        assert self.service.count(rows) == self.service.count("frontdesk_inbox")
+        assert self.service.count("frontdesk_deliveries WHERE state <> 'sent'") == 0
 
 
 @contextmanager
-def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
+def start_installation(folder: Path, broker: Broker | None = None) -> Iterator[Installation]:
     with ExitStack() as stack:
         url = stack.enter_context(postgres_database(f"frontdesk_{folder.name}_{os.getpid()}"))
-        furnish(url)
+        migrate_with_accounts(url)
         sink = stack.enter_context(smtp_sink())
         mail = TcpProxy("127.0.0.1", sink.port)
         stack.callback(mail.cut)
@@ -149,17 +149,17 @@ def open_office(folder: Path, broker: Broker | None = None) -> Iterator[Office]:
         }
         if broker is not None:
             settings |= broker.settings
-        installation = Service(Backend("postgresql", url), folder, **settings)
-        stack.callback(installation.engine.dispose)
-        with installation.engine.connect() as connection:
+        service = Service(Backend("postgresql", url), folder, **settings)
+        stack.callback(service.engine.dispose)
+        with service.engine.connect() as connection:
             add_accounts(connection, ACCOUNTS)
         log = folder / "log"
-        port = stack.enter_context(gunicorn(installation.environment, log))
-        receivers = _receivers_of(installation, RECEIVERS)
-        yield Office(installation, port, log, sink, mail, receivers)
+        port = stack.enter_context(gunicorn(service.environment, log))
+        receivers = _receivers_of(service, RECEIVERS)
+        yield Installation(service, port, log, sink, mail, receivers)
 
 
-def _receivers_of(installation: Service, most: int) -> dict[int, str]:
+def _receivers_of(service: Service, most: int) -> dict[int, str]:
     statement = sa.text("SELECT id, email FROM accounts WHERE email LIKE 'account%' ORDER BY id")
-    with installation.engine.connect() as connection:
+    with service.engine.connect() as connection:
         return {row.id: row.email for row in connection.execute(statement).fetchmany(most)}
