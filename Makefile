@@ -66,7 +66,7 @@ errors: ## Write docs/error-codes.md and the proxies' error responses from the c
 api: ## Write docs/http-api/ from the OpenAPI document
 	$(TOOL) scripts.http_api
 
-hooks: ## Update the tables in docs/hooks/
+hooks: ## Update the tables in docs/hooks.md and docs/signals.md
 	$(TOOL) scripts.hooks
 
 records: ## Update the tables in docs/audit-log.md

@@ -103,6 +103,7 @@ REDIRECTS = {
     "cookbook/tests": "cookbook/test-fixtures",
     "decisions/mail-lanes": "decisions/transactional-email",
     "decisions/turns": "decisions/sign-in-queue",
+    "hooks/README": "hooks",
     "hosts": "existing-app",
     "moving-in": "import-users",
     "own-account": "account-self-service",

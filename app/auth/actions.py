@@ -16,7 +16,7 @@ LOGGED_IN = Signal(
 LOGGED_OUT = Signal(
     "account-logged-out",
     "the account",
-    "at DELETE /logout, after the revocation, and when an operator revokes an account's tokens",
+    "at `DELETE /logout`, after the revocation, and when an operator revokes an account's tokens",
 )
 PASSWORD_RESET_SIGNAL = Signal(
     "password-reset",
@@ -31,7 +31,7 @@ PASSWORD_CHANGED_SIGNAL = Signal(
 ACCOUNT_CREATE = Signal(
     "idp-account-create",
     "`IdpUserInfo` (`email`, `auth_payload`, `subject`, `issuer`, …)",
-    "at POST /idp/callback, if no account matches the issuer and subject or the provider's email"
+    "at `POST /idp/callback`, if no account matches the issuer and subject or the provider's email"
     " address and `AUTH.ALLOW_IDP_OAUTH_SIGNUP` is on, inside the transaction",
     "nothing; it must create the account, otherwise the response is 500",
 )

@@ -29,7 +29,7 @@ _NO_DATA: Values = MappingProxyType({})
 
 
 class Signal(NamedTuple):
-    """A signal for the application's listeners, with the text of its row in docs/hooks."""
+    """A signal for the application's listeners, with the text of its section in docs/signals.md."""
 
     name: str
     subject: str

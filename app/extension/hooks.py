@@ -1,7 +1,7 @@
 """All hooks, with their default behavior.
 
 Each function is one hook: it has the name of the decorator, the parameters of the application's
-function, the default as its body, and the table of its page in `docs/hooks/` as its docstring.
+function, the default as its body, and the table of its section in `docs/hooks.md` as docstring.
 Hooks with a session run in the request's transaction: before the commit, and an exception aborts
 it.
 """
@@ -22,57 +22,56 @@ from ..delivery.errors import SwitchedOff
 
 @hook(merge_results)
 def claims(account: Any, session: AnySession, /) -> Values:
-    """The claims of a token
+    """Add claims to the access token
 
-    Moment: at each sign-in, by password or provider, inside its transaction, before the token is
-        signed
+    Called: at each sign-in, inside its transaction, before the token is signed
     Returns: a mapping that is merged into the token's claims. `sub`, `exp`, `iat`, `nbf` and `type`
         are reserved: they are removed from the result of a hook, with a log message. The server
         adds `frontdesk` to an `aud`. Claims are for the client: the server ignores them. If several
-        hooks return a claim, the last one is used.
-    Without it: no additional claims
+        hooks return the same claim, the last one is used.
+    Default: no additional claims
     """
     return {}
 
 
 @hook(chain)
 def payload(payload: JsonObject, session: AnySession, /) -> Values:
-    """The login response
+    """Change the response of a sign-in
 
-    Moment: at each sign-in, after the token is signed, before the commit
-    Receives: `payload` (a dict with `access_token`, `expires`, `token_type`, `account`, `user`;
+    Called: at each sign-in, after the token is signed, before the commit
+    Arguments: `payload` (a dict with `access_token`, `expires`, `token_type`, `account`, `user`;
         with `use_workspaces()` before it also `workspaces`, `current_workspace_id`), `session`
     Returns: the payload of the response. Additional members appear only if the
-        [login schema](schemas.md) declares them.
-    Without it: the unchanged payload
+        [login schema](custom-schemas.md) declares them.
+    Default: the unchanged payload
     """
     return payload
 
 
 @hook()
-def may_register(email: str, door: str, session: AnySession, /) -> bool | Problem:
-    """Who may register
+def may_register(email: str, method: str, session: AnySession, /) -> bool | Problem:
+    """Decide who can register
 
-    Moment: before an account is created for an email address by its owner, if the settings allow
-        it: before anything is written, and before the lookup of an existing account
-    Receives: `email` (folded), `door` (`registration`, `code`, `invitation`, `provider`,
-        `email-change`), `session`
-    Returns: true or false, or a `Problem` for the response (for example after a failed captcha). A
-        rejected address is notified by email if addresses must be verified; otherwise the response
-        is 403.
-    Without it: all addresses that `AUTH.REGISTRATION` and `AUTH.ALLOW_IDP_OAUTH_SIGNUP` allow
+    Called: before a user registers or changes the email address, if the settings allow it; before
+        anything is written, and before an existing account is looked up
+    Arguments: `email` (in lower case), `method` (`registration`, `code`, `invitation`, `provider`
+        or `email-change`), `session`
+    Returns: `True` or `False`, or a `Problem` for the response (for example after a failed
+        captcha). If email addresses must be verified, a rejected address gets an email; otherwise
+        the response is 403.
+    Default: all addresses that `AUTH.REGISTRATION` and `AUTH.ALLOW_IDP_OAUTH_SIGNUP` allow
     """
     return True
 
 
 @hook()
 def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> object:
-    """The recovery email
+    """Send the password recovery email yourself
 
-    Moment: when a user requests a password recovery, after token and code are created; no
+    Called: when a user requests a password recovery, after token and code are created; no
         transaction is open
     Returns: nothing. An exception is logged and does not fail the request.
-    Without it: an email from `reset_password.html`, or from the application's template of that name
+    Default: an email from `reset_password.html`, or from the application's template of that name
     """
     service(Recovery).mail(email_to, token, code)
     return None
@@ -82,64 +81,64 @@ def recovery_mail(*, email_to: str, username: str, token: str, code: str) -> obj
 def workspace_resolver(
     session: AnySession, account: Any, path_params: Values, headers: Mapping[str, str], /
 ) -> str | None:
-    """Which workspace a request is about
+    """Select the workspace of a request
 
-    Moment: at each request to a route with a workspace decorator without `resolver=`
-    Receives: `session`, `account` (or None), `path_params`, `headers` (names in lower case)
-    Returns: a slug, or None: 404 "No workspace specified."
-    Without it: the path parameter `workspace_slug`
+    Called: at each request to a route with a workspace decorator without `resolver=`
+    Arguments: `session`, `account` (or `None`), `path_params`, `headers` (names in lower case)
+    Returns: a slug, or `None`: 404 "No workspace specified."
+    Default: the path parameter `workspace_slug`
     """
     return path_params.get("workspace_slug")
 
 
 @hook()
 def receivers(accounts: list[Any], session: AnySession, /) -> Iterable[Any]:
-    """Who receives a notification
+    """Change the recipients of a notification
 
-    Moment: when a notification is sent, inside its transaction, before inbox rows, emails and SMS
+    Called: when a notification is sent, inside its transaction, before inbox rows, emails and SMS
         are created
-    Receives: `accounts` (the recipients), `session`
+    Arguments: `accounts` (the recipients), `session`
     Returns: accounts, or their ids
-    Without it: the recipients. Without a hook no account is loaded
+    Default: the recipients are not changed, and no account is loaded
     """
     return accounts
 
 
 @named_hook
 def channel(message: Any, receiver: Any, /) -> str | None:
-    """A custom channel
+    """Deliver notifications over a custom channel
 
-    Moment: when a delivery on this channel is due, in a worker, after the commit
-    Receives: `message` (`title`, `message`, `context`…), `receiver` (`id`, `email`, `phone`)
-    Returns: the gateway's id of the message, or None. After an exception, the delivery is retried
+    Called: when a delivery on this channel is due, in a worker, after the commit
+    Arguments: `message` (`title`, `message`, `context`…), `receiver` (`id`, `email`, `phone`)
+    Returns: the gateway's id of the message, or `None`. After an exception, the delivery is retried
     Replaces: the built-in channel, if the name is `email` or `sms`
-    Without it: `push` and `discord` are skipped with a warning
+    Default: `push` and `discord` are skipped with a warning
     """
     raise SwitchedOff("Nothing handles this channel")
 
 
 @named_hook
 def exporter(account: Any, session: AnySession, /) -> Iterable[tuple[str, Any]]:
-    """Files of the data export
+    """Add files to a data export
 
-    Moment: when the data export of an account is created, in a worker
-    Receives: `account`, `session` (a separate session, to read with)
+    Called: when the data export of an account is created, in a worker
+    Arguments: `account`, `session` (a separate session, to read with)
     Returns: pairs of a file name and its content: bytes, or any other value as JSON. With a
         generator, only one file at a time is in memory. The files are in a folder with the hook's
         name, and cannot be outside of it.
-    Without it: only [Frontdesk's data](../exports.md)
+    Default: only [Frontdesk's data](exports.md)
     """
     return ()
 
 
 @hook(call_all)
 def eraser(account: Any, session: AnySession, /) -> object:
-    """Deleting an account's data
+    """Delete your data of an account
 
-    Moment: before an account is deleted, inside its transaction
+    Called: before an account is deleted, inside its transaction
     Returns: nothing. An exception aborts the deletion. Delete files, and data in other services,
         with `after_commit(session, action)`.
-    Without it: Frontdesk's data is deleted, and rows that the database deletes by foreign keys
+    Default: Frontdesk's data is deleted, and rows that the database deletes by foreign keys
     """
     return None
 

@@ -15,10 +15,12 @@ INVITATION_CREATION = Signal(
 ACCEPTANCE = Signal(
     "invitation-accepted",
     "the `Invitation`",
-    "when it is accepted, after the membership is created, inside the transaction",
+    "when an invitation is accepted, after the membership is created, inside the transaction",
 )
 REFUSAL = Signal(
-    "invitation-declined", "the `Invitation`", "when it is declined, inside the transaction"
+    "invitation-declined",
+    "the `Invitation`",
+    "when an invitation is declined, inside the transaction",
 )
 
 WORKSPACE_CREATED = Action("workspace.created", "Workspace created")

@@ -82,16 +82,16 @@ def test_a_changed_password(frontdesk: Kit, ada: Person) -> None:
     assert "changed the password" in ada.api().get("/visits").json
 
 
-def test_a_changed_address(frontdesk: Kit, ada: Person) -> None:
+def test_changed_email_address(frontdesk: Kit, ada: Person) -> None:
     ada.change(email="countess@example.com")
-    assert "moved to countess@example.com" in ada.api().get("/visits").json
+    assert "new address: countess@example.com" in ada.api().get("/visits").json
 
 
-def test_leaving_and_staying(frontdesk: Kit, ada: Person) -> None:
+def test_deletion_and_restore(frontdesk: Kit, ada: Person) -> None:
     ada.api().delete("/desk/account", 202)
     token = frontdesk.mails.last(ada.email).text.partition("?token=")[2].split()[0]
     frontdesk.api("/desk").post("/account/restore", json={"token": token})
-    assert {"asked to leave", "stayed after all"} <= set(ada.api().get("/visits").json)
+    assert {"requested deletion", "canceled deletion"} <= set(ada.api().get("/visits").json)
 
 
 def test_events(frontdesk: Kit, ada: Person) -> None:
@@ -119,7 +119,7 @@ def test_guards(frontdesk: Kit, ada: Person) -> None:
     assert ada.api().get("/stacks", 403).detail == "Not authorized"
 
 
-def test_registration_with_a_proof_by_mail(frontdesk: Kit) -> None:
+def test_registration_with_email_verification(frontdesk: Kit) -> None:
     desk = frontdesk.api("/desk")
     new = {"email": "new@example.com", "password": NEW_PASSWORD, "nickname": "New"}
     for email in (new["email"], "eve@bookshop.example"):
@@ -133,7 +133,7 @@ def test_registration_with_a_proof_by_mail(frontdesk: Kit) -> None:
     assert answer["account"]["nickname"] == "New"
     assert answer["account"]["card"].startswith("L-")
     notes = person.api().get("/visits").json
-    assert notes[:2] == ["wants to become a reader", "became a reader"]
+    assert notes[:2] == ["asked to register", "became a reader"]
 
 
 def test_registration(frontdesk: Kit) -> None:
@@ -198,7 +198,7 @@ def test_invitations(frontdesk: Kit, ada: Person) -> None:
         [invitation] = eve.get("/desk/invitations").json
         eve.post(f"/desk/invitations/{invitation['id']}/{answer}")
     visits = ada.api().get("/visits").json
-    assert {"brought in eve@example.com", "asked eve@example.com in vain"} <= set(visits)
+    assert {"eve@example.com accepted", "eve@example.com declined"} <= set(visits)
 
 
 def test_profile(ada: Person) -> None:

@@ -48,7 +48,7 @@ export function asJson(credential) {
   try {
     return credential.toJSON();
   } catch {
-    // An older browser has none, and what some password managers put in its place throws.
+    // Older browsers have no toJSON, and some password managers' versions throw.
   }
   const { id, type, response } = credential;
   const parts = { clientDataJSON: toText(response.clientDataJSON) };
@@ -69,15 +69,15 @@ export async function addPasskey(token, name) {
 // [end]
 
 // [sign-in]
-// The request that waits behind a field, if one does: a browser has one at a time.
+// The pending autofill request: a browser allows one request at a time.
 let offer = null;
 
-export async function signIn(more = {}, door = "/login/passkey") {
+export async function signIn(more = {}, route = "/login/passkey") {
   offer?.abort();
   const options = await request("/login/passkey/options");
   const publicKey = requestOptions(options);
   const credential = await navigator.credentials.get({ publicKey, ...more });
-  return request(door, { json: { credential: asJson(credential) } });
+  return request(route, { json: { credential: asJson(credential) } });
 }
 // [end]
 
@@ -88,14 +88,14 @@ export async function offerPasskeys(whenSignedIn, renewAfter = 4 * 60 * 1000) {
   for (let isOver = true; isOver; ) {
     isOver = false;
     const waiting = new AbortController();
-    // A challenge is good for five minutes, and a page may be open for longer.
+    // A challenge expires after five minutes; the page may be open for longer.
     const renewal = setTimeout(() => waiting.abort((isOver = true)), renewAfter);
     try {
       const signedIn = signIn({ mediation: "conditional", signal: waiting.signal });
       offer = waiting;
       whenSignedIn(await signedIn);
     } catch (error) {
-      // Aborted, by the time or by a click on the button.
+      // Ignore an abort by the timer or by a click on the button.
       if (!waiting.signal.aborted) throw error;
     } finally {
       clearTimeout(renewal);

@@ -98,16 +98,19 @@ def passwords_in(part: Any) -> Iterator[str]:
             yield from passwords_in(each)
 
 
-@pytest.mark.parametrize("page", list(hooks.pages()), ids=lambda page: page.file)
-def test_a_hook_and_an_event_have_the_page_that_the_code_says(page: hooks.Page) -> None:
-    path = hooks.FOLDER / page.file
-    assert hooks.rewritten(path, page) == path.read_text(), "run `make hooks`"
+@pytest.mark.parametrize("page", hooks.entries(), ids=lambda page: page.name)
+def test_hooks_and_signals_are_documented_as_declared(page: Path) -> None:
+    text, listed = page.read_text(), hooks.entries()[page]
+    assert hooks.rewritten(text, listed) == text, "run `make hooks`"
+    assert list(hooks.examples(text)) == [each.name for each in listed]
 
 
-def test_the_list_of_hooks_and_events_is_that_of_the_code() -> None:
-    text = (hooks.FOLDER / "README.md").read_text()
-    assert hooks.index(text) == text, "run `make hooks`"
-    assert "(notify.md)" in text
+@pytest.mark.parametrize("page", hooks.entries(), ids=lambda page: page.name)
+def test_each_hook_and_signal_has_an_example_that_registers_it(page: Path) -> None:
+    examples, listed = hooks.examples(page.read_text()), hooks.entries()[page]
+    decorators = {each.name: each.rows["register with"].strip("`") for each in listed}
+    for name, decorator in decorators.items():
+        assert f"\n{decorator.removesuffix('(name)')}" in examples[name], name
 
 
 def test_the_page_on_records_lists_what_the_catalogue_does() -> None:

@@ -1,4 +1,4 @@
-"""The reference pages on tables and signals list what the code has."""
+"""The reference page on tables lists what the code has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 
 import app.auth.mfa.models  # noqa: F401 - its tables are only mapped when MFA is on.
 from app.core.db.base import Base
-from app.extension.actions import SIGNALS
 
 from ..conftest import MakeApp, only_on
 from ..rigs.servers import ROOT
@@ -21,9 +20,3 @@ def test_tables_page_lists_every_table_and_column(make_app: MakeApp) -> None:
     listed = {name: re.findall(r"`(\w+)`", columns) for name, columns in ROW.findall(page)}
     tables = Base.metadata.tables
     assert listed == {name: [each.name for each in table.columns] for name, table in tables.items()}
-
-
-def test_signals_page_lists_every_signal() -> None:
-    page = (ROOT / "docs" / "signals.md").read_text()
-    listed = re.findall(r"^\| \[`([\w-]+)`\]\(hooks/", page, re.MULTILINE)
-    assert listed == list(SIGNALS)

@@ -38,7 +38,7 @@ def payload(payload: dict[str, Any], session: Any) -> dict[str, Any]:
 
 # [may-register]
 @frontdesk.may_register
-def may_register(email: str, door: str, session: Any) -> bool:
+def may_register(email: str, method: str, session: Any) -> bool:
     return not email.endswith("@bookshop.example")
 
 
@@ -57,7 +57,7 @@ sent_emails: list[tuple[str, str]] = []  # replaces the library's mailer
 
 # [account-registered]
 @frontdesk.on("account-registered")
-def give_a_card(account: Account, options: dict[str, Any]) -> None:
+def assign_card(account: Account, options: dict[str, Any]) -> None:
     account.card = f"L-{account.id:06}"
 
 
@@ -66,8 +66,8 @@ def give_a_card(account: Account, options: dict[str, Any]) -> None:
 
 # [registration-requested]
 @frontdesk.on("registration-requested")
-def note_the_wish(account: Account, options: dict[str, Any]) -> None:
-    options["session"].add(Visit(account_id=account.id, note="wants to become a reader"))
+def record_request(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="asked to register"))
 
 
 # [end]
@@ -84,7 +84,7 @@ def welcome(account: Account, options: dict[str, Any]) -> None:
 
 # [account-logged-in]
 @frontdesk.on("account-logged-in")
-def note_the_visit(account: Account, options: dict[str, Any]) -> None:
+def record_sign_in(account: Account, options: dict[str, Any]) -> None:
     session = options["session"]
     if account.status == "librarian" and account.role == "user":
         raise NotOnDuty
@@ -104,7 +104,7 @@ class NotOnDuty(flask_frontdesk.Problem):
 
 # [account-logged-out]
 @frontdesk.on("account-logged-out")
-def note_the_leave(account: Account, options: dict[str, Any]) -> None:
+def record_sign_out(account: Account, options: dict[str, Any]) -> None:
     options["session"].add(Visit(account_id=account.id, note="signed out"))
 
 
@@ -113,7 +113,7 @@ def note_the_leave(account: Account, options: dict[str, Any]) -> None:
 
 # [password-reset]
 @frontdesk.on("password-reset")
-def note_the_reset(account: Account, options: dict[str, Any]) -> None:
+def record_password_reset(account: Account, options: dict[str, Any]) -> None:
     options["session"].add(Visit(account_id=account.id, note="set a new password"))
 
 
@@ -122,7 +122,7 @@ def note_the_reset(account: Account, options: dict[str, Any]) -> None:
 
 # [password-changed]
 @frontdesk.on("password-changed")
-def note_the_change(account: Account, options: dict[str, Any]) -> None:
+def record_password_change(account: Account, options: dict[str, Any]) -> None:
     options["session"].add(Visit(account_id=account.id, note="changed the password"))
 
 
@@ -131,8 +131,8 @@ def note_the_change(account: Account, options: dict[str, Any]) -> None:
 
 # [account-deletion-requested]
 @frontdesk.on("account-deletion-requested")
-def call_books_back(account: Account, options: dict[str, Any]) -> None:
-    options["session"].add(Visit(account_id=account.id, note="asked to leave"))
+def record_deletion_request(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="requested deletion"))
 
 
 # [end]
@@ -140,8 +140,8 @@ def call_books_back(account: Account, options: dict[str, Any]) -> None:
 
 # [account-restored]
 @frontdesk.on("account-restored")
-def keep_the_card(account: Account, options: dict[str, Any]) -> None:
-    options["session"].add(Visit(account_id=account.id, note="stayed after all"))
+def record_restore(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note="canceled deletion"))
 
 
 # [end]
@@ -149,8 +149,8 @@ def keep_the_card(account: Account, options: dict[str, Any]) -> None:
 
 # [email-changed]
 @frontdesk.on("email-changed")
-def note_the_address(account: Account, options: dict[str, Any]) -> None:
-    options["session"].add(Visit(account_id=account.id, note=f"moved to {account.email}"))
+def record_email_change(account: Account, options: dict[str, Any]) -> None:
+    options["session"].add(Visit(account_id=account.id, note=f"new address: {account.email}"))
 
 
 # [end]
@@ -167,7 +167,7 @@ def register_from_provider(person: flask_frontdesk.IdpUserInfo, options: dict[st
 
 # [invitation-created]
 @frontdesk.on("invitation-created")
-def keep_the_bookshop_out(invitation: Any, options: dict[str, Any]) -> None:
+def reject_booksellers(invitation: Any, options: dict[str, Any]) -> None:
     if invitation.email.endswith("@bookshop.example"):
         raise NoBooksellers
 
@@ -183,8 +183,8 @@ class NoBooksellers(flask_frontdesk.Problem):
 
 # [invitation-accepted]
 @frontdesk.on("invitation-accepted")
-def note_the_newcomer(invitation: Any, options: dict[str, Any]) -> None:
-    note = f"brought in {invitation.email}"
+def record_acceptance(invitation: Any, options: dict[str, Any]) -> None:
+    note = f"{invitation.email} accepted"
     options["session"].add(Visit(account_id=invitation.inviter_id, note=note))
 
 
@@ -193,8 +193,8 @@ def note_the_newcomer(invitation: Any, options: dict[str, Any]) -> None:
 
 # [invitation-declined]
 @frontdesk.on("invitation-declined")
-def note_the_refusal(invitation: Any, options: dict[str, Any]) -> None:
-    note = f"asked {invitation.email} in vain"
+def record_refusal(invitation: Any, options: dict[str, Any]) -> None:
+    note = f"{invitation.email} declined"
     options["session"].add(Visit(account_id=invitation.inviter_id, note=note))
 
 
@@ -214,7 +214,7 @@ def branch(
 
 # [receivers]
 @frontdesk.receivers
-def leave_out_the_suspended(accounts: list[Account], session: Any) -> list[Account]:
+def exclude_suspended(accounts: list[Account], session: Any) -> list[Account]:
     return [account for account in accounts if account.status != "suspended"]
 
 
@@ -234,7 +234,7 @@ sent_to_discord: list[str] = []  # replaces the call to Discord
 
 # [exporter]
 @frontdesk.exporter("library")
-def what_the_library_has(account: Account, session: Any) -> Iterator[tuple[str, Any]]:
+def export_visits(account: Account, session: Any) -> Iterator[tuple[str, Any]]:
     yield "card.json", {"card": account.card, "nickname": account.nickname}
     visits = select(Visit.note).where(Visit.account_id == account.id).order_by(Visit.id)
     yield "visits.txt", "\n".join(session.scalars(visits)).encode()
@@ -245,7 +245,7 @@ def what_the_library_has(account: Account, session: Any) -> Iterator[tuple[str, 
 
 # [eraser]
 @frontdesk.eraser
-def forget_the_searches(account: Account, session: Any) -> None:
+def delete_searches(account: Account, session: Any) -> None:
     session.execute(delete(Visit).where(Visit.note == f"looked for {account.nickname}"))
 
 
@@ -254,7 +254,7 @@ def forget_the_searches(account: Account, session: Any) -> None:
 
 # [account-deleted]
 @frontdesk.on("account-deleted")
-def take_the_card_back(account: Account, options: dict[str, Any]) -> None:
+def return_card(account: Account, options: dict[str, Any]) -> None:
     card = account.card
     after_commit(options["session"], lambda: returned.append(card))
 
