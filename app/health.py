@@ -22,7 +22,7 @@ from .core.keystore import Keystore, check_keystore_writes
 from .core.process.folders import migrations_folder
 from .core.types import JsonObject
 from .core.web.blueprint import Blueprint
-from .core.web.fields import EnumField, NamedEnum
+from .core.web.fields import EnumField, NamedEnum, response_field
 from .core.web.operation import anyone, example
 from .core.web.responses import answers, json_response
 
@@ -123,24 +123,17 @@ HEALTH = NamedEnum("HealthStatus", ("ok", "down"))
 
 
 class HealthRead(Schema):
-    status = EnumField(HEALTH, required=True, metadata={"description": "Always `ok`."})
-    project = fields.String(
-        required=True, metadata={"description": "Name of the project, `CORE__PROJECT_NAME`."}
-    )
+    status = response_field(EnumField, "Always `ok`.", HEALTH)
+    project = response_field(fields.String, "Name of the project, `CORE__PROJECT_NAME`.")
 
 
 class ReadinessRead(Schema):
-    status = EnumField(
-        HEALTH, required=True, metadata={"description": "Whether the service can process requests."}
-    )
-    checks = fields.Dict(
+    status = response_field(EnumField, "Whether the service can process requests.", HEALTH)
+    checks = response_field(
+        fields.Dict,
+        "Result of each check: `database`, `keystore`, and `schema` if migrations are missing.",
         keys=fields.String(),
         values=EnumField(HEALTH),
-        required=True,
-        metadata={
-            "description": "Result of each check: `database`, `keystore`, and `schema` if"
-            " migrations are missing."
-        },
     )
 
 

@@ -13,6 +13,7 @@ from ..core.web.fields import (
     RequestSchema,
     Text,
     Timestamp,
+    response_field,
 )
 from .addresses import read_phone
 from .errors import InvalidPhone
@@ -29,30 +30,22 @@ STATUS = NamedEnum(
 
 
 class AccountRead(Schema):
-    id = AccountId(required=True, metadata={"description": "ID of the account."})
-    email = fields.String(
-        required=True, metadata={"description": "Email address, which is also the login name."}
+    id = response_field(AccountId, "ID of the account.")
+    email = response_field(fields.String, "Email address, which is also the login name.")
+    status = response_field(
+        EnumField, "Status of the account. Only active accounts can sign in.", STATUS
     )
-    status = EnumField(
-        STATUS,
-        required=True,
-        metadata={"description": "Status of the account. Only active accounts can sign in."},
-    )
-    role = EnumField(ROLE, required=True, metadata={"description": "Role of the account."})
-    phone = fields.String(
-        required=True,
+    role = response_field(EnumField, "Role of the account.", ROLE)
+    phone = response_field(
+        fields.String,
+        "Phone number in international format, such as `+442079460000`.",
         allow_none=True,
-        metadata={"description": "Phone number in international format, such as `+442079460000`."},
     )
-    last_login_date = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When the account last signed in."}
+    last_login_date = response_field(Timestamp, "When the account last signed in.", allow_none=True)
+    current_workspace_id = response_field(
+        fields.Integer, "ID of the account's current workspace.", allow_none=True
     )
-    current_workspace_id = fields.Integer(
-        required=True,
-        allow_none=True,
-        metadata={"description": "ID of the account's current workspace."},
-    )
-    created_at = Timestamp(required=True, metadata={"description": "When the account was created."})
+    created_at = response_field(Timestamp, "When the account was created.")
     # Only if the account model has these columns.
     email_verified: fields.Boolean = IsUnset(
         attribute="email_unverified_since",
@@ -98,23 +91,21 @@ class OwnAccountUpdate(RequestSchema):
         min=1,
         max=64,
         allow_none=True,
-        metadata={
-            "description": "Phone number in international format, such as `+442079460000`.",
-            "example": "+442079460000",
-        },
+        description="Phone number in international format, such as `+442079460000`.",
+        metadata={"example": "+442079460000"},
     )
     locale = Locale(
         min=1,
         max=LOCALE_LENGTH,
         pattern=LOCALE,
         allow_none=True,
-        metadata={"description": "Language as a BCP 47 tag, such as `de` or `en-GB`."},
+        description="Language as a BCP 47 tag, such as `de` or `en-GB`.",
     )
     time_zone = TimeZone(
         min=1,
         max=TIME_ZONE_LENGTH,
         allow_none=True,
-        metadata={"description": "IANA time zone, such as `Europe/Berlin`."},
+        description="IANA time zone, such as `Europe/Berlin`.",
     )
 
 

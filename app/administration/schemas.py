@@ -17,6 +17,8 @@ from ..core.web.fields import (
     StrictInteger,
     Text,
     Timestamp,
+    page_limit,
+    response_field,
 )
 from ..notifications.schemas import DELIVERY_STATE
 from ..workspaces.schemas import MEMBER_STATUS, MEMBER_TYPE
@@ -26,12 +28,6 @@ SORT = NamedEnum("AccountSort", (*COLUMNS, *(f"-{name}" for name in COLUMNS)))
 # An offset reads all rows before it; `after` does not.
 MAX_OFFSET = 10_000
 CURSOR_LENGTH = 1_000
-MAX_LIMIT = 500
-
-
-def limit() -> StrictInteger:
-    about = {"description": "Maximum number of items to return."}
-    return StrictInteger(load_default=100, min=1, max=MAX_LIMIT, metadata=about)
 
 
 class AccountQuery(RequestSchema):
@@ -39,45 +35,35 @@ class AccountQuery(RequestSchema):
         min=1,
         max=320,
         strip=True,
-        metadata={
-            "description": "Start of an email address in any case, or a complete ID or phone"
-            " number."
-        },
+        description="Start of an email address in any case, or a complete ID or phone number.",
     )
-    status = EnumField(STATUS, metadata={"description": "Only accounts with this status."})
-    role = EnumField(ROLE, metadata={"description": "Only accounts with this role."})
+    status = EnumField(STATUS, description="Only accounts with this status.")
+    role = EnumField(ROLE, description="Only accounts with this role.")
     verified = StrictBoolean(
-        metadata={
-            "description": "Only accounts with a verified (`true`) or an unverified (`false`)"
-            " email address."
-        }
+        description="Only accounts with a verified (`true`) or an unverified (`false`)"
+        " email address."
     )
     mfa = StrictBoolean(
-        metadata={"description": "Only accounts with (`true`) or without (`false`) an MFA method."}
+        description="Only accounts with (`true`) or without (`false`) an MFA method."
     )
-    created_after = Timestamp(metadata={"description": "Only accounts created after this time."})
+    created_after = Timestamp(description="Only accounts created after this time.")
     last_login_before = Timestamp(
-        metadata={"description": "Only accounts that last signed in before this time, or never."}
+        description="Only accounts that last signed in before this time, or never."
     )
     sort = EnumField(
-        SORT,
-        metadata={
-            "description": "Order of the list. Default: `-created_at`, or `email` with `search`."
-        },
+        SORT, description="Order of the list. Default: `-created_at`, or `email` with `search`."
     )
-    limit = limit()
+    limit = page_limit()
     offset = StrictInteger(
         load_default=0,
         max=MAX_OFFSET,
-        metadata={"description": "Number of accounts to skip; cannot be combined with `after`."},
+        description="Number of accounts to skip; cannot be combined with `after`.",
     )
     after = Text(
         min=1,
         max=CURSOR_LENGTH,
-        metadata={
-            "description": "Position after which the page starts, from the `Link` header of the"
-            " previous page."
-        },
+        description="Position after which the page starts, from the `Link` header of the"
+        " previous page.",
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -89,60 +75,45 @@ class AccountQuery(RequestSchema):
 class AccountDetails(AccountRead):
     """An account for administrators."""
 
-    has_password = fields.Boolean(
-        required=True, metadata={"description": "Whether the account has a password."}
+    has_password = response_field(fields.Boolean, "Whether the account has a password.")
+    suspended_until = response_field(
+        Timestamp, "When the suspension ends automatically.", allow_none=True
     )
-    suspended_until = Timestamp(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the suspension ends automatically."},
-    )
-    suspended_reason = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Reason for the suspension, which only administrators see."},
+    suspended_reason = response_field(
+        fields.String, "Reason for the suspension, which only administrators see.", allow_none=True
     )
 
 
 class AccountCreate(RequestSchema):
     email = Text(
-        min=1,
-        max=320,
-        strip=True,
-        required=True,
-        metadata={"description": "Email address of the new account."},
+        min=1, max=320, strip=True, required=True, description="Email address of the new account."
     )
     password = NewPassword(
         required=False,
         load_default=None,
-        metadata={
-            "description": "Password of the new account. Without one, the owner sets a password"
-            " by email."
-        },
+        description="Password of the new account. Without one, the owner sets a password by email.",
     )
     role = EnumField(
         ROLE,
         load_default="user",
-        metadata={"description": "Role of the new account. Only root can create administrators."},
+        description="Role of the new account. Only root can create administrators.",
     )
     status = EnumField(
         STATUS,
         min=1,
         load_default=None,
-        metadata={"description": "Status of the new account; `active` if omitted."},
+        description="Status of the new account; `active` if omitted.",
     )
     phone = Text(
         min=1,
         max=32,
         load_default=None,
-        metadata={"description": "Phone number in international format, such as `+442079460000`."},
+        description="Phone number in international format, such as `+442079460000`.",
     )
     invite = StrictBoolean(
         load_default=False,
-        metadata={
-            "description": "Send an email with a link to set a password. Cannot be combined with"
-            " `password`."
-        },
+        description="Send an email with a link to set a password. Cannot be combined with"
+        " `password`.",
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -152,27 +123,20 @@ class AccountCreate(RequestSchema):
 
 
 class AccountEdit(RequestSchema):
-    role = EnumField(
-        ROLE, metadata={"description": "New role. Only root can appoint administrators."}
-    )
+    role = EnumField(ROLE, description="New role. Only root can appoint administrators.")
     status = EnumField(
-        STATUS,
-        min=1,
-        metadata={"description": "New status. Any status ends an earlier suspension."},
+        STATUS, min=1, description="New status. Any status ends an earlier suspension."
     )
     suspended_until = Timestamp(
         allow_none=True,
-        metadata={
-            "description": "When the suspension ends automatically; only with the status"
-            " `suspended`."
-        },
+        description="When the suspension ends automatically; only with the status `suspended`.",
     )
     suspended_reason = Text(
         min=1,
         max=REASON_LENGTH,
         allow_none=True,
         strip=True,
-        metadata={"description": "Reason for the suspension, which only administrators see."},
+        description="Reason for the suspension, which only administrators see.",
     )
 
 
@@ -182,82 +146,52 @@ class AccountDeletionQuery(RequestSchema):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "Delete the account only if it has this email address."},
+        description="Delete the account only if it has this email address.",
     )
 
 
 class DeliveryQuery(RequestSchema):
-    limit = limit()
-    after = StrictInteger(
-        metadata={"description": "`id` of the last delivery of the previous page."}
-    )
+    limit = page_limit()
+    after = StrictInteger(description="`id` of the last delivery of the previous page.")
 
 
 class DeliveryRead(Schema):
     """A delivery to an account, without its text."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the delivery."})
-    channel = fields.String(
-        required=True, metadata={"description": "Channel of the message, such as `email` or `sms`."}
-    )
-    state = EnumField(
-        DELIVERY_STATE, required=True, metadata={"description": "State of the delivery."}
-    )
-    title = fields.String(required=True, metadata={"description": "Title of the message."})
-    notification_id = fields.Integer(
-        required=True,
+    id = response_field(fields.Integer, "ID of the delivery.")
+    channel = response_field(fields.String, "Channel of the message, such as `email` or `sms`.")
+    state = response_field(EnumField, "State of the delivery.", DELIVERY_STATE)
+    title = response_field(fields.String, "Title of the message.")
+    notification_id = response_field(
+        fields.Integer,
+        "ID of the notification, or `null` for a transactional email.",
         allow_none=True,
-        metadata={"description": "ID of the notification, or `null` for a transactional email."},
     )
-    attempts = fields.Integer(required=True, metadata={"description": "Number of attempts so far."})
-    reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why the message was not sent."}
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the delivery was created."}
-    )
-    finished_at = Timestamp(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the message was sent, or finally failed."},
+    attempts = response_field(fields.Integer, "Number of attempts so far.")
+    reason = response_field(fields.String, "Why the message was not sent.", allow_none=True)
+    created_at = response_field(Timestamp, "When the delivery was created.")
+    finished_at = response_field(
+        Timestamp, "When the message was sent, or finally failed.", allow_none=True
     )
 
 
 class MembershipRead(Schema):
     """The membership of an account in a workspace."""
 
-    workspace_id = fields.Integer(
-        required=True, attribute="workspace.id", metadata={"description": "ID of the workspace."}
+    workspace_id = response_field(fields.Integer, "ID of the workspace.", attribute="workspace.id")
+    slug = response_field(fields.String, "Slug of the workspace.", attribute="workspace.slug")
+    name = response_field(fields.String, "Name of the workspace.", attribute="workspace.name")
+    type = response_field(
+        EnumField, "Role of the member in the workspace.", MEMBER_TYPE, attribute="member.type"
     )
-    slug = fields.String(
-        required=True,
-        attribute="workspace.slug",
-        metadata={"description": "Slug of the workspace."},
-    )
-    name = fields.String(
-        required=True,
-        attribute="workspace.name",
-        metadata={"description": "Name of the workspace."},
-    )
-    type = EnumField(
-        MEMBER_TYPE,
-        required=True,
-        attribute="member.type",
-        metadata={"description": "Role of the member in the workspace."},
-    )
-    status = EnumField(
+    status = response_field(
+        EnumField,
+        "Status of the membership. Only members with the status `active` can use the workspace.",
         MEMBER_STATUS,
-        required=True,
         attribute="member.status",
-        metadata={
-            "description": "Status of the membership. Only members with the status `active` can"
-            " use the workspace."
-        },
     )
-    created_at = Timestamp(
-        required=True,
-        attribute="member.created_at",
-        metadata={"description": "When the membership was created."},
+    created_at = response_field(
+        Timestamp, "When the membership was created.", attribute="member.created_at"
     )
 
 

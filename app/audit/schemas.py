@@ -15,6 +15,8 @@ from ..core.web.fields import (
     StrictInteger,
     Text,
     Timestamp,
+    page_limit,
+    response_field,
 )
 
 ACTOR_KIND = NamedEnum("ActorKind", ("account", "anonymous", "cli", "system"), is_open=True)
@@ -24,20 +26,13 @@ CURSOR_LENGTH = 40
 class RecordPage(RequestSchema):
     """A page of entries, the newest first."""
 
-    limit = StrictInteger(
-        load_default=100,
-        min=1,
-        max=500,
-        metadata={"description": "Maximum number of items to return."},
-    )
+    limit = page_limit()
     after = Text(
         min=1,
         max=CURSOR_LENGTH,
         load_default=None,
-        metadata={
-            "description": "Position after which the page starts, from the `Link` header of the"
-            " previous page."
-        },
+        description="Position after which the page starts, from the `Link` header of the"
+        " previous page.",
     )
 
 
@@ -46,36 +41,28 @@ class RecordFilter(RequestSchema):
         min=1,
         max=TYPE_LENGTH,
         load_default=None,
-        metadata={"description": "Only entries with this action, such as `login.failed`."},
+        description="Only entries with this action, such as `login.failed`.",
     )
     actor = AccountId(
         received=True,
         load_default=None,
-        metadata={"description": "Only entries of actions that this account performed."},
+        description="Only entries of actions that this account performed.",
     )
     account = AccountId(
-        received=True,
-        load_default=None,
-        metadata={"description": "Only entries about this account."},
+        received=True, load_default=None, description="Only entries about this account."
     )
     workspace = StrictInteger(
-        load_default=None,
-        metadata={"description": "Only entries about the workspace with this ID."},
+        load_default=None, description="Only entries about the workspace with this ID."
     )
     target = Text(
         min=3,
         max=TYPE_LENGTH + TARGET_LENGTH + 1,
         load_default=None,
         pattern="^[^:]+:.+$",
-        metadata={
-            "description": "Only entries about this object, by type and ID, such as"
-            " `invitation:17`."
-        },
+        description="Only entries about this object, by type and ID, such as `invitation:17`.",
     )
-    since = Timestamp(
-        load_default=None, metadata={"description": "Only entries at or after this time."}
-    )
-    until = Timestamp(load_default=None, metadata={"description": "Only entries before this time."})
+    since = Timestamp(load_default=None, description="Only entries at or after this time.")
+    until = Timestamp(load_default=None, description="Only entries before this time.")
 
 
 class RecordQuery(RecordPage, RecordFilter):
@@ -85,56 +72,34 @@ class RecordQuery(RecordPage, RecordFilter):
 class WorkspaceRecordRead(Schema):
     """An entry for managers of a workspace, without the client's data."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the audit log entry."})
-    type = fields.String(
-        required=True, metadata={"description": "Name of the action, such as `member.updated`."}
+    id = response_field(fields.Integer, "ID of the audit log entry.")
+    type = response_field(fields.String, "Name of the action, such as `member.updated`.")
+    at = response_field(Timestamp, "When the action happened.")
+    actor_kind = response_field(EnumField, "Type of the actor.", ACTOR_KIND)
+    actor_id = response_field(
+        AccountId, "ID of the account that performed the action.", allow_none=True
     )
-    at = Timestamp(required=True, metadata={"description": "When the action happened."})
-    actor_kind = EnumField(
-        ACTOR_KIND, required=True, metadata={"description": "Type of the actor."}
+    account_id = response_field(
+        AccountId, "ID of the account that the action affects.", allow_none=True
     )
-    actor_id = AccountId(
-        required=True,
-        allow_none=True,
-        metadata={"description": "ID of the account that performed the action."},
+    workspace_id = response_field(fields.Integer, "ID of the workspace.", allow_none=True)
+    target_kind = response_field(
+        fields.String, "Type of the affected object, such as `invitation`.", allow_none=True
     )
-    account_id = AccountId(
-        required=True,
-        allow_none=True,
-        metadata={"description": "ID of the account that the action affects."},
-    )
-    workspace_id = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "ID of the workspace."}
-    )
-    target_kind = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Type of the affected object, such as `invitation`."},
-    )
-    target_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "ID of the affected object."}
-    )
-    data: Any = fields.Dict(
+    target_id = response_field(fields.String, "ID of the affected object.", allow_none=True)
+    data: Any = response_field(
+        fields.Dict,
+        "Details of the action, such as the values before and after a change.",
         keys=fields.String(),
-        required=True,
-        metadata={
-            "description": "Details of the action, such as the values before and after a change."
-        },
     )
 
 
 class RecordRead(WorkspaceRecordRead):
-    address = fields.String(
-        required=True, allow_none=True, metadata={"description": "IP address of the request."}
+    address = response_field(fields.String, "IP address of the request.", allow_none=True)
+    user_agent = response_field(
+        fields.String, "`User-Agent` header of the client.", allow_none=True
     )
-    user_agent = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "`User-Agent` header of the client."},
-    )
-    request_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "`X-Request-ID` of the request."}
-    )
+    request_id = response_field(fields.String, "`X-Request-ID` of the request.", allow_none=True)
 
 
 OF_A_WORKSPACE = {

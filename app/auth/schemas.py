@@ -10,7 +10,7 @@ from ..accounts.passwords import MAX_BYTES, MIN_LENGTH, find_password_error
 from ..accounts.schemas import AccountRead
 from ..core.context import current_frontdesk, service
 from ..core.types import JsonObject, Loaded
-from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
+from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from .idp.redirects import RedirectUris
 from .proofs import SHORTEST_TOKEN
 from .settings import AuthSettings
@@ -21,25 +21,28 @@ TOKEN_TYPE = NamedEnum("TokenType", ("bearer",))
 class PasswordField(Text):
     """A password: one that cannot exist is rejected as a wrong password."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max=1024, metadata={"format": "password"}, **options)
+
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> str:
         if not isinstance(value, str):
             raise self.make_error("invalid")
         return value
 
 
+def password_unless_fresh() -> PasswordField:
+    """Return the field for the password of routes that a recent sign-in opens without it."""
+    text = (
+        "Password of the account; required if the last sign-in is older than `AUTH__FRESH_MINUTES`."
+    )
+    return PasswordField(load_default=None, description=text)
+
+
 class LoginForm(RequestSchema):
     username = Text(
-        min=1,
-        blank=True,
-        max=320,
-        required=True,
-        metadata={"description": "Email address of the account."},
+        min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
-    password = PasswordField(
-        max=1024,
-        required=True,
-        metadata={"description": "Password of the account.", "format": "password"},
-    )
+    password = PasswordField(required=True, description="Password of the account.")
 
 
 class LoginFormWithFactor(LoginForm):
@@ -49,27 +52,19 @@ class LoginFormWithFactor(LoginForm):
         min=1,
         max=16,
         blank=True,
-        metadata={
-            "description": "Code of an authenticator app, to sign in with MFA in one request."
-        },
+        description="Code of an authenticator app, to sign in with MFA in one request.",
     )
     trusted_device = Text(
         min=1,
         max=100,
         blank=True,
-        metadata={
-            "description": "Secret of a trusted device, instead of the header `X-Trusted-Device`."
-        },
+        description="Secret of a trusted device, instead of the header `X-Trusted-Device`.",
     )
 
 
 class PasswordRecovery(RequestSchema):
     email = Text(
-        min=1,
-        blank=True,
-        max=320,
-        required=True,
-        metadata={"description": "Email address of the account."},
+        min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
 
 
@@ -81,16 +76,13 @@ class VerifyToken(RequestSchema):
         }
 
     token = Text(
-        min=1,
-        max=1024,
-        required=True,
-        metadata={"description": "Long token or short code from the email."},
+        min=1, max=1024, required=True, description="Long token or short code from the email."
     )
     email = Text(
         min=1,
         blank=True,
         max=320,
-        metadata={"description": "Email address of the account; required with a short code."},
+        description="Email address of the account; required with a short code.",
     )
 
     @validates_schema
@@ -100,15 +92,12 @@ class VerifyToken(RequestSchema):
 
 
 class NewPassword(Text):
-    def __init__(self, *, metadata: JsonObject | None = None, **more: Any) -> None:
-        text = (metadata or {}).get("description", "New password.")
+    def __init__(self, *, description: str = "New password.", **more: Any) -> None:
         super().__init__(
             min=MIN_LENGTH,
             max=MAX_BYTES,
-            metadata={
-                "format": "password",
-                "description": f"{text} At most {MAX_BYTES} bytes in UTF-8, without NUL.",
-            },
+            description=f"{description} At most {MAX_BYTES} bytes in UTF-8, without NUL.",
+            metadata={"format": "password"},
             **{"required": True, **more},
         )
 
@@ -120,47 +109,29 @@ class NewPassword(Text):
 
 
 class ResetPassword(VerifyToken):
-    new_password = NewPassword(metadata={"description": "New password."})
+    new_password = NewPassword()
 
 
 class ChangePassword(RequestSchema):
     current_password = PasswordField(
-        max=1024,
-        load_default=None,
-        metadata={
-            "format": "password",
-            "description": "Current password; required if the account has one.",
-        },
+        load_default=None, description="Current password; required if the account has one."
     )
-    new_password = NewPassword(metadata={"description": "New password."})
+    new_password = NewPassword()
 
 
 class ChangeEmail(RequestSchema):
-    email = Text(min=1, max=320, required=True, metadata={"description": "New email address."})
-    password = PasswordField(
-        max=1024,
-        load_default=None,
-        metadata={
-            "format": "password",
-            "description": "Password of the account; required if the last sign-in is older than"
-            " `AUTH__FRESH_MINUTES`.",
-        },
-    )
+    email = Text(min=1, max=320, required=True, description="New email address.")
+    password = password_unless_fresh()
 
 
 class ConfirmEmailChange(VerifyToken):
     password = PasswordField(
-        max=1024,
-        load_default=None,
-        metadata={
-            "format": "password",
-            "description": "Password of the account; required without an access token.",
-        },
+        load_default=None, description="Password of the account; required without an access token."
     )
 
 
 class MailedToken(RequestSchema):
-    token = Text(min=1, max=1024, required=True, metadata={"description": "Token from the email."})
+    token = Text(min=1, max=1024, required=True, description="Token from the email.")
 
 
 class RedirectUri(Text):
@@ -174,10 +145,8 @@ class RedirectUri(Text):
 class IdpLogin(RequestSchema):
     redirect_uri = RedirectUri(
         max=500,
-        metadata={
-            "description": "URL to which the identity provider returns the browser. Default:"
-            " `IDP_REDIRECT_URI`."
-        },
+        description="URL to which the identity provider returns the browser. Default:"
+        " `IDP_REDIRECT_URI`.",
     )
 
     @pre_load
@@ -195,15 +164,12 @@ class IdpLogin(RequestSchema):
 
 class IdpCallback(IdpLogin):
     code = Text(
-        min=1,
-        max=4096,
-        required=True,
-        metadata={"description": "Authorization code from the identity provider."},
+        min=1, max=4096, required=True, description="Authorization code from the identity provider."
     )
     state = Text(
         max=512,
         load_default=None,
-        metadata={"description": "`state` that the identity provider returned with the code."},
+        description="`state` that the identity provider returned with the code.",
     )
     auth_data = fields.Dict(
         keys=fields.String(),
@@ -225,25 +191,17 @@ class IdpCallback(IdpLogin):
 class LoginRead(Schema):
     """The login response. An application subclasses it to add fields."""
 
-    access_token = fields.String(
-        required=True,
-        metadata={"description": "Access token (JWT) for the header `Authorization: Bearer`."},
+    access_token = response_field(
+        fields.String, "Access token (JWT) for the header `Authorization: Bearer`."
     )
-    expires = Timestamp(required=True, metadata={"description": "When the access token expires."})
-    token_type = EnumField(
-        TOKEN_TYPE, required=True, metadata={"description": "Type of the token, always `bearer`."}
-    )
-    account = fields.Nested(
-        AccountRead, required=True, metadata={"description": "Account that is signed in."}
-    )
-    user = fields.Raw(
-        required=True,
+    expires = response_field(Timestamp, "When the access token expires.")
+    token_type = response_field(EnumField, "Type of the token, always `bearer`.", TOKEN_TYPE)
+    account = response_field(fields.Nested, "Account that is signed in.", AccountRead)
+    user: fields.Field[Any] = response_field(
+        fields.Raw,
+        "Membership in the current workspace, or `null`.",
         allow_none=True,
-        metadata={
-            "description": "Membership in the current workspace, or `null`.",
-            "type": "object",
-            "default": None,
-        },
+        metadata={"type": "object", "default": None},
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..auth.schemas import PasswordField
+from ..auth.schemas import password_unless_fresh
 from ..core.errors import Forbidden
-from ..core.web.fields import Message, RequestSchema, Timestamp
+from ..core.web.fields import Message, RequestSchema, Timestamp, response_field
 
 
 class DeleteAccount(RequestSchema):
@@ -12,21 +12,12 @@ class DeleteAccount(RequestSchema):
         # Some clients and proxies remove the body of a DELETE.
         may_be_missing = True
 
-    password = PasswordField(
-        max=1024,
-        load_default=None,
-        metadata={
-            "format": "password",
-            "description": "Password of the account; required if the last sign-in is older than"
-            " `AUTH__FRESH_MINUTES`.",
-        },
-    )
+    password = password_unless_fresh()
 
 
 class DeletionRead(Message):
-    deletes_at = Timestamp(
-        required=True,
-        metadata={"description": "When the account is deleted; until then it can be restored."},
+    deletes_at = response_field(
+        Timestamp, "When the account is deleted; until then it can be restored."
     )
 
 

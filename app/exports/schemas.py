@@ -4,42 +4,26 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from ..auth.schemas import PasswordField
+from ..auth.schemas import password_unless_fresh
 from ..core.errors import Conflict, Forbidden, NotFound, TooManyRequests
-from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Timestamp
+from ..core.web.fields import EnumField, NamedEnum, RequestSchema, Timestamp, response_field
 from .models import STATES
 
 EXPORT_STATE = NamedEnum("ExportState", STATES)
 
 
 class ExportCreate(RequestSchema):
-    password = PasswordField(
-        max=1024,
-        load_default=None,
-        metadata={
-            "format": "password",
-            "description": "Password of the account; required if the last sign-in is older than"
-            " `AUTH__FRESH_MINUTES`.",
-        },
-    )
+    password = password_unless_fresh()
 
 
 class ExportRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the data export."})
-    state = EnumField(
-        EXPORT_STATE, required=True, metadata={"description": "State of the data export."}
+    id = response_field(fields.Integer, "ID of the data export.")
+    state = response_field(EnumField, "State of the data export.", EXPORT_STATE)
+    size = response_field(
+        fields.Integer, "Size in bytes when the data export is ready.", allow_none=True
     )
-    size = fields.Integer(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Size in bytes when the data export is ready."},
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the data export was created."}
-    )
-    expires_at = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When the data export is deleted."}
-    )
+    created_at = response_field(Timestamp, "When the data export was created.")
+    expires_at = response_field(Timestamp, "When the data export is deleted.", allow_none=True)
 
 
 class ExportsOff(Forbidden):

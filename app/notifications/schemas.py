@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from ..core.context import current_frontdesk
 from ..core.web.fields import (
     AccountId,
+    Described,
     EnumField,
     NamedEnum,
     Page,
@@ -15,6 +16,8 @@ from ..core.web.fields import (
     StrictInteger,
     Text,
     Timestamp,
+    page_limit,
+    response_field,
 )
 from ..delivery.outbox.models import FAILED, STATES
 from .models import ADMIN, LINE_BREAK, MESSAGE_LENGTH, SYSTEM, TITLE_LENGTH
@@ -36,18 +39,13 @@ def one_line(text: str) -> None:
 
 
 class InboxPage(Page):
-    is_read = StrictBoolean(
-        metadata={"description": "Only read (`true`) or unread (`false`) items."}
-    )
+    is_read = StrictBoolean(description="Only read (`true`) or unread (`false`) items.")
 
 
 class Mark(RequestSchema):
     status = StrictBoolean(
         load_default=None,
-        metadata={
-            "description": "`true` marks as read, `false` as unread. If omitted, the state is"
-            " toggled."
-        },
+        description="`true` marks as read, `false` as unread. If omitted, the state is toggled.",
     )
 
 
@@ -70,13 +68,10 @@ class NotificationCreate(WithReceivers):
         required=True,
         pattern=ONE_LINE,
         validate=one_line,
-        metadata={"description": "Title of the notification."},
+        description="Title of the notification.",
     )
     message = Text(
-        min=1,
-        max=MESSAGE_LENGTH,
-        required=True,
-        metadata={"description": "Text of the notification."},
+        min=1, max=MESSAGE_LENGTH, required=True, description="Text of the notification."
     )
     # An empty list gets a separate error.
     channels = fields.List(
@@ -87,7 +82,7 @@ class NotificationCreate(WithReceivers):
     )
 
 
-class AccountIds(fields.List[Any]):
+class AccountIds(Described, fields.List[Any]):
     """Ids of accounts. Reject an empty list: only a missing list means all accounts."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -104,19 +99,14 @@ class Broadcast(WithReceivers):
         NotificationCreate, required=True, metadata={"description": "The notification to send."}
     )
     account_receiver_ids = AccountIds(
-        metadata={
-            "description": "IDs of the receiving accounts, for lists that are too long for the"
-            " query."
-        }
+        description="IDs of the receiving accounts, for lists that are too long for the query."
     )
 
 
 class BroadcastQuery(WithReceivers):
     account_receiver_ids = AccountIds(
-        metadata={
-            "description": "IDs of the receiving accounts. If omitted, all accounts receive the"
-            " notification."
-        }
+        description="IDs of the receiving accounts. If omitted, all accounts receive the"
+        " notification."
     )
 
 
@@ -128,218 +118,152 @@ class ReachQuestion(WithReceivers):
         metadata={"description": "Channels on which the notification is sent."},
     )
     account_receiver_ids = AccountIds(
-        metadata={
-            "description": "IDs of the receiving accounts. If omitted, all accounts are counted."
-        }
+        description="IDs of the receiving accounts. If omitted, all accounts are counted."
     )
 
 
 class LeftOut(Schema):
-    reason = fields.String(
-        required=True, metadata={"description": "Why the message is not sent to these recipients."}
-    )
-    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
+    reason = response_field(fields.String, "Why the message is not sent to these recipients.")
+    receivers = response_field(fields.Integer, "Number of recipients.")
 
 
 class ChannelReach(Schema):
-    reached = fields.Integer(
-        required=True, metadata={"description": "Number of recipients that the channel reaches."}
-    )
-    left_out = fields.List(
+    reached = response_field(fields.Integer, "Number of recipients that the channel reaches.")
+    left_out = response_field(
+        fields.List,
+        "Recipients that the channel does not reach, by reason.",
         fields.Nested(LeftOut),
-        required=True,
-        metadata={"description": "Recipients that the channel does not reach, by reason."},
     )
 
 
 class ReachRead(Schema):
-    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
-    channels = fields.Dict(
+    receivers = response_field(fields.Integer, "Number of recipients.")
+    channels = response_field(
+        fields.Dict,
+        "Result for each channel.",
         keys=fields.String(),
         values=fields.Nested(ChannelReach),
-        required=True,
-        metadata={"description": "Result for each channel."},
     )
 
 
 class OutcomeQuery(RequestSchema):
     state = EnumField(
-        DELIVERY_STATE,
-        load_default=FAILED,
-        metadata={"description": "Only deliveries in this state."},
+        DELIVERY_STATE, load_default=FAILED, description="Only deliveries in this state."
     )
-    channel = EnumField(CHANNEL, metadata={"description": "Only deliveries on this channel."})
-    limit = StrictInteger(
-        load_default=100,
-        min=1,
-        max=500,
-        metadata={"description": "Maximum number of items to return."},
-    )
-    after = StrictInteger(
-        metadata={"description": "`id` of the last delivery of the previous page."}
-    )
+    channel = EnumField(CHANNEL, description="Only deliveries on this channel.")
+    limit = page_limit()
+    after = StrictInteger(description="`id` of the last delivery of the previous page.")
 
 
 class OutcomeRead(Schema):
     """The result of a delivery of a notification."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the delivery."})
-    receiver_id = AccountId(required=True, metadata={"description": "ID of the receiving account."})
+    id = response_field(fields.Integer, "ID of the delivery.")
+    receiver_id = response_field(AccountId, "ID of the receiving account.")
     # None if the account was deleted.
-    email = fields.String(
-        required=True,
+    email = response_field(
+        fields.String,
+        "Email address of the recipient; `null` if the account is deleted.",
         allow_none=True,
-        metadata={
-            "description": "Email address of the recipient; `null` if the account is deleted."
-        },
     )
-    channel = fields.String(required=True, metadata={"description": "Channel of the delivery."})
-    state = EnumField(
-        DELIVERY_STATE, required=True, metadata={"description": "State of the delivery."}
-    )
-    attempts = fields.Integer(required=True, metadata={"description": "Number of attempts so far."})
-    reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "Why the message was not sent."}
-    )
-    finished_at = Timestamp(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the message was sent, or finally failed."},
+    channel = response_field(fields.String, "Channel of the delivery.")
+    state = response_field(EnumField, "State of the delivery.", DELIVERY_STATE)
+    attempts = response_field(fields.Integer, "Number of attempts so far.")
+    reason = response_field(fields.String, "Why the message was not sent.", allow_none=True)
+    finished_at = response_field(
+        Timestamp, "When the message was sent, or finally failed.", allow_none=True
     )
 
 
 class InboxItemLinks(Schema):
     """Paths with the right ids, for GET, PATCH and DELETE."""
 
-    self_ = fields.String(
-        data_key="self", required=True, metadata={"description": "Path of the inbox item."}
-    )
-    mark = fields.String(
-        required=True, metadata={"description": "Path that marks the inbox item as read."}
-    )
-    delete = fields.String(
-        required=True, metadata={"description": "Path that deletes the inbox item."}
-    )
+    self_ = response_field(fields.String, "Path of the inbox item.", data_key="self")
+    mark = response_field(fields.String, "Path that marks the inbox item as read.")
+    delete = response_field(fields.String, "Path that deletes the inbox item.")
 
 
 class InboxItemRow(Schema):
     """The columns of an inbox item and of its notification."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the inbox item."})
-    notification_id = fields.Integer(
-        required=True,
-        metadata={"description": "ID of the notification that the inbox item belongs to."},
+    id = response_field(fields.Integer, "ID of the inbox item.")
+    notification_id = response_field(
+        fields.Integer, "ID of the notification that the inbox item belongs to."
     )
-    receiver_id = AccountId(required=True, metadata={"description": "ID of the receiving account."})
-    is_read = fields.Boolean(
-        required=True, metadata={"description": "Whether the recipient has read the notification."}
+    receiver_id = response_field(AccountId, "ID of the receiving account.")
+    is_read = response_field(fields.Boolean, "Whether the recipient has read the notification.")
+    title = response_field(fields.String, "Title of the notification.")
+    message = response_field(fields.String, "Text of the notification.")
+    channels = response_field(
+        fields.List, "Channels on which the notification is sent.", EnumField(CHANNEL)
     )
-    title = fields.String(required=True, metadata={"description": "Title of the notification."})
-    message = fields.String(required=True, metadata={"description": "Text of the notification."})
-    channels = fields.List(
-        EnumField(CHANNEL),
-        required=True,
-        metadata={"description": "Channels on which the notification is sent."},
+    sender_id = response_field(AccountId, "ID of the sending account.", allow_none=True)
+    notification_type = response_field(
+        EnumField, "Who sent the notification: an administrator or the system.", NOTIFICATION_TYPE
     )
-    sender_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "ID of the sending account."}
+    scope = response_field(
+        fields.String, "Scope of the notification; `account` for notifications to accounts."
     )
-    notification_type = EnumField(
-        NOTIFICATION_TYPE,
-        required=True,
-        metadata={"description": "Who sent the notification: an administrator or the system."},
-    )
-    scope = fields.String(
-        required=True,
-        metadata={
-            "description": "Scope of the notification; `account` for notifications to accounts."
-        },
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the inbox item was created."}
-    )
+    created_at = response_field(Timestamp, "When the inbox item was created.")
 
 
 class InboxItemRead(InboxItemRow):
-    links = fields.Nested(
-        InboxItemLinks,
-        required=True,
-        metadata={"description": "Paths of the operations on this inbox item."},
+    links = response_field(
+        fields.Nested, "Paths of the operations on this inbox item.", InboxItemLinks
     )
 
 
 class UnreadCount(Schema):
-    unread = fields.Integer(
-        required=True, metadata={"description": "Number of unread notifications."}
-    )
+    unread = response_field(fields.Integer, "Number of unread notifications.")
 
 
 class DeliveryCounts(Schema):
-    pending = fields.Integer(required=True, metadata={"description": "Number of queued messages."})
-    sent = fields.Integer(required=True, metadata={"description": "Number of sent messages."})
-    failed = fields.Integer(required=True, metadata={"description": "Number of failed messages."})
-    skipped = fields.Integer(
-        required=True,
-        metadata={
-            "description": "Number of skipped messages, such as SMS to accounts without a phone"
-            " number."
-        },
+    pending = response_field(fields.Integer, "Number of queued messages.")
+    sent = response_field(fields.Integer, "Number of sent messages.")
+    failed = response_field(fields.Integer, "Number of failed messages.")
+    skipped = response_field(
+        fields.Integer,
+        "Number of skipped messages, such as SMS to accounts without a phone number.",
     )
 
 
 def _deliveries(*, allow_none: bool = False) -> Any:
     """Counts by channel."""
-    return fields.Dict(
+    return response_field(
+        fields.Dict,
+        "Number of messages in each state, by channel.",
         keys=fields.String(),
         values=fields.Nested(DeliveryCounts),
-        required=True,
         allow_none=allow_none,
-        metadata={"description": "Number of messages in each state, by channel."},
     )
 
 
 class NotificationRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the notification."})
-    title = fields.String(required=True, metadata={"description": "Title of the notification."})
-    message = fields.String(required=True, metadata={"description": "Text of the notification."})
-    channels = fields.List(
-        EnumField(CHANNEL),
-        required=True,
-        metadata={"description": "Channels on which the notification is sent."},
+    id = response_field(fields.Integer, "ID of the notification.")
+    title = response_field(fields.String, "Title of the notification.")
+    message = response_field(fields.String, "Text of the notification.")
+    channels = response_field(
+        fields.List, "Channels on which the notification is sent.", EnumField(CHANNEL)
     )
-    sender_id = AccountId(
-        required=True, allow_none=True, metadata={"description": "ID of the sending account."}
+    sender_id = response_field(AccountId, "ID of the sending account.", allow_none=True)
+    notification_type = response_field(
+        EnumField, "Who sent the notification: an administrator or the system.", NOTIFICATION_TYPE
     )
-    notification_type = EnumField(
-        NOTIFICATION_TYPE,
-        required=True,
-        metadata={"description": "Who sent the notification: an administrator or the system."},
+    scope = response_field(
+        fields.String, "Scope of the notification; `account` for notifications to accounts."
     )
-    scope = fields.String(
-        required=True,
-        metadata={
-            "description": "Scope of the notification; `account` for notifications to accounts."
-        },
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the notification was created."}
-    )
-    receivers = fields.Integer(required=True, metadata={"description": "Number of recipients."})
-    read = fields.Integer(
-        required=True, metadata={"description": "Number of recipients who read the notification."}
-    )
+    created_at = response_field(Timestamp, "When the notification was created.")
+    receivers = response_field(fields.Integer, "Number of recipients.")
+    read = response_field(fields.Integer, "Number of recipients who read the notification.")
     deliveries = _deliveries()
 
 
 class ListedNotificationRead(NotificationRead):
     """In a list, large notifications have no counts before they are counted."""
 
-    read = fields.Integer(
-        required=True,
+    read = response_field(
+        fields.Integer,
+        "Number of recipients who read the notification; can be outdated or `null`.",
         allow_none=True,
-        metadata={
-            "description": "Number of recipients who read the notification; can be outdated or"
-            " `null`."
-        },
     )
     deliveries = _deliveries(allow_none=True)

@@ -20,7 +20,7 @@ from werkzeug.datastructures import FileStorage
 
 from ..core.context import current_frontdesk
 from ..core.types import JsonObject, Loaded, Values
-from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp
+from ..core.web.fields import AccountId, RequestSchema, Text, Timestamp, response_field
 from ..core.web.operation import SchemaSource
 from ..core.web.request_data import schema_for, schema_instance
 from .extra import find_errors
@@ -55,28 +55,26 @@ class ProfileCreate(RequestSchema):
     class Meta:
         unknown = INCLUDE
 
-    first_name = Text(min=1, max=100, required=True, metadata={"description": "First name."})
-    last_name = Text(min=1, max=100, required=True, metadata={"description": "Last name."})
+    first_name = Text(min=1, max=100, required=True, description="First name.")
+    last_name = Text(min=1, max=100, required=True, description="Last name.")
     date_of_birth = Day(
         required=True, metadata={"description": "Date of birth, as an ISO 8601 date."}
     )
-    gender = Text(min=1, max=50, required=True, metadata={"description": "Gender, as free text."})
-    marital_status = Text(
-        min=1, max=50, required=True, metadata={"description": "Marital status, as free text."}
-    )
-    phone = Text(max=50, allow_none=True, metadata={"description": "Phone number, as free text."})
-    address = Text(max=255, allow_none=True, metadata={"description": "Street address."})
-    city = Text(max=100, allow_none=True, metadata={"description": "City."})
-    state = Text(max=100, allow_none=True, metadata={"description": "State or region."})
-    country = Text(max=100, allow_none=True, metadata={"description": "Country."})
-    postal_code = Text(max=20, allow_none=True, metadata={"description": "Postal code."})
+    gender = Text(min=1, max=50, required=True, description="Gender, as free text.")
+    marital_status = Text(min=1, max=50, required=True, description="Marital status, as free text.")
+    phone = Text(max=50, allow_none=True, description="Phone number, as free text.")
+    address = Text(max=255, allow_none=True, description="Street address.")
+    city = Text(max=100, allow_none=True, description="City.")
+    state = Text(max=100, allow_none=True, description="State or region.")
+    country = Text(max=100, allow_none=True, description="Country.")
+    postal_code = Text(max=20, allow_none=True, description="Postal code.")
     avatar = PictureUrl(
         max=URL_LENGTH,
         allow_none=True,
         pattern=r"^(https?://|/)[^\s\x00]+$",
-        metadata={"description": "An http or https URL, or that of the stored avatar"},
+        description="An http or https URL, or that of the stored avatar",
     )
-    bio = Text(max=2000, allow_none=True, metadata={"description": "Short text about the person."})
+    bio = Text(max=2000, allow_none=True, description="Short text about the person.")
 
     @validates_schema(skip_on_field_errors=False)
     def check_extra(self, data: Loaded, **kwargs: object) -> None:
@@ -129,45 +127,25 @@ class ProfileRead(Schema):
     class Meta:
         unknown = INCLUDE
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the profile."})
-    account_id = AccountId(
-        required=True, metadata={"description": "ID of the account that the profile belongs to."}
+    id = response_field(fields.Integer, "ID of the profile.")
+    account_id = response_field(AccountId, "ID of the account that the profile belongs to.")
+    first_name = response_field(fields.String, "First name.")
+    last_name = response_field(fields.String, "Last name.")
+    date_of_birth = response_field(fields.Date, "Date of birth, as an ISO 8601 date.")
+    gender = response_field(fields.String, "Gender, as free text.")
+    marital_status = response_field(fields.String, "Marital status, as free text.")
+    phone = response_field(fields.String, "Phone number, as free text.", allow_none=True)
+    address = response_field(fields.String, "Street address.", allow_none=True)
+    city = response_field(fields.String, "City.", allow_none=True)
+    state = response_field(fields.String, "State or region.", allow_none=True)
+    country = response_field(fields.String, "Country.", allow_none=True)
+    postal_code = response_field(fields.String, "Postal code.", allow_none=True)
+    avatar = response_field(
+        fields.String, "URL of the avatar, usable as an image source.", allow_none=True
     )
-    first_name = fields.String(required=True, metadata={"description": "First name."})
-    last_name = fields.String(required=True, metadata={"description": "Last name."})
-    date_of_birth = fields.Date(
-        required=True, metadata={"description": "Date of birth, as an ISO 8601 date."}
-    )
-    gender = fields.String(required=True, metadata={"description": "Gender, as free text."})
-    marital_status = fields.String(
-        required=True, metadata={"description": "Marital status, as free text."}
-    )
-    phone = fields.String(
-        required=True, allow_none=True, metadata={"description": "Phone number, as free text."}
-    )
-    address = fields.String(
-        required=True, allow_none=True, metadata={"description": "Street address."}
-    )
-    city = fields.String(required=True, allow_none=True, metadata={"description": "City."})
-    state = fields.String(
-        required=True, allow_none=True, metadata={"description": "State or region."}
-    )
-    country = fields.String(required=True, allow_none=True, metadata={"description": "Country."})
-    postal_code = fields.String(
-        required=True, allow_none=True, metadata={"description": "Postal code."}
-    )
-    avatar = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "URL of the avatar, usable as an image source."},
-    )
-    bio = fields.String(
-        required=True, allow_none=True, metadata={"description": "Short text about the person."}
-    )
-    created_at = Timestamp(required=True, metadata={"description": "When the profile was created."})
-    updated_at = Timestamp(
-        required=True, metadata={"description": "When the profile was last changed."}
-    )
+    bio = response_field(fields.String, "Short text about the person.", allow_none=True)
+    created_at = response_field(Timestamp, "When the profile was created.")
+    updated_at = response_field(Timestamp, "When the profile was last changed.")
 
     @post_dump(pass_original=True)
     def add_extra(self, data: Loaded, profile: Values, **kwargs: object) -> JsonObject:

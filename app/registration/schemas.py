@@ -16,28 +16,18 @@ class RegistrationCreate(RequestSchema):
     """The data of a registration. Applications subclass it to add fields, which are stored in the
     columns of the account with the same names."""
 
-    email = Text(
-        min=1, max=320, required=True, metadata={"description": "Email address of the new account."}
-    )
-    password = NewPassword(metadata={"description": "Password of the new account."})
+    email = Text(min=1, max=320, required=True, description="Email address of the new account.")
+    password = NewPassword(description="Password of the new account.")
     invitation = Text(
         min=1,
         max=TOKEN_LENGTH,
         load_default=None,
-        metadata={
-            "description": "Secret from an invitation email, which verifies the email address."
-        },
+        description="Secret from an invitation email, which verifies the email address.",
     )
 
 
 class VerificationMail(RequestSchema):
-    email = Text(
-        min=1,
-        blank=True,
-        max=320,
-        required=True,
-        metadata={"description": "Email address to verify."},
-    )
+    email = Text(min=1, blank=True, max=320, required=True, description="Email address to verify.")
 
 
 def registration_create() -> type[Schema]:

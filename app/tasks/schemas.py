@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from ..core.errors import NotFound, TooManyRequests
-from ..core.web.fields import RequestSchema, StrictBoolean, Text
+from ..core.web.fields import RequestSchema, StrictBoolean, Text, response_field
 
 
 class Owner(RequestSchema):
@@ -14,9 +14,7 @@ class Owner(RequestSchema):
         min=1,
         max=255,
         load_default="anonymous",
-        metadata={
-            "description": "Owner of the tasks. This header is a sample and does not authenticate."
-        },
+        description="Owner of the tasks. This header is a sample and does not authenticate.",
     )
 
 
@@ -25,31 +23,31 @@ class TaskCreate(RequestSchema):
         min=1,
         max=200,
         required=True,
-        metadata={"description": "Title of the task.", "example": "Water the plants"},
+        description="Title of the task.",
+        metadata={"example": "Water the plants"},
     )
-    done = StrictBoolean(load_default=False, metadata={"description": "Whether the task is done."})
+    done = StrictBoolean(load_default=False, description="Whether the task is done.")
     priority = Text(
         min=1,
         max=50,
         load_default="normal",
-        metadata={"description": "Priority of the task, as free text.", "example": "high"},
+        description="Priority of the task, as free text.",
+        metadata={"example": "high"},
     )
 
 
 class TaskUpdate(RequestSchema):
-    title = Text(min=1, max=200, metadata={"description": "Title of the task."})
-    done = StrictBoolean(metadata={"description": "Whether the task is done."})
-    priority = Text(min=1, max=50, metadata={"description": "Priority of the task, as free text."})
+    title = Text(min=1, max=200, description="Title of the task.")
+    done = StrictBoolean(description="Whether the task is done.")
+    priority = Text(min=1, max=50, description="Priority of the task, as free text.")
 
 
 class TaskRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the task."})
-    title = fields.String(required=True, metadata={"description": "Title of the task."})
-    done = fields.Boolean(required=True, metadata={"description": "Whether the task is done."})
-    priority = fields.String(
-        required=True, metadata={"description": "Priority of the task, as free text."}
-    )
-    owner = fields.String(required=True, metadata={"description": "Owner of the task."})
+    id = response_field(fields.Integer, "ID of the task.")
+    title = response_field(fields.String, "Title of the task.")
+    done = response_field(fields.Boolean, "Whether the task is done.")
+    priority = response_field(fields.String, "Priority of the task, as free text.")
+    owner = response_field(fields.String, "Owner of the task.")
 
 
 class TaskNotFound(NotFound):

@@ -5,7 +5,16 @@ from __future__ import annotations
 from marshmallow import Schema, ValidationError, fields
 
 from ..auth.schemas import LoginRead
-from ..core.web.fields import AccountId, EnumField, NamedEnum, Page, RequestSchema, Text, Timestamp
+from ..core.web.fields import (
+    AccountId,
+    EnumField,
+    NamedEnum,
+    Page,
+    RequestSchema,
+    Text,
+    Timestamp,
+    response_field,
+)
 from .models import ACTIVE, MEMBER_TYPES, NAME_LENGTH, STATUS_LENGTH
 from .slugs import MAX_LENGTH, MIN_LENGTH, PATTERN, slug_error
 
@@ -28,32 +37,24 @@ class NewSlug(Text):
 
 class WorkspaceCreate(RequestSchema):
     name = Text(
-        min=1,
-        max=NAME_LENGTH,
-        strip=True,
-        required=True,
-        metadata={"description": "Name of the workspace."},
+        min=1, max=NAME_LENGTH, strip=True, required=True, description="Name of the workspace."
     )
     slug = NewSlug(
         min=MIN_LENGTH,
         max=MAX_LENGTH,
         pattern=PATTERN,
-        metadata={
-            "description": "Slug of the workspace; derived from the name if omitted. Path"
-            " segments such as `admin` are reserved."
-        },
+        description="Slug of the workspace; derived from the name if omitted. Path"
+        " segments such as `admin` are reserved.",
     )
 
 
 class WorkspaceChange(RequestSchema):
-    name = Text(
-        min=1, max=NAME_LENGTH, strip=True, metadata={"description": "New name of the workspace."}
-    )
+    name = Text(min=1, max=NAME_LENGTH, strip=True, description="New name of the workspace.")
     slug = NewSlug(
         min=MIN_LENGTH,
         max=MAX_LENGTH,
         pattern=PATTERN,
-        metadata={"description": "New slug of the workspace. The old slug stops working."},
+        description="New slug of the workspace. The old slug stops working.",
     )
 
 
@@ -61,71 +62,48 @@ class WorkspaceEnd(RequestSchema):
     name = Text(
         max=NAME_LENGTH,
         load_default=None,
-        metadata={
-            "description": "Name of the workspace: deletes the workspace only if the name matches."
-        },
+        description="Name of the workspace: deletes the workspace only if the name matches.",
     )
 
 
 class WorkspaceSwitch(RequestSchema):
     slug = Text(
-        min=1,
-        max=MAX_LENGTH,
-        required=True,
-        metadata={"description": "Slug of the new current workspace."},
+        min=1, max=MAX_LENGTH, required=True, description="Slug of the new current workspace."
     )
 
 
 class WorkspaceRead(Schema):
-    id = fields.Integer(
-        required=True, attribute="workspace.id", metadata={"description": "ID of the workspace."}
-    )
-    slug = fields.String(
-        required=True,
+    id = response_field(fields.Integer, "ID of the workspace.", attribute="workspace.id")
+    slug = response_field(
+        fields.String,
+        "Slug of the workspace, for paths and the header `X-Workspace`.",
         attribute="workspace.slug",
-        metadata={"description": "Slug of the workspace, for paths and the header `X-Workspace`."},
     )
-    name = fields.String(
-        required=True,
-        attribute="workspace.name",
-        metadata={"description": "Name of the workspace."},
-    )
-    is_default = fields.Boolean(
-        required=True,
+    name = response_field(fields.String, "Name of the workspace.", attribute="workspace.name")
+    is_default = response_field(
+        fields.Boolean,
+        "Whether the workspace is the default workspace.",
         attribute="workspace.is_default",
-        metadata={"description": "Whether the workspace is the default workspace."},
     )
-    created_at = Timestamp(
-        required=True,
-        attribute="workspace.created_at",
-        metadata={"description": "When the workspace was created."},
+    created_at = response_field(
+        Timestamp, "When the workspace was created.", attribute="workspace.created_at"
     )
-    type = EnumField(
-        MEMBER_TYPE,
-        required=True,
-        attribute="member.type",
-        metadata={"description": "Role of the caller in the workspace."},
+    type = response_field(
+        EnumField, "Role of the caller in the workspace.", MEMBER_TYPE, attribute="member.type"
     )
-    status = EnumField(
-        MEMBER_STATUS,
-        required=True,
-        attribute="member.status",
-        metadata={"description": "Status of the caller's membership."},
+    status = response_field(
+        EnumField, "Status of the caller's membership.", MEMBER_STATUS, attribute="member.status"
     )
 
 
 class CommonWorkspaceRead(Schema):
     """A workspace for an operator, who has no membership."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the workspace."})
-    slug = fields.String(required=True, metadata={"description": "Slug of the workspace."})
-    name = fields.String(required=True, metadata={"description": "Name of the workspace."})
-    is_default = fields.Boolean(
-        required=True, metadata={"description": "Whether the workspace is the default workspace."}
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the workspace was created."}
-    )
+    id = response_field(fields.Integer, "ID of the workspace.")
+    slug = response_field(fields.String, "Slug of the workspace.")
+    name = response_field(fields.String, "Name of the workspace.")
+    is_default = response_field(fields.Boolean, "Whether the workspace is the default workspace.")
+    created_at = response_field(Timestamp, "When the workspace was created.")
 
 
 class MemberPage(Page):
@@ -134,136 +112,94 @@ class MemberPage(Page):
         max=320,
         strip=True,
         load_default=None,
-        metadata={"description": "Start of an email address, in any case."},
+        description="Start of an email address, in any case.",
     )
 
 
 class MemberCreate(RequestSchema):
     email = Text(
-        min=1,
-        blank=True,
-        max=320,
-        required=True,
-        metadata={"description": "Email address of the new member."},
+        min=1, blank=True, max=320, required=True, description="Email address of the new member."
     )
-    type = EnumField(
-        MEMBER_TYPE, load_default="member", metadata={"description": "Role of the new member."}
-    )
+    type = EnumField(MEMBER_TYPE, load_default="member", description="Role of the new member.")
     status = EnumField(
         MEMBER_STATUS,
         min=1,
         max=STATUS_LENGTH,
         load_default=ACTIVE,
-        metadata={"description": "Status of the new membership."},
+        description="Status of the new membership.",
     )
 
 
 class MemberUpdate(RequestSchema):
-    type = EnumField(MEMBER_TYPE, metadata={"description": "New role of the member."})
+    type = EnumField(MEMBER_TYPE, description="New role of the member.")
     status = EnumField(
-        MEMBER_STATUS,
-        min=1,
-        max=STATUS_LENGTH,
-        metadata={"description": "New status of the membership."},
+        MEMBER_STATUS, min=1, max=STATUS_LENGTH, description="New status of the membership."
     )
 
 
 class UserRead(Schema):
     """The caller's membership in the login response."""
 
-    id = fields.Integer(required=True, metadata={"description": "ID of the membership."})
-    workspace_id = fields.Integer(required=True, metadata={"description": "ID of the workspace."})
-    account_id = AccountId(required=True, metadata={"description": "ID of the member's account."})
-    type = EnumField(
-        MEMBER_TYPE, required=True, metadata={"description": "Role of the member in the workspace."}
-    )
-    status = EnumField(
+    id = response_field(fields.Integer, "ID of the membership.")
+    workspace_id = response_field(fields.Integer, "ID of the workspace.")
+    account_id = response_field(AccountId, "ID of the member's account.")
+    type = response_field(EnumField, "Role of the member in the workspace.", MEMBER_TYPE)
+    status = response_field(
+        EnumField,
+        "Status of the membership. Only members with the status `active` can use the workspace.",
         MEMBER_STATUS,
-        required=True,
-        metadata={
-            "description": "Status of the membership. Only members with the status `active` can"
-            " use the workspace."
-        },
     )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the membership was created."}
-    )
+    created_at = response_field(Timestamp, "When the membership was created.")
 
 
 class MemberRead(Schema):
-    id = fields.Integer(
-        required=True, attribute="member.id", metadata={"description": "ID of the membership."}
+    id = response_field(fields.Integer, "ID of the membership.", attribute="member.id")
+    workspace_id = response_field(
+        fields.Integer, "ID of the workspace.", attribute="member.workspace_id"
     )
-    workspace_id = fields.Integer(
-        required=True,
-        attribute="member.workspace_id",
-        metadata={"description": "ID of the workspace."},
+    account_id = response_field(
+        AccountId, "ID of the member's account.", attribute="member.account_id"
     )
-    account_id = AccountId(
-        required=True,
-        attribute="member.account_id",
-        metadata={"description": "ID of the member's account."},
+    email = response_field(fields.String, "Email address of the member's account.")
+    type = response_field(
+        EnumField, "Role of the member in the workspace.", MEMBER_TYPE, attribute="member.type"
     )
-    email = fields.String(
-        required=True, metadata={"description": "Email address of the member's account."}
-    )
-    type = EnumField(
-        MEMBER_TYPE,
-        required=True,
-        attribute="member.type",
-        metadata={"description": "Role of the member in the workspace."},
-    )
-    status = EnumField(
+    status = response_field(
+        EnumField,
+        "Status of the membership. Only members with the status `active` can use the workspace.",
         MEMBER_STATUS,
-        required=True,
         attribute="member.status",
-        metadata={
-            "description": "Status of the membership. Only members with the status `active` can"
-            " use the workspace."
-        },
     )
-    created_at = Timestamp(
-        required=True,
-        attribute="member.created_at",
-        metadata={"description": "When the membership was created."},
+    created_at = response_field(
+        Timestamp, "When the membership was created.", attribute="member.created_at"
     )
 
 
 class AddedRead(MemberRead):
     """The added member. Before an invitation is accepted, `id` and `account_id` are null."""
 
-    id = fields.Integer(
-        required=True,
-        allow_none=True,
-        attribute="member.id",
-        metadata={"description": "ID of the membership."},
+    id = response_field(
+        fields.Integer, "ID of the membership.", allow_none=True, attribute="member.id"
     )
-    account_id = AccountId(
-        required=True,
+    account_id = response_field(
+        AccountId,
+        "ID of the member's account; `null` for an invitation.",
         allow_none=True,
         attribute="member.account_id",
-        metadata={"description": "ID of the member's account; `null` for an invitation."},
     )
 
 
 class WorkspaceLoginRead(LoginRead):
     """The login response of an application with workspaces."""
 
-    user = fields.Nested(  # type: ignore[assignment]
-        UserRead,
-        required=True,
-        allow_none=True,
-        metadata={"description": "Membership in the current workspace, or `null`."},
+    user = response_field(
+        fields.Nested, "Membership in the current workspace, or `null`.", UserRead, allow_none=True
     )
-    workspaces = fields.List(
-        fields.Nested(WorkspaceRead),
-        required=True,
-        metadata={"description": "Workspaces of the account, at most 100."},
+    workspaces = response_field(
+        fields.List, "Workspaces of the account, at most 100.", fields.Nested(WorkspaceRead)
     )
-    current_workspace_id = fields.Integer(
-        required=True,
-        allow_none=True,
-        metadata={"description": "ID of the account's current workspace."},
+    current_workspace_id = response_field(
+        fields.Integer, "ID of the account's current workspace.", allow_none=True
     )
 
 

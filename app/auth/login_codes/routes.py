@@ -8,7 +8,7 @@ from ...core.context import service
 from ...core.keystore import KeystoreUnavailable
 from ...core.types import JsonObject, Loaded
 from ...core.web.blueprint import Blueprint
-from ...core.web.fields import RequestSchema, Text
+from ...core.web.fields import RequestSchema, Text, response_field
 from ...core.web.operation import anyone, example, raises
 from ...core.web.request_data import takes
 from ...core.web.responses import answers
@@ -38,20 +38,12 @@ blueprint = Blueprint(
 
 
 class AskForCode(RequestSchema):
-    email = Text(
-        min=1,
-        max=320,
-        required=True,
-        metadata={"description": "Email address that receives the code."},
-    )
+    email = Text(min=1, max=320, required=True, description="Email address that receives the code.")
 
 
 class CodeAskedFor(Schema):
-    login_id = fields.String(
-        required=True,
-        metadata={
-            "description": "Identifier of this sign-in. The code is valid only together with it."
-        },
+    login_id = response_field(
+        fields.String, "Identifier of this sign-in. The code is valid only together with it."
     )
 
 
@@ -61,14 +53,10 @@ class MailedCode(RequestSchema):
         blank=True,
         max=ID_LENGTH,
         required=True,
-        metadata={"description": "`login_id` from the response of `POST /login/code`."},
+        description="`login_id` from the response of `POST /login/code`.",
     )
     code = Text(
-        min=1,
-        blank=True,
-        max=64,
-        required=True,
-        metadata={"description": "One-time code from the email."},
+        min=1, blank=True, max=64, required=True, description="One-time code from the email."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from ...core.types import Loaded
-from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, Timestamp, response_field
 from ..examples import SIGNED_IN
 from ..passkeys.schemas import AssertedCredential
 from ..schemas import login_read
@@ -18,22 +18,12 @@ from .models import NAME_LENGTH, PASSKEY_KIND, TOTP_KIND
 
 AUTHENTICATOR_KIND = NamedEnum("AuthenticatorKind", (TOTP_KIND, PASSKEY_KIND))
 _SHOWN_ONCE = "Not shown again"
-_MFA_TOKEN = {
-    "description": "Token from a response with the code `mfa_enrolment_required`, instead of an"
-    " access token."
-}
 # The field of a request for each kind of factor.
 FACTOR_FIELDS = {"otp": TOTP, "recovery_code": RECOVERY_CODE, "credential": PASSKEY}
 
 
 def one_time_code(**more: Any) -> Text:
-    return Text(
-        min=1,
-        max=16,
-        blank=True,
-        metadata={"description": "The code of an authenticator app"},
-        **more,
-    )
+    return Text(min=1, max=16, blank=True, description="The code of an authenticator app", **more)
 
 
 class MfaTokenField(Text):
@@ -41,15 +31,19 @@ class MfaTokenField(Text):
         super().__init__(min=1, max=LONGEST_TOKEN, blank=True, **more)
 
 
+def enrollment_token() -> MfaTokenField:
+    text = (
+        "Token from a response with the code `mfa_enrolment_required`, instead of an access token."
+    )
+    return MfaTokenField(load_default=None, description=text)
+
+
 class SecondStepForm(RequestSchema):
     mfa_token = MfaTokenField(
-        required=True,
-        metadata={"description": "Token from the response with the code `mfa_required`."},
+        required=True, description="Token from the response with the code `mfa_required`."
     )
     otp = one_time_code()
-    recovery_code = Text(
-        min=1, max=32, blank=True, metadata={"description": "An unused recovery code."}
-    )
+    recovery_code = Text(min=1, max=32, blank=True, description="An unused recovery code.")
     credential = fields.Nested(
         AssertedCredential,
         metadata={
@@ -83,96 +77,66 @@ class AppBegin(RequestSchema):
         strip=True,
         load_default=None,
         allow_none=True,
-        metadata={"description": "Name of the authenticator app."},
+        description="Name of the authenticator app.",
     )
-    mfa_token = MfaTokenField(load_default=None, metadata=_MFA_TOKEN)
+    mfa_token = enrollment_token()
 
 
 class AppConfirm(RequestSchema):
     otp = one_time_code(required=True)
-    mfa_token = MfaTokenField(load_default=None, metadata=_MFA_TOKEN)
+    mfa_token = enrollment_token()
 
 
 class AuthenticatorEdit(RequestSchema):
     name = Text(
-        min=1,
-        max=NAME_LENGTH,
-        strip=True,
-        required=True,
-        metadata={"description": "New name of the MFA method."},
+        min=1, max=NAME_LENGTH, strip=True, required=True, description="New name of the MFA method."
     )
 
 
 class AuthenticatorRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the MFA method."})
-    kind = EnumField(
-        AUTHENTICATOR_KIND, required=True, metadata={"description": "Type of the MFA method."}
-    )
-    name = fields.String(required=True, metadata={"description": "Name of the MFA method."})
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the MFA method was created."}
-    )
-    last_used_at = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When it was last used."}
-    )
+    id = response_field(fields.Integer, "ID of the MFA method.")
+    kind = response_field(EnumField, "Type of the MFA method.", AUTHENTICATOR_KIND)
+    name = response_field(fields.String, "Name of the MFA method.")
+    created_at = response_field(Timestamp, "When the MFA method was created.")
+    last_used_at = response_field(Timestamp, "When it was last used.", allow_none=True)
 
 
 class AppRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the authenticator app."})
-    secret = fields.String(
-        required=True,
-        metadata={"description": "Secret key in Base32. It is shown only in this response."},
+    id = response_field(fields.Integer, "ID of the authenticator app.")
+    secret = response_field(
+        fields.String, "Secret key in Base32. It is shown only in this response."
     )
-    uri = fields.String(
-        required=True, metadata={"description": "`otpauth:` URI that the QR code contains."}
-    )
-    qr = fields.String(required=True, metadata={"description": "QR code as an SVG document."})
+    uri = response_field(fields.String, "`otpauth:` URI that the QR code contains.")
+    qr = response_field(fields.String, "QR code as an SVG document.")
 
 
 class RecoveryCodesRead(Schema):
-    recovery_codes = fields.List(
-        fields.String(),
-        required=True,
-        metadata={"description": "Recovery codes. They are shown only in this response."},
+    recovery_codes = response_field(
+        fields.List, "Recovery codes. They are shown only in this response.", fields.String()
     )
 
 
 class RecoveryCodesLeft(Schema):
-    left = fields.Integer(
-        required=True, metadata={"description": "Number of unused recovery codes."}
-    )
+    left = response_field(fields.Integer, "Number of unused recovery codes.")
 
 
 class TrustedDeviceRead(Schema):
-    id = fields.Integer(required=True, metadata={"description": "ID of the trusted device."})
-    user_agent = fields.String(
-        required=True,
+    id = response_field(fields.Integer, "ID of the trusted device.")
+    user_agent = response_field(
+        fields.String, "`User-Agent` header of the client.", allow_none=True
+    )
+    ip = response_field(
+        fields.String,
+        "IP address or network of the device, as `AUTH__SESSION_ADDRESSES` stores it.",
         allow_none=True,
-        metadata={"description": "`User-Agent` header of the client."},
     )
-    ip = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={
-            "description": "IP address or network of the device, as `AUTH__SESSION_ADDRESSES`"
-            " stores it."
-        },
-    )
-    created_at = Timestamp(
-        required=True, metadata={"description": "When the trusted device was created."}
-    )
-    last_used_at = Timestamp(
-        required=True, allow_none=True, metadata={"description": "When it was last used."}
-    )
-    expires_at = Timestamp(
-        required=True, metadata={"description": "When the device is no longer trusted."}
-    )
+    created_at = response_field(Timestamp, "When the trusted device was created.")
+    last_used_at = response_field(Timestamp, "When it was last used.", allow_none=True)
+    expires_at = response_field(Timestamp, "When the device is no longer trusted.")
 
 
 class FactorsReset(Schema):
-    authenticators = fields.Integer(
-        required=True, metadata={"description": "Number of MFA methods that were removed."}
-    )
+    authenticators = response_field(fields.Integer, "Number of MFA methods that were removed.")
 
 
 def second_step_read() -> type[Schema]:

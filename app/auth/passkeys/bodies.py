@@ -9,17 +9,9 @@ from ..examples import EMAIL
 from ..examples import SIGNED_IN as SIGNED_IN
 from ..mfa.models import NAME_LENGTH
 from ..mfa.schemas import ENROLLED as ENROLLED
-from ..mfa.schemas import MfaTokenField
+from ..mfa.schemas import MfaTokenField, enrollment_token
 from ..sessions.schemas import COOKIE_SESSION as COOKIE_SESSION
 from .schemas import AssertedCredential, CreatedCredential
-
-_ENROLLMENT = {
-    "description": "Token from a response with the code `mfa_enrolment_required`, instead of an"
-    " access token."
-}
-_CHALLENGE_TOKEN = {
-    "description": "Token from a response with the code `mfa_required`, to use a passkey for MFA."
-}
 
 
 class PasskeyBegin(RequestSchema):
@@ -27,30 +19,29 @@ class PasskeyBegin(RequestSchema):
         # A signed-in caller needs no body.
         may_be_missing = True
 
-    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLMENT)
+    mfa_token = enrollment_token()
 
 
 class NewPasskey(RequestSchema):
     name = Text(
-        min=1,
-        max=NAME_LENGTH,
-        strip=True,
-        required=True,
-        metadata={"description": "Name of the passkey."},
+        min=1, max=NAME_LENGTH, strip=True, required=True, description="Name of the passkey."
     )
     credential = fields.Nested(
         CreatedCredential,
         required=True,
         metadata={"description": "Credential that `navigator.credentials.create()` returned."},
     )
-    mfa_token = MfaTokenField(load_default=None, metadata=_ENROLLMENT)
+    mfa_token = enrollment_token()
 
 
 class PasskeyLoginBegin(RequestSchema):
     class Meta(RequestSchema.Meta):
         may_be_missing = True
 
-    mfa_token = MfaTokenField(load_default=None, metadata=_CHALLENGE_TOKEN)
+    mfa_token = MfaTokenField(
+        load_default=None,
+        description="Token from a response with the code `mfa_required`, to use a passkey for MFA.",
+    )
 
 
 class ShownPasskey(RequestSchema):

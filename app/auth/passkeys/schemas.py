@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, post_load
 
 from ...core.types import Loaded
-from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text
+from ...core.web.fields import EnumField, NamedEnum, RequestSchema, Text, response_field
 from .relying_party import Assertion, Creation
 
 # Limits in bytes: the maximum of the standard, or several times the usual length.
@@ -53,12 +53,10 @@ class CreationResponse(RequestSchema):
     clientDataJSON = Base64Url(
         max_bytes=CLIENT_DATA,
         required=True,
-        metadata={"description": "Client data of the ceremony, in base64url."},
+        description="Client data of the ceremony, in base64url.",
     )
     attestationObject = Base64Url(
-        max_bytes=ATTESTATION,
-        required=True,
-        metadata={"description": "Attestation object, in base64url."},
+        max_bytes=ATTESTATION, required=True, description="Attestation object, in base64url."
     )
     transports = fields.List(
         Text(max=32),
@@ -72,34 +70,28 @@ class AssertionResponse(RequestSchema):
     clientDataJSON = Base64Url(
         max_bytes=CLIENT_DATA,
         required=True,
-        metadata={"description": "Client data of the ceremony, in base64url."},
+        description="Client data of the ceremony, in base64url.",
     )
     authenticatorData = Base64Url(
-        max_bytes=AUTHENTICATOR_DATA,
-        required=True,
-        metadata={"description": "Authenticator data, in base64url."},
+        max_bytes=AUTHENTICATOR_DATA, required=True, description="Authenticator data, in base64url."
     )
     signature = Base64Url(
-        max_bytes=SIGNATURE, required=True, metadata={"description": "Signature, in base64url."}
+        max_bytes=SIGNATURE, required=True, description="Signature, in base64url."
     )
     userHandle = Base64Url(
         max_bytes=USER_HANDLE,
         empty=True,
         allow_none=True,
         load_default=None,
-        metadata={"description": "User handle, in base64url."},
+        description="User handle, in base64url.",
     )
 
 
 class _Credential(RequestSchema):
     id = Base64Url(
-        max_bytes=CREDENTIAL_ID,
-        required=True,
-        metadata={"description": "Credential ID, in base64url."},
+        max_bytes=CREDENTIAL_ID, required=True, description="Credential ID, in base64url."
     )
-    type = EnumField(
-        CREDENTIAL_TYPE, required=True, metadata={"description": "Type of the credential."}
-    )
+    type = EnumField(CREDENTIAL_TYPE, required=True, description="Type of the credential.")
 
 
 class CreatedCredential(_Credential):
@@ -144,56 +136,33 @@ class AssertedCredential(_Credential):
 class CreationOptions(Schema):
     """For `PublicKeyCredential.parseCreationOptionsFromJSON`."""
 
-    rp = fields.Dict(
-        required=True,
-        metadata={"description": "Relying party: the name and domain of the service."},
+    rp = response_field(fields.Dict, "Relying party: the name and domain of the service.")
+    user = response_field(fields.Dict, "User for whom the passkey is created.")
+    challenge = response_field(
+        fields.String, "Challenge, in base64url. It is valid for five minutes and one use."
     )
-    user = fields.Dict(
-        required=True, metadata={"description": "User for whom the passkey is created."}
+    pubKeyCredParams = response_field(
+        fields.List, "Accepted signature algorithms, in order of preference.", fields.Dict()
     )
-    challenge = fields.String(
-        required=True,
-        metadata={
-            "description": "Challenge, in base64url. It is valid for five minutes and one use."
-        },
+    timeout = response_field(fields.Integer, "Time to wait for the user, in milliseconds.")
+    excludeCredentials = response_field(
+        fields.List, "Passkeys that the account already has.", fields.Dict()
     )
-    pubKeyCredParams = fields.List(
-        fields.Dict(),
-        required=True,
-        metadata={"description": "Accepted signature algorithms, in order of preference."},
-    )
-    timeout = fields.Integer(
-        required=True, metadata={"description": "Time to wait for the user, in milliseconds."}
-    )
-    excludeCredentials = fields.List(
-        fields.Dict(),
-        required=True,
-        metadata={"description": "Passkeys that the account already has."},
-    )
-    authenticatorSelection = fields.Dict(
-        required=True, metadata={"description": "Requirements for the authenticator."}
-    )
-    attestation = fields.String(required=True, metadata={"description": "Requested attestation."})
+    authenticatorSelection = response_field(fields.Dict, "Requirements for the authenticator.")
+    attestation = response_field(fields.String, "Requested attestation.")
 
 
 class RequestOptions(Schema):
     """For `PublicKeyCredential.parseRequestOptionsFromJSON`."""
 
-    rpId = fields.String(required=True, metadata={"description": "Domain of the service."})
-    challenge = fields.String(
-        required=True,
-        metadata={
-            "description": "Challenge, in base64url. It is valid for five minutes and one use."
-        },
+    rpId = response_field(fields.String, "Domain of the service.")
+    challenge = response_field(
+        fields.String, "Challenge, in base64url. It is valid for five minutes and one use."
     )
-    timeout = fields.Integer(
-        required=True, metadata={"description": "Time to wait for the user, in milliseconds."}
+    timeout = response_field(fields.Integer, "Time to wait for the user, in milliseconds.")
+    allowCredentials = response_field(
+        fields.List, "Passkeys that are accepted; an empty list accepts all.", fields.Dict()
     )
-    allowCredentials = fields.List(
-        fields.Dict(),
-        required=True,
-        metadata={"description": "Passkeys that are accepted; an empty list accepts all."},
-    )
-    userVerification = fields.String(
-        required=True, metadata={"description": "Whether the user must unlock the authenticator."}
+    userVerification = response_field(
+        fields.String, "Whether the user must unlock the authenticator."
     )

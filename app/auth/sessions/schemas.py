@@ -8,7 +8,15 @@ from marshmallow import Schema, fields
 
 from ...accounts.schemas import AccountRead
 from ...core.errors import BadRequest, NotFound
-from ...core.web.fields import EnumField, NamedEnum, RequestSchema, StrictBoolean, Text, Timestamp
+from ...core.web.fields import (
+    EnumField,
+    NamedEnum,
+    RequestSchema,
+    StrictBoolean,
+    Text,
+    Timestamp,
+    response_field,
+)
 from ..examples import ACCOUNT, SIGNED_IN
 from ..schemas import PasswordField, account_read
 from .models import COOKIE, TOKEN
@@ -17,61 +25,36 @@ KIND = NamedEnum("SessionKind", (TOKEN, COOKIE))
 
 
 class SessionRead(Schema):
-    id = fields.String(
-        required=True,
-        metadata={"description": "ID of the session, the claim `sid` of its access tokens."},
-    )
-    current = fields.Boolean(
-        required=True, metadata={"description": "Whether this session sent the request."}
-    )
-    kind = EnumField(
-        KIND,
-        required=True,
-        metadata={"description": "Whether the session uses access tokens or a cookie."},
-    )
-    created_at = Timestamp(required=True, metadata={"description": "When the session was created."})
-    used_at = Timestamp(
-        required=True, metadata={"description": "When the session was last used, to the hour."}
-    )
-    expires_at = Timestamp(
-        required=True, metadata={"description": "When the session expires at the latest."}
-    )
-    ip = fields.String(
-        required=True,
+    id = response_field(fields.String, "ID of the session, the claim `sid` of its access tokens.")
+    current = response_field(fields.Boolean, "Whether this session sent the request.")
+    kind = response_field(EnumField, "Whether the session uses access tokens or a cookie.", KIND)
+    created_at = response_field(Timestamp, "When the session was created.")
+    used_at = response_field(Timestamp, "When the session was last used, to the hour.")
+    expires_at = response_field(Timestamp, "When the session expires at the latest.")
+    ip = response_field(
+        fields.String,
+        "IP address or network of the sign-in, as `AUTH__SESSION_ADDRESSES` stores it.",
         allow_none=True,
-        metadata={
-            "description": "IP address or network of the sign-in, as `AUTH__SESSION_ADDRESSES`"
-            " stores it."
-        },
     )
-    user_agent = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "`User-Agent` header of the client."},
+    user_agent = response_field(
+        fields.String, "`User-Agent` header of the client.", allow_none=True
     )
-    label = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Browser and operating system, such as `Firefox on Linux`."},
+    label = response_field(
+        fields.String, "Browser and operating system, such as `Firefox on Linux`.", allow_none=True
     )
-    amr = fields.List(
-        fields.String(),
-        required=True,
-        metadata={"description": "Authentication methods of the sign-in (RFC 8176)."},
+    amr = response_field(
+        fields.List, "Authentication methods of the sign-in (RFC 8176).", fields.String()
     )
 
 
 class EndSessions(RequestSchema):
     others = StrictBoolean(
-        load_default=False,
-        metadata={"description": "`true` keeps the session that sends the request."},
+        load_default=False, description="`true` keeps the session that sends the request."
     )
 
 
 class EndedSessions(Schema):
-    ended = fields.Integer(
-        required=True, metadata={"description": "Number of sessions that were ended."}
-    )
+    ended = response_field(fields.Integer, "Number of sessions that were ended.")
 
 
 class TokenField(Text):
@@ -85,48 +68,32 @@ class TokenField(Text):
 
 
 class Grant(RequestSchema):
-    grant_type = Text(
-        min=1, max=64, required=True, metadata={"description": "Always `refresh_token`."}
-    )
+    grant_type = Text(min=1, max=64, required=True, description="Always `refresh_token`.")
     refresh_token = TokenField(
         max=1024,
         required=True,
-        metadata={
-            "description": "Refresh token from the last sign-in or refresh.",
-            "format": "password",
-        },
+        description="Refresh token from the last sign-in or refresh.",
+        metadata={"format": "password"},
     )
 
 
 class CookieSignIn(RequestSchema):
     email = Text(
-        min=1,
-        blank=True,
-        max=320,
-        required=True,
-        metadata={"description": "Email address of the account."},
+        min=1, blank=True, max=320, required=True, description="Email address of the account."
     )
-    password = PasswordField(
-        max=1024,
-        required=True,
-        metadata={"description": "Password of the account.", "format": "password"},
-    )
+    password = PasswordField(required=True, description="Password of the account.")
     otp = Text(
         max=64,
         load_default=None,
-        metadata={"description": "Code of an authenticator app, if the account uses MFA."},
+        description="Code of an authenticator app, if the account uses MFA.",
     )
 
 
 class CookieSessionRead(Schema):
     """The response of a sign-in by cookie, without a token that a script could read."""
 
-    account = fields.Nested(
-        AccountRead, required=True, metadata={"description": "Account that is signed in."}
-    )
-    expires = Timestamp(
-        required=True, metadata={"description": "When the session expires at the latest."}
-    )
+    account = response_field(fields.Nested, "Account that is signed in.", AccountRead)
+    expires = response_field(Timestamp, "When the session expires at the latest.")
 
 
 def cookie_session_read() -> type[Schema]:

@@ -31,13 +31,9 @@ class Reauthenticate(RequestSchema):
     class Meta(RequestSchema.Meta):
         json_schema = {"oneOf": [{"required": [method]} for method in METHODS]}
 
-    password = PasswordField(
-        max=1024, metadata={"description": "Password of the account.", "format": "password"}
-    )
-    otp = Text(min=1, blank=True, max=64, metadata={"description": "Code of an authenticator app."})
-    recovery_code = Text(
-        min=1, blank=True, max=64, metadata={"description": "An unused recovery code."}
-    )
+    password = PasswordField(description="Password of the account.")
+    otp = Text(min=1, blank=True, max=64, description="Code of an authenticator app.")
+    recovery_code = Text(min=1, blank=True, max=64, description="An unused recovery code.")
     credential = fields.Dict(
         keys=fields.String(),
         metadata={
@@ -46,20 +42,14 @@ class Reauthenticate(RequestSchema):
         },
     )
     code = Text(
-        min=1,
-        blank=True,
-        max=64,
-        metadata={"description": "One-time code from the email of `POST /login/code`."},
+        min=1, blank=True, max=64, description="One-time code from the email of `POST /login/code`."
     )
     login_id = Text(
         min=1,
         blank=True,
         max=64,
         load_default=None,
-        metadata={
-            "description": "`login_id` from the response of `POST /login/code`; required with"
-            " `code`."
-        },
+        description="`login_id` from the response of `POST /login/code`; required with `code`.",
     )
 
     @validates_schema

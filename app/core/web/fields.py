@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load, validate
 
 from ..context import current_frontdesk
 from ..db.account_ids import MAX_ID, UUID_PATTERN, IdKind, IntegerIds, StringIds, serialize_id
+from ..types import Values
 
 _INTEGER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 # Unicode categories of invisible characters: white space, control and format characters.
@@ -36,13 +37,44 @@ def is_not_blank(text: str) -> bool:
     return any(unicodedata.category(character) not in _BLANK for character in text)
 
 
+Options = ParamSpec("Options")
+Kind = TypeVar("Kind", bound=fields.Field[Any])
+
+
+def response_field(
+    kind: Callable[Options, Kind],
+    description: str,
+    /,
+    *args: Options.args,
+    **options: Options.kwargs,
+) -> Kind:
+    """Return a field that responses always have, with its description in the OpenAPI document."""
+    create: Callable[..., Kind] = kind
+    metadata: Any = {"description": description, **_metadata_of(options)}
+    return create(*args, **{**options, "required": True, "metadata": metadata})
+
+
+class Described:
+    """A field that takes its description as an argument."""
+
+    def __init__(self, *args: Any, description: str = "", **options: Any) -> None:
+        if description:
+            options["metadata"] = {"description": description, **_metadata_of(options)}
+        super().__init__(*args, **options)
+
+
+def _metadata_of(options: Values) -> Values:
+    found: Values | None = options.get("metadata")
+    return found or {}
+
+
 def _listed(checks: object) -> list[Any]:
     if checks is None:
         return []
     return list(checks) if isinstance(checks, (list, tuple)) else [checks]
 
 
-class Text(fields.String):
+class Text(Described, fields.String):
     """A string. With `min` over 0 it must not be blank, unless `blank` allows it.
 
     `pattern` is only for the OpenAPI document; `validate` checks the value.
@@ -102,7 +134,7 @@ class EnumField(Text):
         self.enum = enum
 
 
-class StrictInteger(fields.Integer):
+class StrictInteger(Described, fields.Integer):
     """An integer in ASCII digits; marshmallow's field also accepts `1_0` and `٣`."""
 
     def __init__(self, *, min: int = 0, max: int = MAX_ID, **kwargs: Any) -> None:
@@ -141,7 +173,7 @@ def field_for(kind: IdKind, *, received: bool, **options: Any) -> fields.Field[A
 _cached_field = cache(field_for)
 
 
-class AccountId(fields.Field[Any]):
+class AccountId(Described, fields.Field[Any]):
     """The id of an account, of the application's kind."""
 
     def __init__(self, *, received: bool = False, **kwargs: Any) -> None:
@@ -168,7 +200,7 @@ class AccountId(fields.Field[Any]):
         return kind.from_text(read)
 
 
-class StrictBoolean(fields.Boolean):
+class StrictBoolean(Described, fields.Boolean):
     """true or false, in a query also 1 or 0; marshmallow's field also accepts `y` and `off`."""
 
     def _deserialize(self, value: object, attr: object, data: object, **kwargs: object) -> bool:
@@ -186,7 +218,7 @@ class IsUnset(fields.Boolean):
         return value is None
 
 
-class Timestamp(fields.AwareDateTime):
+class Timestamp(Described, fields.AwareDateTime):
     """A timestamp in ISO 8601, in UTC with an offset."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -219,21 +251,21 @@ class RequestSchema(Schema):
         return data
 
 
+def page_limit() -> StrictInteger:
+    text = "Maximum number of items to return."
+    return StrictInteger(load_default=100, min=1, max=500, description=text)
+
+
 class Page(RequestSchema):
     """The bounds of every list."""
 
-    offset = StrictInteger(load_default=0, metadata={"description": "Number of items to skip."})
-    limit = StrictInteger(
-        load_default=100,
-        min=1,
-        max=500,
-        metadata={"description": "Maximum number of items to return."},
-    )
+    offset = StrictInteger(load_default=0, description="Number of items to skip.")
+    limit = page_limit()
 
 
 class Message(Schema):
     """The response of a route that has no resource to return."""
 
-    message = fields.String(
-        required=True, metadata={"description": "What happened, for people.", "example": "Done"}
+    message = response_field(
+        fields.String, "What happened, for people.", metadata={"example": "Done"}
     )

@@ -6,7 +6,15 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 
 from ...core.errors import Conflict, Forbidden, NotFound, TooManyRequests
 from ...core.types import JsonObject, Loaded
-from ...core.web.fields import EnumField, NamedEnum, Page, RequestSchema, Text, Timestamp
+from ...core.web.fields import (
+    EnumField,
+    NamedEnum,
+    Page,
+    RequestSchema,
+    Text,
+    Timestamp,
+    response_field,
+)
 from ..schemas import MEMBER_TYPE
 from .models import MESSAGE_LENGTH, STATES
 
@@ -16,22 +24,20 @@ INVITATION_STATE = NamedEnum("InvitationState", STATES)
 
 
 class InvitationCreate(RequestSchema):
-    email = Text(min=1, max=320, metadata={"description": "Email address to invite."})
+    email = Text(min=1, max=320, description="Email address to invite.")
     emails = fields.List(
         Text(min=1, max=320),
         validate=validate.Length(min=1, max=MAX_AT_ONCE),
         metadata={"description": "Email addresses to invite, instead of `email`."},
     )
     type = EnumField(
-        MEMBER_TYPE,
-        load_default="member",
-        metadata={"description": "Role that the invited account gets."},
+        MEMBER_TYPE, load_default="member", description="Role that the invited account gets."
     )
     message = Text(
         max=MESSAGE_LENGTH,
         load_default=None,
         strip=True,
-        metadata={"description": "Personal message in the invitation email."},
+        description="Personal message in the invitation email.",
     )
 
     @validates_schema(skip_on_field_errors=True)
@@ -51,143 +57,102 @@ class InvitationCreate(RequestSchema):
 
 class InvitationPage(Page):
     state = EnumField(
-        INVITATION_STATE,
-        load_default=None,
-        metadata={"description": "Only invitations in this state."},
+        INVITATION_STATE, load_default=None, description="Only invitations in this state."
     )
 
 
 class InvitationSecret(RequestSchema):
     token = Text(
-        min=1,
-        max=TOKEN_LENGTH,
-        required=True,
-        metadata={"description": "Secret from the invitation email."},
+        min=1, max=TOKEN_LENGTH, required=True, description="Secret from the invitation email."
     )
 
 
 class InvitationRead(Schema):
     """An invitation for the workspace's owners and admins."""
 
-    id = fields.Integer(
-        required=True, attribute="invitation.id", metadata={"description": "ID of the invitation."}
+    id = response_field(fields.Integer, "ID of the invitation.", attribute="invitation.id")
+    workspace_id = response_field(
+        fields.Integer, "ID of the workspace.", attribute="invitation.workspace_id"
     )
-    workspace_id = fields.Integer(
-        required=True,
-        attribute="invitation.workspace_id",
-        metadata={"description": "ID of the workspace."},
+    email = response_field(fields.String, "Invited email address.", attribute="invitation.email")
+    type = response_field(
+        EnumField, "Role that the invited account gets.", MEMBER_TYPE, attribute="invitation.type"
     )
-    email = fields.String(
-        required=True,
-        attribute="invitation.email",
-        metadata={"description": "Invited email address."},
-    )
-    type = EnumField(
-        MEMBER_TYPE,
-        required=True,
-        attribute="invitation.type",
-        metadata={"description": "Role that the invited account gets."},
-    )
-    state = EnumField(
-        INVITATION_STATE, required=True, metadata={"description": "State of the invitation."}
-    )
-    message = fields.String(
-        required=True,
+    state = response_field(EnumField, "State of the invitation.", INVITATION_STATE)
+    message = response_field(
+        fields.String,
+        "Personal message in the invitation email.",
         allow_none=True,
         attribute="invitation.message",
-        metadata={"description": "Personal message in the invitation email."},
     )
-    inviter = fields.String(
-        required=True,
+    inviter = response_field(
+        fields.String,
+        "Email address of the inviting account; `null` if the account is deleted.",
         allow_none=True,
-        metadata={
-            "description": "Email address of the inviting account; `null` if the account is"
-            " deleted."
-        },
     )
-    sends = fields.Integer(
-        required=True,
-        attribute="invitation.sends",
-        metadata={"description": "Number of invitation emails sent."},
+    sends = response_field(
+        fields.Integer, "Number of invitation emails sent.", attribute="invitation.sends"
     )
-    sent_at = Timestamp(
-        required=True,
+    sent_at = response_field(
+        Timestamp,
+        "When the last invitation email was sent.",
         allow_none=True,
         attribute="invitation.sent_at",
-        metadata={"description": "When the last invitation email was sent."},
     )
-    expires_at = Timestamp(
-        required=True,
-        attribute="invitation.expires_at",
-        metadata={"description": "When the invitation expires."},
+    expires_at = response_field(
+        Timestamp, "When the invitation expires.", attribute="invitation.expires_at"
     )
-    created_at = Timestamp(
-        required=True,
-        attribute="invitation.created_at",
-        metadata={"description": "When the invitation was created."},
+    created_at = response_field(
+        Timestamp, "When the invitation was created.", attribute="invitation.created_at"
     )
 
 
 class InvitingWorkspace(Schema):
-    slug = fields.String(required=True, metadata={"description": "Slug of the workspace."})
-    name = fields.String(required=True, metadata={"description": "Name of the workspace."})
+    slug = response_field(fields.String, "Slug of the workspace.")
+    name = response_field(fields.String, "Name of the workspace.")
 
 
 class ReceivedInvitationRead(Schema):
     """An invitation in the list of the invited account."""
 
-    id = fields.Integer(
-        required=True, attribute="invitation.id", metadata={"description": "ID of the invitation."}
-    )
-    workspace = fields.Nested(
-        InvitingWorkspace, required=True, metadata={"description": "Workspace of the invitation."}
-    )
-    inviter = fields.String(
-        required=True,
+    id = response_field(fields.Integer, "ID of the invitation.", attribute="invitation.id")
+    workspace = response_field(fields.Nested, "Workspace of the invitation.", InvitingWorkspace)
+    inviter = response_field(
+        fields.String,
+        "Email address of the inviting account; `null` if the account is deleted.",
         allow_none=True,
-        metadata={
-            "description": "Email address of the inviting account; `null` if the account is"
-            " deleted."
-        },
     )
-    type = EnumField(
+    type = response_field(
+        EnumField,
+        "Role that the account gets in the workspace.",
         MEMBER_TYPE,
-        required=True,
         attribute="invitation.type",
-        metadata={"description": "Role that the account gets in the workspace."},
     )
-    message = fields.String(
-        required=True,
+    message = response_field(
+        fields.String,
+        "Personal message of the inviting account.",
         allow_none=True,
         attribute="invitation.message",
-        metadata={"description": "Personal message of the inviting account."},
     )
-    expires_at = Timestamp(
-        required=True,
-        attribute="invitation.expires_at",
-        metadata={"description": "When the invitation expires."},
+    expires_at = response_field(
+        Timestamp, "When the invitation expires.", attribute="invitation.expires_at"
     )
-    created_at = Timestamp(
-        required=True,
-        attribute="invitation.created_at",
-        metadata={"description": "When the invitation was created."},
+    created_at = response_field(
+        Timestamp, "When the invitation was created.", attribute="invitation.created_at"
     )
 
 
 class MailedInvitationRead(ReceivedInvitationRead):
     """An invitation as the holder of the emailed secret sees it."""
 
-    email_hint = fields.Function(
+    email_hint = response_field(
+        fields.Function,
+        "Start and domain of the invited email address.",
         lambda invited: _hint(invited.invitation.email),
-        required=True,
-        metadata={
-            "description": "Start and domain of the invited email address.",
-            "type": "string",
-            "example": "g…@example.com",
-        },
+        metadata={"type": "string", "example": "g…@example.com"},
     )
-    account_exists = fields.Boolean(
-        required=True, metadata={"description": "Whether the invited email address has an account."}
+    account_exists = response_field(
+        fields.Boolean, "Whether the invited email address has an account."
     )
 
 

@@ -15,7 +15,7 @@ from ...context import find_context
 from ...errors import Conflict, NotFound, Problem, Unavailable
 from ...keystore.base import KeystoreUnavailable
 from ...types import JsonObject
-from ..fields import EnumField, NamedEnum
+from ..fields import EnumField, NamedEnum, response_field
 from ..operation import SAFE_METHODS, Operation
 from ..problems import problem_response
 from .headers import headers_of
@@ -26,24 +26,18 @@ PLACES = NamedEnum("FaultLocation", ("json", "form", "files", "query", "headers"
 
 
 class FaultRead(Schema):
-    location = EnumField(
-        PLACES,
-        required=True,
-        metadata={"description": "Part of the request that contains the invalid value."},
+    location = response_field(
+        EnumField, "Part of the request that contains the invalid value.", PLACES
     )
-    field = fields.String(
-        required=True,
-        metadata={
-            "description": "Name of the invalid field; nested names are separated by dots.",
-            "example": "title",
-        },
+    field = response_field(
+        fields.String,
+        "Name of the invalid field; nested names are separated by dots.",
+        metadata={"example": "title"},
     )
-    message = fields.String(
-        required=True,
-        metadata={
-            "description": "What is wrong with the value.",
-            "example": "Missing data for required field.",
-        },
+    message = response_field(
+        fields.String,
+        "What is wrong with the value.",
+        metadata={"example": "Missing data for required field."},
     )
 
 
@@ -51,19 +45,15 @@ class ProblemRead(Schema):
     class Meta:
         description = "RFC 9457"
 
-    type = fields.String(
-        required=True,
-        metadata={"description": "URL of the description of the error code, or `about:blank`."},
+    type = response_field(
+        fields.String, "URL of the description of the error code, or `about:blank`."
     )
-    title = fields.String(
-        required=True,
-        metadata={
-            "description": "Meaning of the error code. It is the same for each error with the code."
-        },
+    title = response_field(
+        fields.String, "Meaning of the error code. It is the same for each error with the code."
     )
-    status = fields.Integer(required=True, metadata={"description": "HTTP status."})
-    detail = fields.String(required=True, metadata={"description": "What happened, for people."})
-    code = fields.String(required=True, metadata={"description": "Stable error code for programs."})
+    status = response_field(fields.Integer, "HTTP status.")
+    detail = response_field(fields.String, "What happened, for people.")
+    code = response_field(fields.String, "Stable error code for programs.")
     errors = fields.List(
         fields.Nested(FaultRead),
         metadata={"description": "All invalid values; only in a response with the status 422."},
