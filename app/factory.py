@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,13 @@ from .auth.idp.service import IdpUserInfo
 from .auth.settings import AuthSettings
 from .cli.groups import migrations
 from .core.config.environment import SettingsError, load
-from .core.config.settings import LoadedSettings
+from .core.config.settings import DEFAULT, LoadedSettings
 from .core.context import service
 from .core.db.base import create_private_database, engine_options
 from .core.extras import missing_extra
 from .core.process.folders import ROOT, make_private_folder, templates_folder
 from .core.process.logging import configure_logging, log_requests
-from .core.process.servers import block_import, is_serving_process
+from .core.process.servers import block_import, is_command, is_serving_process
 from .core.types import SignalOptions
 from .core.web.application import Application, warn_of_proxies
 from .core.web.problems import handlers
@@ -193,7 +195,17 @@ def _configure(app: Flask, chosen: LoadedSettings) -> None:
         # The error handlers respond to unexpected errors in tests and debug mode too.
         TRAP_HTTP_EXCEPTIONS=False,
     )
-    form = core.LOG_FORMAT
+    _configure_logging(app, chosen)
+
+
+def _configure_logging(app: Flask, chosen: LoadedSettings) -> None:
+    """Configure the service's logging. Commands log only warnings and errors by default."""
+    form, level = chosen.core.LOG_FORMAT, chosen.core.LOG_LEVEL
+    in_command = is_command()
     if form == "auto":
-        form = "text" if app.debug else "json"
-    configure_logging(form, core.LOG_LEVEL)
+        form = "text" if app.debug or (in_command and sys.stderr.isatty()) else "json"
+    is_quiet = in_command and chosen.origin("CORE", "LOG_LEVEL") == DEFAULT
+    configure_logging(form, "WARNING" if is_quiet else level)
+    if is_quiet:
+        # `flask db upgrade` names the migrations that it runs.
+        logging.getLogger("alembic.runtime.migration").setLevel("INFO")

@@ -138,10 +138,13 @@ class CoreSettings(Namespace):
     )
     LOG_FORMAT: Literal["auto", "text", "json"] = Field(
         default="auto",
-        description="Format of log lines. `auto` logs text in debug mode and JSON otherwise.",
+        description="Format of log lines. `auto` logs text in debug mode and in commands on a"
+        " terminal, and JSON otherwise.",
     )
     LOG_LEVEL: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="INFO", description="Minimum level of log lines."
+        default="INFO",
+        description="Minimum level of log lines. If the setting is unset, commands such as"
+        " `flask accounts` use `WARNING`.",
     )
     METRICS_ENABLED: bool = Field(
         default=False, description="Serve Prometheus metrics at `/metrics`, without authentication."

@@ -15,6 +15,7 @@ from ..clock import Clock
 from ..config.environment import SettingsError
 from ..config.settings import CoreSettings
 from ..extras import missing_extra
+from ..process.servers import is_command
 from .base import Keystore, KeystoreUnavailable, check_keystore_writes
 from .database import DatabaseKeystore
 from .memory import MemoryKeystore
@@ -60,7 +61,7 @@ def _redis(core: CoreSettings) -> Keystore | None:
         if core.REDIS_HOST or password:
             missing = "CORE.REDIS_PASSWORD" if core.REDIS_HOST else "CORE.REDIS_HOST"
             log.warning("Redis is configured without %s: the keystore is in memory.", missing)
-        else:
+        elif not is_command():
             log.warning("No Redis is configured: the keystore is in memory, for this process only.")
         return None
     if line := missing_extra("redis"):

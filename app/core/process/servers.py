@@ -1,4 +1,4 @@
-"""Processes of the server: forks, `flask run`, and imports that the service avoids."""
+"""Processes of the server: forks, `flask run`, commands, and imports that the service avoids."""
 
 from __future__ import annotations
 
@@ -50,6 +50,17 @@ def is_serving_process() -> bool:
     if reloads is None:
         reloads = get_debug_flag()
     return is_running_from_reloader() or not reloads
+
+
+def is_command() -> bool:
+    """Return whether this process runs a command of `flask` other than `flask run`."""
+    if os.environ.get("FLASK_RUN_FROM_CLI") != "true":
+        return False
+    import click
+    from flask.cli import run_command
+
+    command = click.get_current_context(silent=True)
+    return command is None or command.command is not run_command
 
 
 @contextmanager
